@@ -1,0 +1,132 @@
+"""What may be asked of a run. `handle` turns each into events, or refuses it with a reason."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from reconvene.core.events import FileOut, Ref, Usage
+
+
+class RemarkIn(Struct, frozen=True):
+    """Something a person said, already split into kind, target and text."""
+
+    text: str
+    kind: str = "comment"
+    target: str = ""
+
+
+class StartRun(Struct, frozen=True):
+    run: str
+    workflow: str
+    name: str
+    inputs: str = ""
+    settings: str = ""
+    workspace: str = ""
+    by: str = ""
+    door: str = ""
+
+
+class AnswerCheckpoint(Struct, frozen=True):
+    checkpoint: str  # "" = whichever is open
+    option: str
+    fields: dict[str, object] = field(default_factory=dict)
+    remarks: tuple[RemarkIn, ...] = ()
+    digest: str = ""  # of what was shown; "" = decided on what is there now
+    by: str = ""
+    door: str = ""
+
+
+class AddRemark(Struct, frozen=True):
+    remark: RemarkIn
+    by: str = ""
+    door: str = ""
+
+
+class SaveDraft(Struct, frozen=True):
+    checkpoint: str
+    fields: dict[str, object]
+
+
+class EditIn(Struct, frozen=True):
+    path: str
+    digest: str  # "" = deleted
+    size: int
+    diff: str  # digest of the unified diff
+    summary: str  # "+3 −1 lines", for the remark
+
+
+class RecordEdits(Struct, frozen=True):
+    edits: tuple[EditIn, ...]
+    by: str = ""
+    door: str = ""
+
+
+class RecordAttempt(Struct, frozen=True):
+    """What came of one attempt: an output, or a failure (`why`)."""
+
+    task: str
+    attempt: int
+    failed: bool = False
+    cancelled: bool = False
+    retryable: bool = True
+    output: Ref | None = None
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
+    ignored: tuple[str, ...] = ()
+    why: str = ""
+    usage: Usage = field(default_factory=Usage)
+    prompt: str = ""
+    reply: str = ""
+    recorded: bool = False
+
+
+class RecordCheck(Struct, frozen=True):
+    """What a check script said. action "" = no gap; error set = the script itself failed."""
+
+    serial: int
+    action: Literal["", "retry", "spawn_additional", "escalate", "abort"] = ""
+    agents: tuple[str, ...] = ()
+    say: str = ""
+    error: str = ""
+
+
+class RecordRendering(Struct, frozen=True):
+    files: tuple[FileOut, ...] = ()
+    failures: tuple[tuple[str, str], ...] = ()  # (path, message)
+
+
+class Claim(Struct, frozen=True):
+    """A driver takes the run up. Tasks claimed by anybody else are in doubt from here on."""
+
+
+class Pause(Struct, frozen=True):
+    by: str = ""
+    door: str = ""
+    now: bool = False
+
+
+class Resume(Struct, frozen=True):
+    by: str = ""
+    door: str = ""
+
+
+class Abort(Struct, frozen=True):
+    by: str = ""
+    door: str = ""
+    remarks: tuple[RemarkIn, ...] = ()
+
+
+class Rollback(Struct, frozen=True):
+    """Undo the round in front of the person, and run it again."""
+
+    by: str = ""
+    door: str = ""
+    remarks: tuple[RemarkIn, ...] = ()
+
+
+Command = (
+    StartRun | AnswerCheckpoint | AddRemark | SaveDraft | RecordEdits | RecordAttempt | RecordCheck | RecordRendering
+    | Claim | Pause | Resume | Abort | Rollback
+)

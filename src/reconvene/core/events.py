@@ -1,0 +1,417 @@
+"""Every fact of a run. Past tense, JSON, carrying its time; the log is made of these and nothing else.
+
+Adding a field needs a default; removing or renaming one is never done: old logs decode for ever. Contents (texts, files)
+are artefacts: events name them by digest.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from reconvene.core.workflow import Move
+
+
+class Ref(Struct, frozen=True, omit_defaults=True):
+    """Content by digest. kind: text (UTF-8), json, bytes."""
+
+    digest: str
+    kind: Literal["text", "json", "bytes"] = "text"
+    size: int = 0
+
+
+class FileOut(Struct, frozen=True, omit_defaults=True):
+    """A file as somebody left it. digest "" = deleted."""
+
+    path: str
+    digest: str
+    size: int = 0
+
+
+class Read(Struct, frozen=True, omit_defaults=True):
+    """One thing a task is shown. kind: file | value | output | input. ref None = not produced, `note` says why."""
+
+    name: str
+    kind: Literal["file", "value", "output", "input"]
+    ref: Ref | None = None
+    note: str = ""
+
+
+class TaskStart(Struct, frozen=True, omit_defaults=True):
+    agent: str
+    own: tuple[Read, ...] = ()  # what only this agent is shown
+
+
+class Usage(Struct, frozen=True, omit_defaults=True):
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    requests: int = 0
+    cost: float = 0.0  # USD, 0 where unknown
+    seconds: float = 0.0
+
+
+class FieldAsked(Struct, frozen=True, omit_defaults=True):
+    id: str
+    type: str = "text"
+    prompt: str = ""
+    options: tuple[str, ...] = ()
+    required: bool = False
+    blank: object = None
+    default: object = None
+    into: str = ""
+
+
+class OptionOffered(Struct, frozen=True, omit_defaults=True):
+    label: str
+    available: bool = True
+    why_not: str = ""
+    recommend: bool = False
+    remark: Literal["none", "optional", "required"] = "none"
+    fields: tuple[FieldAsked, ...] = ()
+    index: int = 0  # which option of the workflow; -1 for the reserved ones of an attention checkpoint
+
+
+class Trouble(Struct, frozen=True, omit_defaults=True):
+    """Something only a person can settle. kind: missing | expression | doubt | conflict | check | limit | escalated.
+
+    `key` names the place, so that a ruling finds it again.
+    """
+
+    kind: str
+    key: str
+    message: str
+    agents: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    boolean: bool = False  # for an expression: true/false is an answer
+
+
+class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=True):
+    at: str  # ISO 8601 UTC with milliseconds and Z
+
+
+class RunStarted(Event):
+    run: str
+    workflow: str  # digest of the pinned workflow
+    name: str
+    inputs: str = ""  # digest of the JSON object of inputs
+    settings: str = ""  # digest of the JSON object of settings
+    workspace: str = ""
+    by: str = ""
+    door: str = ""
+    parent: str = ""
+
+
+class Forked(Event):
+    """This log's events so far were copied from another run's."""
+
+    run: str
+    source: str
+    source_seq: int
+    workspace: str = ""
+    by: str = ""
+    door: str = ""
+
+
+class PhaseEntered(Event):
+    phase: str
+    scope: str
+    entry: int
+
+
+class PhaseSkipped(Event):
+    phase: str
+    scope: str
+    why: Literal["skip_list", "when"]
+
+
+class ItemStarted(Event):
+    scope: str
+    key: str
+    index: int
+    item: Ref
+
+
+class ItemDone(Event):
+    scope: str
+    key: str
+
+
+class RoundStarted(Event):
+    serial: int
+    phase: str
+    scope: str
+    n: int
+    name: str = "main"
+    extra: bool = False
+    agents: tuple[str, ...] = ()
+
+
+class StepSkipped(Event):
+    serial: int
+    step: int
+
+
+class StepStarted(Event):
+    """Delivery and claim: who works, on what, with which remarks. claim "" = nobody has taken it up yet."""
+
+    serial: int
+    step: int
+    tasks: tuple[TaskStart, ...]
+    reads: tuple[Read, ...] = ()
+    remarks: int = 0  # the first so many remarks of the run are delivered
+    claim: str = ""
+    unfunded: tuple[str, ...] = ()
+    limit: str = ""  # the limit that left them unfunded
+
+
+class TasksClaimed(Event):
+    tasks: tuple[str, ...]
+    claim: str
+
+
+class AttemptEnded(Event):
+    """One attempt's end. then: what follows for the task (settled here, never derived later)."""
+
+    task: str
+    attempt: int
+    verdict: Literal["accepted", "rejected", "failed", "cancelled", "doubt"]
+    then: Literal["done", "retry", "missing", "ask"]
+    output: Ref | None = None
+    value: Ref | None = None  # the parsed output where it is JSON
+    files: tuple[FileOut, ...] = ()
+    ignored: tuple[str, ...] = ()
+    why: str = ""
+    usage: Usage = field(default_factory=Usage)
+    prompt: str = ""  # digest of the full request as sent (secrets redacted)
+    reply: str = ""  # digest of the raw reply
+    claim: str = ""  # of the next attempt, when then = retry
+    recorded: bool = False  # the answer came from a recording
+
+
+class LateOutputArchived(Event):
+    task: str
+    attempt: int
+    output: Ref | None = None
+    usage: Usage = field(default_factory=Usage)
+    why: str = ""
+
+
+class ValueWrite(Struct, frozen=True, omit_defaults=True):
+    key: str  # "<value scope>:<name>", plus "@agent" for one part of a map
+    ref: Ref
+    by: str
+
+
+class StepClosed(Event):
+    serial: int
+    step: int
+    values: tuple[ValueWrite, ...] = ()
+    files: tuple[FileOut, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class TroubleMet(Event):
+    trouble: Trouble
+
+
+class TroubleSettled(Event):
+    """How the person ruled. ruling: again | without | true | false | raise | use:<agent>"""
+
+    key: str
+    kind: str
+    ruling: str
+    agents: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    files: tuple[FileOut, ...] = ()
+    claim: str = ""
+
+
+class ExpressionFailed(Event):
+    """A checkpoint condition that erred (seed 004: recorded and passed over)."""
+
+    where: str
+    source: str
+    message: str
+
+
+class RoundClosed(Event):
+    serial: int
+    n: int
+    phase: str
+    scope: str
+    last: bool
+    ended_by: str = ""  # until | plan | limit | ""
+
+
+class CheckPassed(Event):
+    serial: int
+    phase: str
+    scope: str
+
+
+class GapFound(Event):
+    """A check's verdict and what it makes the run do. action in the seed's words."""
+
+    serial: int
+    phase: str
+    scope: str
+    action: Literal["retry", "spawn_additional", "escalate", "abort", "move"]
+    say: str = ""
+    agents: tuple[str, ...] = ()
+    count: int = 0
+
+
+class CheckpointSkipped(Event):
+    serial: int
+    phase: str
+
+
+class CheckpointOpened(Event):
+    id: str
+    number: int
+    phase: str
+    scope: str
+    serial: int
+    prompt: str
+    options: tuple[OptionOffered, ...]
+    fields: tuple[FieldAsked, ...] = ()
+    show_files: tuple[str, ...] = ()
+    status: str = ""
+    attention: bool = False
+    digest: str = ""
+    reopened: bool = False
+
+
+class RemarkAdded(Event):
+    """What a person said. kind: correction, new context, clarification, strategic shift, reaction, missing factor,
+    comment, edit (then path/diff are set)."""
+
+    id: str
+    number: int
+    kind: str
+    text: str
+    target: str = ""
+    by: str = ""
+    door: str = ""
+    phase: str = ""
+    n: int = 0
+    checkpoint: str = ""
+    path: str = ""
+    diff: str = ""  # digest
+
+
+class FilesEdited(Event):
+    """A person's edits in the workspace, found by a scan."""
+
+    files: tuple[FileOut, ...]
+    by: str = ""
+
+
+class DraftSaved(Event):
+    checkpoint: str
+    place: str  # scope of the checkpoint, so that drafts survive its reopening
+    fields: str  # digest of the JSON object
+
+
+class DecisionRecorded(Event):
+    checkpoint: str
+    number: int
+    phase: str
+    scope: str
+    serial: int
+    option: str
+    decision: str  # the name in context.checkpoints
+    move: Move
+    fields: str = ""  # digest of the JSON object of answers
+    skipped: tuple[str, ...] = ()
+    target: str = ""
+    feedback: str = ""
+    remarks: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+    digest: str = ""
+    key: str = ""  # digest of the answer, to recognise the same decision given twice
+    attention: bool = False
+
+
+class ValuesSet(Event):
+    values: tuple[ValueWrite, ...]
+
+
+class SkipsChanged(Event):
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+class RoundUndone(Event):
+    serial: int
+    phase: str
+    scope: str
+    n: int
+    dropped: bool = False  # True: the round is not run again
+    by: str = ""
+    why: str = ""
+
+
+class WentBack(Event):
+    """A plain goto: an earlier visit is reopened."""
+
+    visit: int
+
+
+class WentOn(Event):
+    """`continue` at a reopened visit. visit >= 0: nothing changed, back to that later one; -1: later ones forgotten."""
+
+    visit: int
+
+
+class Reran(Event):
+    """goto rerun: the cursor is cut back so that `target` is entered anew."""
+
+    target: str
+    depth: int  # frames kept
+    child: int  # index of target among its siblings
+
+
+class PhaseClosed(Event):
+    phase: str
+    scope: str
+    ended_by: str = ""
+
+
+class FilesRendered(Event):
+    files: tuple[FileOut, ...]
+
+
+class RenderFailed(Event):
+    path: str
+    message: str
+
+
+class Paused(Event):
+    by: str = ""
+    door: str = ""
+    now: bool = False
+
+
+class Resumed(Event):
+    by: str = ""
+    door: str = ""
+
+
+class RunEnded(Event):
+    status: Literal["completed", "failed", "aborted"]
+    outcome: str = ""
+    by: str = ""
+    why: str = ""
+
+
+AnyEvent = (
+    RunStarted | Forked | PhaseEntered | PhaseSkipped | ItemStarted | ItemDone | RoundStarted | StepSkipped | StepStarted
+    | TasksClaimed | AttemptEnded | LateOutputArchived | StepClosed | TroubleMet | TroubleSettled | ExpressionFailed
+    | RoundClosed | CheckPassed | GapFound | CheckpointSkipped | CheckpointOpened | RemarkAdded | FilesEdited | DraftSaved
+    | DecisionRecorded | ValuesSet | SkipsChanged | RoundUndone | WentBack | WentOn | Reran | PhaseClosed | FilesRendered
+    | RenderFailed | Paused | Resumed | RunEnded
+)

@@ -1,0 +1,227 @@
+"""A workflow, already valid. Made by `reconvene.wire`; pinned with every run as JSON.
+
+Nothing here checks anything: whoever holds a `Workflow` may rely on it. Expressions are kept as JavaScript source.
+Fields are only ever added, always with a default, so that a workflow pinned by an older release still decodes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+LANGUAGE = 1
+
+
+class Input(Struct, frozen=True, omit_defaults=True):
+    """type: text | number | bool | json | file | files | folder. A file's content (not its path) is the value."""
+
+    type: str = "text"
+    required: bool = False
+    default: object = None
+    description: str = ""
+
+
+class Setting(Struct, frozen=True, omit_defaults=True):
+    """Fixed at start: a plain value, or an expression over `inputs` (`expr` set)."""
+
+    type: str = "text"
+    default: object = None
+    expr: str = ""
+    description: str = ""
+
+
+class Limits(Struct, frozen=True, omit_defaults=True):
+    """Circuit breakers. Whatever one of them stops, it is named."""
+
+    entries: int = 10  # how often one phase may be entered in one scope
+    rounds: int = 500  # rounds in the whole run
+    calls: int = 1000  # agent tasks in the whole run
+    group_calls: dict[str, int] = field(default_factory=dict)  # agent tasks per group
+    undo: int = 5  # undone rounds in the whole run
+    concurrency: int = 8  # agents of this run working at the same time
+    model_concurrency: int = 8  # calls of this run to one model at the same time
+
+
+class Gate(Struct, frozen=True, omit_defaults=True):
+    """One rule an output must pass. Exactly one of min_chars, headings, schema, when is set."""
+
+    min_chars: int = 0
+    headings: tuple[str, ...] = ()
+    schema: object = None  # JSON Schema
+    when: str = ""  # `if`: rejected when this expression over the usual roots and `output` {text, value, files} is true
+    retry_with: str = ""  # what to tell the agent
+
+
+class Agent(Struct, frozen=True, omit_defaults=True):
+    """A role. `kind` says which of the four adapters runs it."""
+
+    name: str
+    kind: Literal["model", "command", "python", "recorded"] = "model"
+    prompt: str = ""  # template text, already read from its file
+    model: str = "auto"
+    command: tuple[str, ...] = ()
+    python: str = ""  # "package.module:function"
+    recorded: str = ""  # name of a recording inside Workflow.recordings
+    remit: str = ""
+    schema: object = None  # output contract (JSON Schema); the reply is then parsed as JSON
+    gates: tuple[Gate, ...] = ()
+    retries: int = 2
+    timeout: float = 1800.0
+    effects: bool = False
+    env: tuple[str, ...] = ()  # further environment names that a command agent may see
+    options: dict[str, object] = field(default_factory=dict)  # base_url, temperature, max_tokens, … for a model
+    line: int = 0
+
+
+class Continue(Struct, frozen=True, tag="continue"):
+    pass
+
+
+class Again(Struct, frozen=True, tag="again", omit_defaults=True):
+    agents: tuple[str, ...] = ()  # only these; () = whoever the steps name
+
+
+class Goto(Struct, frozen=True, tag="goto", omit_defaults=True):
+    target: str  # a phase id, or "previous"; already resolved, never "current"
+    rerun: bool = False
+
+
+class End(Struct, frozen=True, tag="end", omit_defaults=True):
+    outcome: str = "completed"
+    status: Literal["completed", "failed", "aborted"] = "completed"
+
+
+Move = Continue | Again | Goto | End
+
+
+class Field(Struct, frozen=True, omit_defaults=True):
+    """type: text | number | choice | confirm | agents | item (the item itself says: {id, text, type, options})."""
+
+    id: str = ""
+    each: str = ""  # expression giving a list: one field per item
+    key: str = "id"
+    type: str = "text"
+    prompt: str = ""
+    options: tuple[str, ...] = ()
+    options_expr: str = ""
+    required: bool = False
+    blank: object = None  # stands in for no answer when the checkpoint is left
+    default: object = None
+    default_expr: str = ""
+    into: str = ""  # value path, "answers" or "redo.reason"; "" = recorded with the decision only
+
+
+class Option(Struct, frozen=True, omit_defaults=True):
+    label: str
+    then: Move = field(default_factory=Continue)
+    when: str = ""
+    recommend: str = ""
+    remark: Literal["none", "optional", "required"] = "none"
+    fields: tuple[Field, ...] = ()
+    alias: str = ""  # `as`: the name under which context.checkpoints records it
+    undo: bool = False
+    set: dict[str, object] = field(default_factory=dict)  # value path → constant
+    skip: tuple[str, ...] = ()
+    line: int = 0
+
+
+class Checkpoint(Struct, frozen=True, omit_defaults=True):
+    prompt: str = "Continue with next phase?"
+    condition: str = ""
+    show_files: tuple[str, ...] = ()
+    status: str = ""
+    fields: tuple[Field, ...] = ()
+    options: tuple[Option, ...] = ()
+    line: int = 0
+
+
+class Each(Struct, frozen=True, omit_defaults=True):
+    of: str
+    key: str = "id"
+    until: str = ""
+
+
+class Rounds(Struct, frozen=True, omit_defaults=True):
+    """`plan` holds the standard rounds. With `until` and no plan of its own, rounds go on to `max` (`open_ended`)."""
+
+    plan: tuple[str, ...] = ("main",)
+    max: int = 1
+    until: str = ""
+    undo: int = 2
+    open_ended: bool = False
+
+
+class Step(Struct, frozen=True, omit_defaults=True):
+    """`agents` (literal, groups already spread) or `agents_expr`. `reads` None = everything the run has produced."""
+
+    agents: tuple[str, ...] = ()
+    agents_expr: str = ""
+    when: str = ""
+    prompt: str = ""
+    reads: tuple[str, ...] | None = None
+    writes: tuple[str, ...] = ()  # patterns; each must be written, nothing else is taken into the workspace
+    output: str = ""  # value name
+    output_file: str = ""  # the output's text is also this file
+    schema: object = None
+    line: int = 0
+
+
+class Rule(Struct, frozen=True, omit_defaults=True):
+    """One line of a check. then: a move, or None = ask the person (escalate)."""
+
+    when: str
+    then: Move | None = None
+    say: str = ""
+
+
+class Check(Struct, frozen=True, omit_defaults=True):
+    """The gap check: `rules` (first true one wins) or a `script` that answers {"action", "agents", "say"}."""
+
+    rules: tuple[Rule, ...] = ()
+    script: tuple[str, ...] = ()
+    max: int = 2
+    timeout: float = 300.0
+
+
+class Phase(Struct, frozen=True, omit_defaults=True):
+    id: str
+    when: str = ""
+    each: Each | None = None
+    rounds: Rounds = field(default_factory=Rounds)
+    steps: tuple[Step, ...] = ()
+    phases: tuple[Phase, ...] = ()
+    check: Check | None = None
+    checkpoint: Checkpoint | None = None
+    title: str = ""
+    line: int = 0
+
+
+class FileSpec(Struct, frozen=True, omit_defaults=True):
+    """A file the engine renders from views of the log. `each` = "tasks": one per accepted task, from `source`."""
+
+    path: str
+    template: str = ""  # name in Workflow.templates
+    each: str = ""
+    source: str = ""
+
+
+class Workflow(Struct, frozen=True, omit_defaults=True):
+    name: str
+    phases: tuple[Phase, ...]
+    language: int = LANGUAGE
+    description: str = ""
+    file: str = ""  # the file name it came from, for messages (never a full path)
+    source: str = ""  # its text, as written
+    inputs: dict[str, Input] = field(default_factory=dict)
+    settings: dict[str, Setting] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    agents: dict[str, Agent] = field(default_factory=dict)
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    files: tuple[FileSpec, ...] = ()
+    templates: dict[str, str] = field(default_factory=dict)  # name → text
+    recordings: dict[str, object] = field(default_factory=dict)  # name → parsed recording
+    names: dict[str, str] = field(default_factory=dict)  # value name → id of the `each` phase it lives in, "" = the run
+    run_id: str = ""  # template of ids, "" = "<name>-<n>"
+    workspace: str = ""  # template of the folder, "" = "runs/<run id>" beside the state
+    reopen: str = ""

@@ -1,0 +1,166 @@
+"""What the application needs from the outside, as Protocols. Adapters implement these; nothing here does anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from reconvene.core.events import AnyEvent, Usage
+    from reconvene.core.workflow import Agent
+
+
+class IndexRow(NamedTuple):
+    """One run in the inbox and the run list, written in the same transaction as its events."""
+
+    run: str
+    workflow: str
+    status: str  # running | waiting | paused | completed | failed | aborted
+    started: str
+    updated: str
+    doc: str  # the JSON object that `runs --json` prints: {"run", "status", "phase", "round", "checkpoint", …}
+
+
+class EventLog(Protocol):
+    """Append-only logs, artefacts by digest, index rows, snapshots, leases. Conformance: reconvene.testing.conformance."""
+
+    def append(
+        self,
+        run: str,
+        expected_seq: int,
+        events: Sequence[AnyEvent],
+        artefacts: Mapping[str, bytes],
+        index: IndexRow | None,
+    ) -> int:
+        """One durable transaction. Events get seq expected_seq+1 …; returns the new head. Conflict if head moved."""
+
+    def head(self, run: str) -> int:
+        """The last seq, 0 where there is no such run."""
+
+    def read(self, run: str, after: int = 0) -> list[tuple[int, AnyEvent]]: ...
+
+    def artefact(self, digest: str) -> bytes:
+        """StoreError where it is not there."""
+
+    def index(self, *, status: str | None = None) -> list[IndexRow]:
+        """Newest first. Never folds a log."""
+
+    def index_row(self, run: str) -> IndexRow | None: ...
+
+    def save_snapshot(self, run: str, seq: int, key: str, data: bytes) -> None:
+        """Keeps one per run."""
+
+    def snapshot(self, run: str, key: str) -> tuple[int, bytes] | None:
+        """The kept one if its key matches."""
+
+    def acquire(self, run: str, holder: str) -> bool:
+        """Take the run's lease. False while another live holder has it; a dead process's lease is taken over at once."""
+
+    def release(self, run: str, holder: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Assignment(NamedTuple):
+    """Everything an agent gets for one attempt."""
+
+    run: str
+    task: str
+    attempt: int
+    agent: Agent
+    prompt: str
+    files: Mapping[str, bytes]  # what it may read: its private copy holds these and nothing else
+    writes: tuple[str, ...]  # patterns it is expected to write; () = anything
+    schema: object  # JSON Schema of the output, or None for text
+    round: int = 1  # n, for recordings
+    phase: str = ""
+    remarks: tuple[Mapping[str, str], ...] = ()  # as delivered: id, kind, text, target (recordings react to them)
+
+
+class Answer(NamedTuple):
+    """What an agent gave back."""
+
+    text: str
+    value: object  # parsed JSON where a schema was asked for, else None
+    has_value: bool
+    files: Mapping[str, bytes]
+    ignored: tuple[str, ...]  # files it wrote that were not taken, with the reason
+    usage: Usage
+    request: bytes  # the full request as sent, secrets redacted
+    reply: bytes  # the raw reply
+    recorded: bool = False
+
+
+class Progress(NamedTuple):
+    """What happens while agents work; shown, never stored."""
+
+    run: str
+    task: str
+    agent: str
+    what: str  # started | output | tokens | retry | done | failed
+    detail: str = ""
+    tokens: int = 0
+
+
+Listener = Callable[[Progress], None]
+
+
+class AgentRunner(Protocol):
+    """Runs one attempt. Raises AgentError; on cancellation it ends everything it started before it returns."""
+
+    async def run(self, assignment: Assignment, listener: Listener) -> Answer: ...
+
+    async def close(self) -> None: ...
+
+
+class Change(NamedTuple):
+    """A difference between what the log says and what is on disk. data None = gone."""
+
+    path: str
+    data: bytes | None
+
+
+class Workspace(Protocol):
+    """The folder that people open. The log is the truth; this is its projection, plus what a person changed."""
+
+    root: str
+
+    def changes(self, known: Mapping[str, str]) -> list[Change]:
+        """What a person changed, against path → digest. What the engine has not written out yet is not a change."""
+
+    def write(self, files: Mapping[str, bytes | None], known: Mapping[str, str]) -> None:
+        """Bring these to disk (None = remove) and remember them as written. `known`: path → digest after this write."""
+
+    def read(self, path: str) -> bytes | None: ...
+
+
+class Commit(NamedTuple):
+    """One commit of a run's history, wholly determined by the log."""
+
+    seq: int
+    files: Mapping[str, str]  # the whole tree: path → digest
+    subject: str
+    body: str
+    trailers: tuple[tuple[str, str], ...]
+    author: str
+    at: str
+
+
+class History(Protocol):
+    """The git history of workspaces: one bare repository, a branch per run."""
+
+    def last_seq(self, run: str) -> int:
+        """Seq of the newest commit on the run's branch, 0 for none."""
+
+    def commit(self, run: str, commits: Iterable[Commit], blob: Callable[[str], bytes]) -> None: ...
+
+    def diff(self, run: str, old: str, new: str, path: str = "") -> str:
+        """Unified diff between two commits (ids), "" as old = the empty tree."""
+
+    def commits(self, run: str) -> list[tuple[str, Commit]]:
+        """(commit id, commit with files left empty), oldest first."""
+
+
+class Clock(Protocol):
+    def now(self) -> str:
+        """ISO 8601 UTC with milliseconds and Z."""
