@@ -128,6 +128,9 @@ class Workspace(Protocol):
     def changes(self, known: Mapping[str, str]) -> list[Change]:
         """What a person changed, against path → digest. What the engine has not written out yet is not a change."""
 
+    def stale(self, known: Mapping[str, str]) -> list[str]:
+        """Paths that a crash left unwritten (or unremoved): on disk not as known, and not a person's change."""
+
     def write(self, files: Mapping[str, bytes | None], known: Mapping[str, str]) -> None:
         """Bring these to disk (None = remove) and remember them as written. `known`: path → digest after this write."""
 

@@ -92,11 +92,6 @@ class RecordCheck(Struct, frozen=True):
     error: str = ""
 
 
-class RecordRendering(Struct, frozen=True):
-    files: tuple[FileOut, ...] = ()
-    failures: tuple[tuple[str, str], ...] = ()  # (path, message)
-
-
 class Claim(Struct, frozen=True):
     """A driver takes the run up. Tasks claimed by anybody else are in doubt from here on."""
 
@@ -121,12 +116,13 @@ class Abort(Struct, frozen=True):
 class Rollback(Struct, frozen=True):
     """Undo the round in front of the person, and run it again."""
 
+    checkpoint: str = ""  # the one the person looked at; "" = whichever is open
     by: str = ""
     door: str = ""
     remarks: tuple[RemarkIn, ...] = ()
 
 
 Command = (
-    StartRun | AnswerCheckpoint | AddRemark | SaveDraft | RecordEdits | RecordAttempt | RecordCheck | RecordRendering
-    | Claim | Pause | Resume | Abort | Rollback
+    StartRun | AnswerCheckpoint | AddRemark | SaveDraft | RecordEdits | RecordAttempt | RecordCheck | Claim
+    | Pause | Resume | Abort | Rollback
 )

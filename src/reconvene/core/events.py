@@ -91,7 +91,7 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ty
     at: str  # ISO 8601 UTC with milliseconds and Z
 
 
-class RunStarted(Event):
+class RunStarted(Event, frozen=True):
     run: str
     workflow: str  # digest of the pinned workflow
     name: str
@@ -103,7 +103,7 @@ class RunStarted(Event):
     parent: str = ""
 
 
-class Forked(Event):
+class Forked(Event, frozen=True):
     """This log's events so far were copied from another run's."""
 
     run: str
@@ -114,31 +114,31 @@ class Forked(Event):
     door: str = ""
 
 
-class PhaseEntered(Event):
+class PhaseEntered(Event, frozen=True):
     phase: str
     scope: str
     entry: int
 
 
-class PhaseSkipped(Event):
+class PhaseSkipped(Event, frozen=True):
     phase: str
     scope: str
     why: Literal["skip_list", "when"]
 
 
-class ItemStarted(Event):
+class ItemStarted(Event, frozen=True):
     scope: str
     key: str
     index: int
     item: Ref
 
 
-class ItemDone(Event):
+class ItemDone(Event, frozen=True):
     scope: str
     key: str
 
 
-class RoundStarted(Event):
+class RoundStarted(Event, frozen=True):
     serial: int
     phase: str
     scope: str
@@ -148,12 +148,12 @@ class RoundStarted(Event):
     agents: tuple[str, ...] = ()
 
 
-class StepSkipped(Event):
+class StepSkipped(Event, frozen=True):
     serial: int
     step: int
 
 
-class StepStarted(Event):
+class StepStarted(Event, frozen=True):
     """Delivery and claim: who works, on what, with which remarks. claim "" = nobody has taken it up yet."""
 
     serial: int
@@ -166,12 +166,12 @@ class StepStarted(Event):
     limit: str = ""  # the limit that left them unfunded
 
 
-class TasksClaimed(Event):
+class TasksClaimed(Event, frozen=True):
     tasks: tuple[str, ...]
     claim: str
 
 
-class AttemptEnded(Event):
+class AttemptEnded(Event, frozen=True):
     """One attempt's end. then: what follows for the task (settled here, never derived later)."""
 
     task: str
@@ -190,7 +190,7 @@ class AttemptEnded(Event):
     recorded: bool = False  # the answer came from a recording
 
 
-class LateOutputArchived(Event):
+class LateOutputArchived(Event, frozen=True):
     task: str
     attempt: int
     output: Ref | None = None
@@ -199,12 +199,13 @@ class LateOutputArchived(Event):
 
 
 class ValueWrite(Struct, frozen=True, omit_defaults=True):
-    key: str  # "<value scope>:<name>", plus "@agent" for one part of a map
+    key: str  # "<value scope>:<name>"
     ref: Ref
     by: str
+    agent: str = ""  # set: one agent's part of a map
 
 
-class StepClosed(Event):
+class StepClosed(Event, frozen=True):
     serial: int
     step: int
     values: tuple[ValueWrite, ...] = ()
@@ -212,11 +213,11 @@ class StepClosed(Event):
     missing: tuple[str, ...] = ()
 
 
-class TroubleMet(Event):
+class TroubleMet(Event, frozen=True):
     trouble: Trouble
 
 
-class TroubleSettled(Event):
+class TroubleSettled(Event, frozen=True):
     """How the person ruled. ruling: again | without | true | false | raise | use:<agent>"""
 
     key: str
@@ -228,7 +229,7 @@ class TroubleSettled(Event):
     claim: str = ""
 
 
-class ExpressionFailed(Event):
+class ExpressionFailed(Event, frozen=True):
     """A checkpoint condition that erred (seed 004: recorded and passed over)."""
 
     where: str
@@ -236,7 +237,7 @@ class ExpressionFailed(Event):
     message: str
 
 
-class RoundClosed(Event):
+class RoundClosed(Event, frozen=True):
     serial: int
     n: int
     phase: str
@@ -245,13 +246,13 @@ class RoundClosed(Event):
     ended_by: str = ""  # until | plan | limit | ""
 
 
-class CheckPassed(Event):
+class CheckPassed(Event, frozen=True):
     serial: int
     phase: str
     scope: str
 
 
-class GapFound(Event):
+class GapFound(Event, frozen=True):
     """A check's verdict and what it makes the run do. action in the seed's words."""
 
     serial: int
@@ -263,12 +264,12 @@ class GapFound(Event):
     count: int = 0
 
 
-class CheckpointSkipped(Event):
+class CheckpointSkipped(Event, frozen=True):
     serial: int
     phase: str
 
 
-class CheckpointOpened(Event):
+class CheckpointOpened(Event, frozen=True):
     id: str
     number: int
     phase: str
@@ -284,7 +285,7 @@ class CheckpointOpened(Event):
     reopened: bool = False
 
 
-class RemarkAdded(Event):
+class RemarkAdded(Event, frozen=True):
     """What a person said. kind: correction, new context, clarification, strategic shift, reaction, missing factor,
     comment, edit (then path/diff are set)."""
 
@@ -302,20 +303,20 @@ class RemarkAdded(Event):
     diff: str = ""  # digest
 
 
-class FilesEdited(Event):
+class FilesEdited(Event, frozen=True):
     """A person's edits in the workspace, found by a scan."""
 
     files: tuple[FileOut, ...]
     by: str = ""
 
 
-class DraftSaved(Event):
+class DraftSaved(Event, frozen=True):
     checkpoint: str
     place: str  # scope of the checkpoint, so that drafts survive its reopening
     fields: str  # digest of the JSON object
 
 
-class DecisionRecorded(Event):
+class DecisionRecorded(Event, frozen=True):
     checkpoint: str
     number: int
     phase: str
@@ -336,16 +337,16 @@ class DecisionRecorded(Event):
     attention: bool = False
 
 
-class ValuesSet(Event):
+class ValuesSet(Event, frozen=True):
     values: tuple[ValueWrite, ...]
 
 
-class SkipsChanged(Event):
+class SkipsChanged(Event, frozen=True):
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
 
-class RoundUndone(Event):
+class RoundUndone(Event, frozen=True):
     serial: int
     phase: str
     scope: str
@@ -355,19 +356,19 @@ class RoundUndone(Event):
     why: str = ""
 
 
-class WentBack(Event):
+class WentBack(Event, frozen=True):
     """A plain goto: an earlier visit is reopened."""
 
     visit: int
 
 
-class WentOn(Event):
+class WentOn(Event, frozen=True):
     """`continue` at a reopened visit. visit >= 0: nothing changed, back to that later one; -1: later ones forgotten."""
 
     visit: int
 
 
-class Reran(Event):
+class Reran(Event, frozen=True):
     """goto rerun: the cursor is cut back so that `target` is entered anew."""
 
     target: str
@@ -375,33 +376,39 @@ class Reran(Event):
     child: int  # index of target among its siblings
 
 
-class PhaseClosed(Event):
+class AgainOrdered(Event, frozen=True):
+    """One more round of the phase in front, beyond its plan."""
+
+    agents: tuple[str, ...] = ()
+
+
+class PhaseClosed(Event, frozen=True):
     phase: str
     scope: str
     ended_by: str = ""
 
 
-class FilesRendered(Event):
+class FilesRendered(Event, frozen=True):
     files: tuple[FileOut, ...]
 
 
-class RenderFailed(Event):
+class RenderFailed(Event, frozen=True):
     path: str
     message: str
 
 
-class Paused(Event):
+class Paused(Event, frozen=True):
     by: str = ""
     door: str = ""
     now: bool = False
 
 
-class Resumed(Event):
+class Resumed(Event, frozen=True):
     by: str = ""
     door: str = ""
 
 
-class RunEnded(Event):
+class RunEnded(Event, frozen=True):
     status: Literal["completed", "failed", "aborted"]
     outcome: str = ""
     by: str = ""
@@ -412,6 +419,6 @@ AnyEvent = (
     RunStarted | Forked | PhaseEntered | PhaseSkipped | ItemStarted | ItemDone | RoundStarted | StepSkipped | StepStarted
     | TasksClaimed | AttemptEnded | LateOutputArchived | StepClosed | TroubleMet | TroubleSettled | ExpressionFailed
     | RoundClosed | CheckPassed | GapFound | CheckpointSkipped | CheckpointOpened | RemarkAdded | FilesEdited | DraftSaved
-    | DecisionRecorded | ValuesSet | SkipsChanged | RoundUndone | WentBack | WentOn | Reran | PhaseClosed | FilesRendered
-    | RenderFailed | Paused | Resumed | RunEnded
+    | DecisionRecorded | ValuesSet | SkipsChanged | RoundUndone | WentBack | WentOn | Reran | AgainOrdered | PhaseClosed
+    | FilesRendered | RenderFailed | Paused | Resumed | RunEnded
 )

@@ -1,0 +1,86 @@
+# Everything needs only Python (3.11 or newer), git and make; the rest is set up in .venv by the first target that needs
+# it. uv is used where it is installed (seconds instead of a minute), pip otherwise.
+# Kept to what GNU Make 3.81 understands, because that is what macOS ships.
+
+SHELL := /bin/sh
+VENV  := .venv
+BIN   := $(VENV)/bin
+PINS  := pyproject.toml constraints.txt
+
+# The first of these that runs and is new enough; `make PYTHON=/path/to/python …` overrides.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+
+# $(call install,EXTRAS): the project, editable, with these extras ("" or "[dev]").
+define install
+	@echo "setting up $(VENV) (once): reconvene$(1) …"
+	@if uv --version >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.$(1)'; \
+	else \
+		$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(1)'; \
+	fi
+	@touch $@
+endef
+
+.PHONY: help setup demo test check bench torture constraints clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
+
+demo: $(VENV)/.run  ## see it work: agents, a checkpoint, feedback that changes the next round
+	@$(BIN)/reconvene demo
+
+test: check  ## check, then every test but the torture
+	@$(BIN)/python -m pytest -n auto -m "not torture"
+
+check: $(VENV)/.dev  ## ruff, mypy --strict, the layers of the house
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --strict --no-error-summary
+	@$(BIN)/lint-imports --no-logo >$(VENV)/.layers 2>&1 || { cat $(VENV)/.layers; exit 1; }
+
+bench: $(VENV)/.bench  ## the table of speeds beside the raw floor and LangGraph (ARGS="--quick --only W1,W3")
+	@$(BIN)/python -m bench $(ARGS)
+
+torture: $(VENV)/.dev  ## thousands of crash points (long)
+	@$(BIN)/python -m pytest -n auto -m torture
+
+setup: $(VENV)/.dev  ## .venv with everything that developing needs; the other targets do this themselves
+
+constraints:  ## pin the newest versions of everything (needs uv)
+	@uv --version >/dev/null 2>&1 || { echo "make constraints needs uv: python3 -m pip install uv"; exit 1; }
+	@sed '/^#/!d' constraints.txt >constraints.new
+	@uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-header --no-annotate \
+		--no-emit-index-url pyproject.toml >constraints.raw
+	@grep -Ev "== '(win32|emscripten)'" constraints.raw | sed 's/ *;.*//' | LC_ALL=C sort >>constraints.new
+	@rm constraints.raw && mv constraints.new constraints.txt
+
+clean:  ## remove .venv and caches; runs and their state stay
+	@rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment. One stamp per set of extras; changing the pins makes them stale.
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { \
+		echo "Reconvene needs Python 3.11 or newer, and found none as python3.13, python3.12, python3.11 or python3."; \
+		echo "Install one, or name it: make PYTHON=/path/to/python3.12 …"; exit 1; }
+	@if uv --version >/dev/null 2>&1; then \
+		"$(PYTHON)" -m venv --without-pip $(VENV) || uv venv --quiet --python "$(PYTHON)" $(VENV); \
+	elif "$(PYTHON)" -c 'import ensurepip' >/dev/null 2>&1; then \
+		"$(PYTHON)" -m venv $(VENV); \
+	else \
+		echo "$(PYTHON) cannot make virtual environments: its ensurepip module is missing."; \
+		echo "On Debian and Ubuntu: sudo apt install python3-venv. Or install uv; it will then be used."; exit 1; \
+	fi
+
+$(VENV)/.run: $(PINS) | $(BIN)/python
+	$(call install,)
+
+$(VENV)/.dev: $(PINS) | $(BIN)/python
+	$(call install,[dev])
+	@touch $(VENV)/.run
+
+$(VENV)/.bench: $(PINS) | $(BIN)/python
+	$(call install,[bench])
+	@touch $(VENV)/.run

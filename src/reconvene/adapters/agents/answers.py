@@ -1,0 +1,167 @@
+"""From what an agent said to an `Answer`: its JSON checked against the contract, its files checked one by one.
+
+Shared by all adapters, so that a contract means the same whoever answers. Knows no process, wire or provider.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from reconvene.adapters.agents.paths import only_literal, safe_relative_path, shown, wanted, why_unsafe
+from reconvene.core.events import Usage
+from reconvene.errors import AgentError
+from reconvene.ports import Answer, Assignment
+from reconvene.wire import replies
+
+MAX_FILE = 10 * 1024 * 1024
+MAX_FILES = 1000
+_ENVELOPE = frozenset({"text", "value", "files"})
+
+
+class ReplyError(AgentError):
+    """An agent answered, but not usefully. What the attempt cost and what was said are kept for the record."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        retryable: bool = True,
+        wait: float = 0.0,
+        usage: Usage | None = None,
+        request: bytes = b"",
+        reply: bytes = b"",
+    ) -> None:
+        super().__init__(message, hint=hint, retryable=retryable, wait=wait)
+        self.usage = usage or Usage()
+        self.request = request
+        self.reply = reply
+
+
+class Taken(NamedTuple):
+    """Files that passed, and the reasons why others did not."""
+
+    files: dict[str, bytes]
+    ignored: tuple[str, ...]
+
+
+def parse_value(schema: object, text: str) -> object:
+    """The JSON of a reply, checked. AgentError says what to change."""
+    try:
+        value = replies.extract_json(text)
+    except ValueError as error:
+        raise AgentError(f"The reply should be JSON, but {error}.") from None
+    return check_value(schema, value)
+
+
+def check_value(schema: object, value: object) -> object:
+    problems = replies.validate(schema, value)
+    if problems:
+        raise AgentError("The reply does not fit its output contract: " + "; ".join(problems) + ".")
+    return value
+
+
+def take_files(assignment: Assignment, files: Mapping[str, bytes]) -> Taken:
+    """The files that may be handed over."""
+    taken: dict[str, bytes] = {}
+    ignored: list[str] = []
+    for name, data in files.items():
+        path = safe_relative_path(name)
+        if path is None:
+            ignored.append(f"{shown(name)}: {why_unsafe(name)}")
+        elif reason := why_not_taken(assignment, path, len(data), len(taken)):
+            ignored.append(f"{shown(path)}: {reason}")
+        else:
+            taken[path] = data
+    return Taken(taken, tuple(ignored))
+
+
+def why_not_taken(assignment: Assignment, path: str, size: int, already: int) -> str:
+    if not wanted(path, assignment.writes):
+        return "not in writes"
+    if size > MAX_FILE:
+        return f"larger than {MAX_FILE // (1024 * 1024)} MB"
+    if already >= MAX_FILES:
+        return f"more than {MAX_FILES} files"
+    return ""
+
+
+class Interpreted(NamedTuple):
+    text: str
+    value: object
+    has_value: bool
+    files: dict[str, bytes]
+    ignored: tuple[str, ...]
+
+
+def interpret(assignment: Assignment, reply: str) -> Interpreted:
+    """Read a reply that carries all in its text: prose or JSON, and `<file>` blocks where files are asked for."""
+    text, files = reply, dict[str, str]()
+    if assignment.writes:
+        try:
+            files, text = replies.file_blocks(reply)
+        except ValueError as error:
+            raise AgentError(f"The reply cannot be read: {error}.") from None
+        single = only_literal(assignment.writes)
+        if not files and single and reply.strip():
+            files, text = {single: _with_newline(reply)}, reply
+    taken = take_files(assignment, {path: body.encode("utf-8", "replace") for path, body in files.items()})
+    if assignment.schema is None:
+        return Interpreted(text, None, False, taken.files, taken.ignored)
+    return Interpreted(text, parse_value(assignment.schema, text), True, taken.files, taken.ignored)
+
+
+def _with_newline(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"
+
+
+def from_result(assignment: Assignment, result: object, usage: Usage, *, recorded: bool = False) -> Answer:
+    """From what Python code gave: text, `{"text", "value", "files"}`, a value for a contract, or an Answer."""
+    if isinstance(result, Answer):
+        return result
+    text, value, has_value, files = _unpack(assignment, result)
+    if assignment.schema is not None:
+        value = check_value(assignment.schema, value) if has_value else parse_value(assignment.schema, text)
+        has_value = True
+    if has_value and not text:
+        text = as_json(value)
+    taken = take_files(assignment, files)
+    request = assignment.prompt.encode("utf-8", "replace")
+    reply = text.encode("utf-8", "replace")
+    return Answer(text, value, has_value, taken.files, taken.ignored, usage, request, reply, recorded)
+
+
+def _unpack(assignment: Assignment, result: object) -> tuple[str, object, bool, dict[str, bytes]]:
+    match result:
+        case None:
+            return "", None, False, {}
+        case str():
+            return result, None, False, {}
+        case dict() if result and set(result) <= _ENVELOPE:
+            text, files = result.get("text", ""), result.get("files") or {}
+            if not isinstance(text, str) or not isinstance(files, Mapping):
+                raise AgentError("An agent's `text` must be text and its `files` a mapping of path to content.")
+            return text, result.get("value"), "value" in result, {str(path): _data(files[path]) for path in files}
+        case dict() | list() | int() | float() | bool() if assignment.schema is not None:
+            return "", result, True, {}
+        case _:
+            raise AgentError(
+                f"The agent returned {type(result).__name__}; it should return text, "
+                'a dict with "text", "value" or "files", or an Answer.',
+                retryable=False,
+            )
+
+
+def _data(content: object) -> bytes:
+    if isinstance(content, bytes | bytearray):
+        return bytes(content)
+    return content.encode("utf-8", "replace") if isinstance(content, str) else as_json(content).encode()
+
+
+def as_json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise AgentError(f"The agent's value cannot be written as JSON: {error}.", retryable=False) from None

@@ -1,0 +1,258 @@
+"""An agent that is a model, any provider's, through pydantic-ai: one request per attempt, nothing retried in secret.
+
+The library is imported when the first model agent works. Retries, gates and limits belong to the engine; here a failure
+only becomes an AgentError that says whether, and when, another attempt can help.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Literal, cast
+
+from reconvene.adapters.agents import asking
+from reconvene.adapters.agents.answers import Interpreted, ReplyError, as_json, check_value, interpret, parse_value
+from reconvene.adapters.agents.secrets import redact, redact_text
+from reconvene.core.events import Usage
+from reconvene.errors import AgentError
+from reconvene.ports import Answer, Assignment, Listener, Progress
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelRequest, ModelResponse
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
+
+    from reconvene.adapters.agents.providers import Connection
+
+Mode = Literal["text", "native", "tool", "prompted"]
+_OURS = frozenset({"base_url", "api_key_env", "output", "stream", "recording", "timeout"})
+_CHARS_PER_TOKEN = 4
+_TELL_EVERY = 20  # tokens
+
+
+async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, str]) -> Answer:
+    began = time.monotonic()
+    # the import takes a second or more: in a thread, so that other agents go on
+    connection = await asyncio.to_thread(_connect, assignment, environ)
+    async with connection.client:
+        mode = _mode(assignment, connection)
+        request = _request(assignment, mode)
+        response: ModelResponse | None = None
+        try:
+            response = await _within(assignment, _ask(assignment, connection, listener, request, mode), connection)
+            read = _read(assignment, response)
+        except Exception as error:
+            failure = _explained(assignment, connection, error)
+            usage = _usage(connection, response, began)
+            sent, got = _captured(connection, request, response, environ)
+            raise ReplyError(
+                redact_text(failure.message, environ, connection.tap.secrets),
+                hint=failure.hint,
+                retryable=failure.retryable,
+                wait=failure.wait,
+                usage=usage,
+                request=sent,
+                reply=got,
+            ) from error
+    usage = _usage(connection, response, began)
+    sent, got = _captured(connection, request, response, environ)
+    _tell(assignment, listener, usage.output_tokens)
+    return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, sent, got)
+
+
+def _connect(assignment: Assignment, environ: Mapping[str, str]) -> Connection:
+    try:
+        from reconvene.adapters.agents import providers
+    except ImportError as error:
+        raise AgentError(
+            f"The model library cannot be imported: {error}.",
+            hint="Install it: pip install 'pydantic-ai-slim[openai,anthropic,google]'.",
+            retryable=False,
+        ) from error
+    return providers.connect(assignment.agent, environ)
+
+
+def _mode(assignment: Assignment, connection: Connection) -> Mode:
+    """How the contract is enforced. Servers of one's own differ too much: there it is asked for in words."""
+    if assignment.schema is None:
+        return "text"
+    is_object = isinstance(assignment.schema, dict) and assignment.schema.get("type") == "object"
+    if assignment.writes or not is_object:
+        return "prompted"
+    wanted = assignment.agent.options.get("output")
+    if wanted in ("native", "tool", "prompted"):
+        return wanted
+    if connection.custom:
+        return "prompted"
+    profile = connection.model.profile
+    if connection.provider == "ollama" and profile.get("supports_json_schema_output"):
+        return "native"
+    return cast(Mode, profile.get("default_structured_output_mode", "tool"))
+
+
+def _request(assignment: Assignment, mode: Mode) -> ModelRequest:
+    from pydantic_ai.messages import ModelRequest
+
+    return ModelRequest.user_text_prompt(asking.compose(assignment, with_schema=mode in ("native", "prompted")))
+
+
+def _parameters(assignment: Assignment, mode: Mode) -> ModelRequestParameters:
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
+    from pydantic_ai.tools import ToolDefinition
+
+    if mode in ("text", "prompted"):
+        return ModelRequestParameters()
+    assert isinstance(assignment.schema, dict)
+    if mode == "native":
+        described = OutputObjectDefinition(json_schema=assignment.schema, name="answer")
+        return ModelRequestParameters(output_mode="native", output_object=described)
+    tool = ToolDefinition(
+        name="answer", parameters_json_schema=assignment.schema, description="Give your answer.", kind="output"
+    )
+    return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+
+
+def _settings(assignment: Assignment) -> ModelSettings:
+    options = {name: value for name, value in assignment.agent.options.items() if name not in _OURS}
+    return cast("ModelSettings", options | {"timeout": _timeout(assignment), "max_retries": 0})
+
+
+def _timeout(assignment: Assignment) -> float:
+    wanted = assignment.agent.options.get("timeout")
+    limit = assignment.agent.timeout
+    return min(limit, float(wanted)) if isinstance(wanted, int | float) and wanted > 0 else limit
+
+
+async def _within(assignment: Assignment, answer: Awaitable[ModelResponse], connection: Connection) -> ModelResponse:
+    limit = _timeout(assignment)
+    try:
+        async with asyncio.timeout(limit) as deadline:
+            return await answer
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        where = f" at {connection.url}" if connection.url else ""
+        raise AgentError(
+            f"{connection.name}{where} gave no answer within {limit:g} s.", hint="Raise the agent's `timeout`."
+        ) from None
+
+
+async def _ask(
+    assignment: Assignment, connection: Connection, listener: Listener, request: ModelRequest, mode: Mode
+) -> ModelResponse:
+    from pydantic_ai.direct import model_request, model_request_stream
+
+    settings, parameters = _settings(assignment), _parameters(assignment, mode)
+    if assignment.agent.options.get("stream") is False:
+        return await model_request(
+            connection.model, [request], model_settings=settings, model_request_parameters=parameters
+        )
+    # Streaming shows progress, and long answers do not run into the idle limits of proxies and providers.
+    characters = told = 0
+    async with model_request_stream(
+        connection.model, [request], model_settings=settings, model_request_parameters=parameters
+    ) as stream:
+        async for event in stream:
+            characters += _length(event)
+            if characters // _CHARS_PER_TOKEN >= told + _TELL_EVERY:
+                told = characters // _CHARS_PER_TOKEN
+                _tell(assignment, listener, told)
+        return stream.get()
+
+
+def _length(event: object) -> int:
+    """Roughly how much came with a streamed event."""
+    piece = getattr(event, "delta", None) or getattr(event, "part", None)
+    if type(event).__name__ == "PartEndEvent":
+        return 0
+    for name in ("content_delta", "content", "args_delta"):
+        text = getattr(piece, name, None)
+        if isinstance(text, str):
+            return len(text)
+    return 0
+
+
+def _tell(assignment: Assignment, listener: Listener, tokens: int) -> None:
+    if tokens:
+        listener(Progress(assignment.run, assignment.task, assignment.agent.name, "tokens", tokens=tokens))
+
+
+def _read(assignment: Assignment, response: ModelResponse) -> Interpreted:
+    from pydantic_ai.messages import ToolCallPart
+
+    if response.finish_reason == "length":
+        raise AgentError(
+            "The reply was cut short: the model reached its limit of output tokens.",
+            hint="Raise `max_tokens` in the agent's options, or ask for less.",
+        )
+    if response.finish_reason == "content_filter":
+        raise AgentError("The provider's content filter stopped the reply.")
+    for part in response.parts:
+        if isinstance(part, ToolCallPart) and assignment.schema is not None:
+            return _from_call(assignment, part.args)
+    text = response.text or ""
+    if not text.strip():
+        raise AgentError("The model replied with nothing.")
+    return interpret(assignment, text)
+
+
+def _from_call(assignment: Assignment, arguments: object) -> Interpreted:
+    """The arguments as the model gave them; the library's own reading would mend what is broken."""
+    if not isinstance(arguments, str):
+        return Interpreted(as_json(arguments), check_value(assignment.schema, arguments), True, {}, ())
+    return Interpreted(arguments, parse_value(assignment.schema, arguments), True, {}, ())
+
+
+def _captured(
+    connection: Connection, request: ModelRequest, response: ModelResponse | None, environ: Mapping[str, str]
+) -> tuple[bytes, bytes]:
+    """Request and reply as they went over the wire; as the library saw them where the wire cannot be tapped."""
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    sent = connection.tap.request() or ModelMessagesTypeAdapter.dump_json([request])
+    got = connection.tap.reply()
+    if not got and response is not None:
+        got = ModelMessagesTypeAdapter.dump_json([response])
+    secrets = connection.tap.secrets
+    return redact(sent, environ, secrets), redact(got, environ, secrets)
+
+
+def _usage(connection: Connection, response: ModelResponse | None, began: float) -> Usage:
+    seconds = round(time.monotonic() - began, 3)
+    requests = len(connection.tap.requests)
+    if response is None:
+        return Usage(model=connection.name, requests=requests, seconds=seconds)
+    return Usage(
+        model=connection.name,
+        input_tokens=response.usage.input_tokens,
+        output_tokens=response.usage.output_tokens,
+        requests=requests or 1,
+        cost=_cost(connection, response),
+        seconds=seconds,
+    )
+
+
+def _cost(connection: Connection, response: ModelResponse) -> float:
+    """USD by the public price list, 0.0 where it does not know the model. A price must never fail an answer."""
+    from genai_prices import calc_price
+
+    try:
+        if not connection.custom:
+            return float(response.cost().total_price)
+        if not connection.provider.startswith("openai"):
+            return 0.0
+        # behind a proxy, but named as OpenAI's own
+        name = connection.name.partition(":")[2]
+        return float(calc_price(response.usage, name, provider_id="openai").total_price)
+    except Exception:
+        return 0.0
+
+
+def _explained(assignment: Assignment, connection: Connection, error: Exception) -> AgentError:
+    if isinstance(error, AgentError):
+        return error
+    from reconvene.adapters.agents.model_errors import explain
+
+    return explain(connection, error)

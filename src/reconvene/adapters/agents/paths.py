@@ -1,0 +1,57 @@
+"""Which file names an agent may hand over, and which of them its step asked for. Pure; touches no disk."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+
+from reconvene.core.paths import safe_path
+from reconvene.errors import UserError
+
+_GLOB = re.compile(r"[*?\[]")
+_CACHES = frozenset({"__pycache__"})
+
+
+def why_unsafe(path: str) -> str:
+    """The reason a relative path is refused, "" when it is fine."""
+    try:
+        path = safe_path(path)
+    except UserError as error:
+        # the name is shown beside the reason, so only the reason is wanted
+        return error.message.partition(" cannot be used: ")[2].rstrip(".") or error.message
+    return "it is a cache" if _CACHES.intersection(path.split("/")) else ""
+
+
+def safe_relative_path(path: str) -> str | None:
+    """The path, tidied (`./a//b` → `a/b`), or None where it must not be written."""
+    return None if why_unsafe(path) else safe_path(path)
+
+
+def shown(path: str) -> str:
+    """A hostile name made printable, for messages."""
+    text = path.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+    return text if len(text) <= 120 else text[:117] + "…"
+
+
+def wanted(path: str, patterns: Sequence[str]) -> bool:
+    """Whether a step that writes `patterns` takes this file. No patterns: everything. `*` crosses folders."""
+    return not patterns or any(_matches(path, pattern) for pattern in patterns)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    pattern = pattern.removeprefix("./")
+    if pattern.endswith("/"):
+        pattern += "*"
+    if fnmatch.fnmatchcase(path, pattern):
+        return True
+    # `**/` may also stand for no folder at all
+    return "**/" in pattern and fnmatch.fnmatchcase(path, pattern.replace("**/", ""))
+
+
+def only_literal(patterns: Sequence[str]) -> str | None:
+    """The one file a step writes, when `writes` names exactly one and it is no pattern."""
+    if len(patterns) != 1 or _GLOB.search(patterns[0]) or patterns[0].endswith("/"):
+        return None
+    return safe_relative_path(patterns[0])

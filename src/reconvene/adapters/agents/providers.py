@@ -1,0 +1,159 @@
+"""From "provider:model" and an agent's options to something that can be asked. Everything about providers is here.
+
+Imports the model library when it is imported itself: only `model` may import it, and only when a model agent works.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+os.environ.setdefault("PYDANTIC_AI_NO_BANNER", "1")
+
+import httpx2
+from pydantic_ai.models import Model, create_async_httpx2_client, infer_model
+
+from reconvene.adapters.agents.auto import ollama_url
+from reconvene.adapters.agents.wiretap import Wiretap
+from reconvene.core.workflow import Agent
+from reconvene.errors import AgentError
+
+if TYPE_CHECKING:
+    from pydantic_ai.providers import Provider
+
+_CONNECT_SECONDS = 10.0
+_OPENAI = ("openai", "openai-chat", "openai-responses")
+_KEYS = {"google": "GOOGLE_API_KEY", "openai-chat": "OPENAI_API_KEY", "openai-responses": "OPENAI_API_KEY"}
+
+
+class Connection(NamedTuple):
+    """A model that is ready to be asked, and what is needed to talk about it."""
+
+    model: Model
+    client: httpx2.AsyncClient
+    tap: Wiretap
+    provider: str  # "" = unknown, an OpenAI-compatible server
+    name: str  # "provider:model" as the person knows it
+    url: str  # where it is reached, "" = the provider's own place
+    key_name: str  # the environment variable that holds its key
+    custom: bool  # an OpenAI-compatible server of the person's own
+
+
+def connect(agent: Agent, environ: Mapping[str, str]) -> Connection:
+    """AgentError (not retryable) where that cannot be done: unknown model, no key, library not installed."""
+    provider, name = _split(agent.model)
+    base_url = str(agent.options.get("base_url") or "")
+    if not base_url and provider in _OPENAI:
+        base_url = _foreign(environ.get("OPENAI_BASE_URL", ""))
+    if not base_url and provider == "ollama":
+        base_url = ollama_url(environ)
+    key_name = str(agent.options.get("api_key_env") or _KEYS.get(provider) or f"{provider or 'openai'}_api_key".upper())
+    tap = Wiretap()
+    client = _client(agent, base_url)
+    tap.attach(client)
+    custom = bool(base_url) and provider not in ("anthropic", "google", "ollama")
+    if not custom and not provider:
+        raise AgentError(
+            f"{agent.model!r} does not say which provider to ask.",
+            hint="Write `model: provider:name` (openai:…, anthropic:…, google:…, ollama:…), `model: auto`, or give "
+            "`base_url` for a server that speaks the OpenAI protocol.",
+            retryable=False,
+        )
+    key = _key(environ, key_name, provider)
+    if custom:
+        model = _compatible(provider, name, agent.model, base_url, key or "none", client)
+    else:
+        model = _hosted(agent.model, provider, base_url, key, key_name, client)
+    if key:
+        tap.secrets.add(key)
+    return Connection(model, client, tap, provider, agent.model, base_url, key_name, custom)
+
+
+def _split(model: str) -> tuple[str, str]:
+    provider, colon, name = model.partition(":")
+    return (provider, name) if colon else ("", model)
+
+
+def _foreign(url: str) -> str:
+    """OPENAI_BASE_URL, unless it only names OpenAI itself."""
+    return "" if urlsplit(url).hostname in (None, "api.openai.com") else url
+
+
+def _key(environ: Mapping[str, str], key_name: str, provider: str) -> str:
+    if provider == "google" and key_name == "GOOGLE_API_KEY":
+        return environ.get("GOOGLE_API_KEY") or environ.get("GEMINI_API_KEY", "")
+    return environ.get(key_name, "")
+
+
+def _client(agent: Agent, base_url: str) -> httpx2.AsyncClient:
+    timeout = httpx2.Timeout(agent.timeout, connect=min(_CONNECT_SECONDS, agent.timeout))
+    client = create_async_httpx2_client(timeout=timeout)
+    if urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1"):
+        # a proxy cannot reach this machine's own servers
+        local = httpx2.AsyncClient(timeout=timeout, trust_env=False)
+        local.event_hooks = client.event_hooks
+        return local
+    return client
+
+
+def _compatible(provider: str, name: str, spelled: str, url: str, key: str, client: httpx2.AsyncClient) -> Model:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    # "llama3:8b" is a model's whole name on a server of one's own, "openai:gpt-5" is not
+    known = provider in (*_OPENAI, "litellm", "vllm", "openrouter")
+    backend = OpenAICompatibleProvider("openai-compatible", base_url=url, api_key=key, http_client=client)
+    return OpenAIChatModel(name if known else spelled, provider=backend)
+
+
+def _hosted(model: str, provider: str, url: str, key: str, key_name: str, client: httpx2.AsyncClient) -> Model:
+    from pydantic_ai.exceptions import UserError
+
+    def factory(kind: str) -> Provider[Any]:
+        return _provider(kind, url, key, client)
+
+    try:
+        return infer_model(model, factory)
+    except ImportError as error:
+        hint = f'Install it: pip install "pydantic-ai-slim[{provider}]".'
+        raise AgentError(f"The library for {model!r} is not installed.", hint=hint, retryable=False) from error
+    except ValueError as error:
+        raise AgentError(
+            f"There is no provider {provider!r} (in `model: {model}`).",
+            hint="Known ones are openai, anthropic, google, ollama, mistral, groq and more; a server that speaks the "
+            "OpenAI protocol is reached with `base_url`.",
+            retryable=False,
+        ) from error
+    except UserError as error:
+        if not key and "API_KEY" in error.message.upper():
+            hint = f"Set {key_name}, or choose another model. `reconvene doctor` shows what this machine has."
+            problem = f"There is no key for {model!r}: {key_name} is not set."
+            raise AgentError(problem, hint=hint, retryable=False) from None
+        raise AgentError(f"The model {model!r} cannot be used: {error.message}", retryable=False) from error
+
+
+def _provider(kind: str, url: str, key: str, client: httpx2.AsyncClient) -> Provider[Any]:
+    """Known kinds get our client, so that what they send and receive is kept; others come as they are."""
+    from pydantic_ai.providers import infer_provider
+
+    match kind:
+        case "openai" | "openai-chat" | "openai-responses":
+            from pydantic_ai.providers.openai import OpenAIProvider
+
+            return OpenAIProvider(api_key=key or None, http_client=client)
+        case "anthropic":
+            from pydantic_ai.providers.anthropic import AnthropicProvider
+
+            return AnthropicProvider(api_key=key or None, base_url=url or None, http_client=client)
+        case "google":
+            from pydantic_ai.providers.google import GoogleProvider
+
+            return GoogleProvider(api_key=key or None, base_url=url or None, http_client=client)
+        case "ollama":
+            from pydantic_ai.providers.ollama import OllamaProvider
+
+            return OllamaProvider(base_url=url, api_key=key or None, http_client=client)
+        case _:
+            return infer_provider(kind)

@@ -1,0 +1,243 @@
+"""EventLog in SQLite: one transaction per append, a compare-and-swap on the head. It must not know what events mean.
+
+Start-up is part of the contract: opening, `head`, `index` and `index_row` load neither the event types nor their codec.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from reconvene.adapters.sqlite.faults import store_error
+from reconvene.adapters.sqlite.opening import connect
+from reconvene.adapters.sqlite.presence import Presence
+from reconvene.errors import Conflict, StoreError
+from reconvene.ports import IndexRow
+
+if TYPE_CHECKING:
+    from reconvene.core.events import AnyEvent
+
+_SEQ_BITS = 32
+_LAST_SEQ = (1 << _SEQ_BITS) - 1
+_LONG_CONTENT = 1024
+_LONG_BATCH = 2048  # above it, two would not fit on a page; below, packing costs more time than it saves space
+
+_FIND = "SELECT id, head, status FROM runs WHERE run = ?"
+_ADD_RUN = "INSERT INTO runs (run, head) VALUES (?, 0)"
+_MOVE_HEAD = "UPDATE runs SET head = ? WHERE id = ?"
+# Naming `status` rewrites its index even where the value stays, one more page to sync: only when it changes.
+_MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, doc = ? WHERE id = ?"
+_MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
+_ADD_EVENTS = "INSERT INTO appends (key, events) VALUES (?, CAST(? AS TEXT))"
+_ADD_PACKED_EVENTS = "INSERT INTO appends (key, events) VALUES (?, ?)"
+_ADD_ARTEFACT = "INSERT OR IGNORE INTO artefacts (digest, packed, data) VALUES (?, ?, ?)"
+_READ = "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends WHERE key > ? AND key <= ? ORDER BY key"
+# Backwards by id, so that sorting by `updated` (which is stable) leaves the younger run first among equals.
+_INDEX = "SELECT run, workflow, status, started, updated, doc FROM runs WHERE status IS NOT NULL ORDER BY id DESC"
+_INDEX_OF_STATUS = "SELECT run, workflow, status, started, updated, doc FROM runs WHERE status = ? ORDER BY id DESC"
+_INDEX_ROW = "SELECT run, workflow, status, started, updated, doc FROM runs WHERE run = ? AND status IS NOT NULL"
+_SAVE_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, seq, key, packed, data) VALUES (?, ?, ?, ?, ?)"
+
+
+class SqliteLog:
+    """The log in the file at `path`; `processes/` beside it holds the signs of life of those who drive runs.
+
+    Safe to share between threads. A forked child must open its own.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, busy_timeout: float = 10.0) -> None:
+        self._path = os.path.abspath(path)
+        self._lock = RLock()
+        self._presence = Presence(os.path.join(os.path.dirname(self._path), "processes"))
+        with self._plain_words():
+            self._connection = connect(self._path, busy_timeout)
+
+    def append(
+        self,
+        run: str,
+        expected_seq: int,
+        events: Sequence[AnyEvent],
+        artefacts: Mapping[str, bytes],
+        index: IndexRow | None,
+    ) -> int:
+        from reconvene.wire.events import encode_batch
+
+        # Everything that needs no lock is done before one is taken.
+        batch_is_packed, batch = _pack(encode_batch(events), _LONG_BATCH)
+        packed = [(digest, *_pack(data)) for digest, data in artefacts.items()]
+        new_head = expected_seq + len(events)
+        with self._transaction():
+            execute = self._connection.execute
+            found = execute(_FIND, (run,)).fetchone()
+            key, head, status = found or (0, 0, None)
+            if head != expected_seq:
+                raise Conflict(
+                    f"Run {run} has moved on: its log is at {head}, not at {expected_seq}.",
+                    hint="Somebody else was faster. Look at where it stands now: reconvene show " + run,
+                )
+            if not found:
+                key = execute(_ADD_RUN, (run,)).lastrowid
+            if events:
+                execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, (key << _SEQ_BITS | new_head, batch))
+            if index is None:
+                execute(_MOVE_HEAD, (new_head, key))
+            else:
+                execute(_MOVE_ROW, (new_head, index.workflow, index.started, index.updated, index.doc, key))
+                if index.status != status:
+                    execute(_MOVE_STATUS, (index.status, key))
+            for artefact in packed:
+                execute(_ADD_ARTEFACT, artefact)
+        return new_head
+
+    def head(self, run: str) -> int:
+        with self._plain_words():
+            found = self._connection.execute(_FIND, (run,)).fetchone()
+        return found[1] if found else 0
+
+    def read(self, run: str, after: int = 0) -> list[tuple[int, AnyEvent]]:
+        from reconvene.wire.events import decode_batch
+
+        with self._plain_words():
+            found = self._connection.execute(_FIND, (run,)).fetchone()
+            if not found:
+                return []
+            base = found[0] << _SEQ_BITS
+            rows = self._connection.execute(_READ, (base | max(after, 0), base | _LAST_SEQ)).fetchall()
+        events: list[tuple[int, AnyEvent]] = []
+        for key, packed, batch in rows:
+            decoded = decode_batch(self._unpack(packed, batch))
+            first = (key & _LAST_SEQ) - len(decoded) + 1
+            events.extend(enumerate(decoded, first))
+        # The first row may begin before `after`.
+        skip = max(after, 0) - events[0][0] + 1 if events else 0
+        return events[skip:] if skip > 0 else events
+
+    def artefact(self, digest: str) -> bytes:
+        with self._plain_words():
+            found = self._connection.execute(
+                "SELECT packed, data FROM artefacts WHERE digest = ?", (digest,)
+            ).fetchone()
+        if not found:
+            raise StoreError(
+                f"The store {self._path} holds no content with the digest {digest}.",
+                hint="If a log refers to it, the store is damaged: restore it from a backup.",
+            )
+        return self._unpack(*found)
+
+    def index(self, *, status: str | None = None) -> list[IndexRow]:
+        with self._plain_words():
+            if status is None:
+                cursor = self._connection.execute(_INDEX)
+            else:
+                cursor = self._connection.execute(_INDEX_OF_STATUS, (status,))
+            rows = list(map(IndexRow._make, cursor))
+        rows.sort(key=itemgetter(4), reverse=True)
+        return rows
+
+    def index_row(self, run: str) -> IndexRow | None:
+        with self._plain_words():
+            found = self._connection.execute(_INDEX_ROW, (run,)).fetchone()
+        return IndexRow._make(found) if found else None
+
+    def save_snapshot(self, run: str, seq: int, key: str, data: bytes) -> None:
+        packed = _pack(data)
+        with self._without_fsync(), self._transaction():
+            self._connection.execute(_SAVE_SNAPSHOT, (run, seq, key, *packed))
+
+    def snapshot(self, run: str, key: str) -> tuple[int, bytes] | None:
+        with self._plain_words():
+            found = self._connection.execute(
+                "SELECT seq, packed, data FROM snapshots WHERE run = ? AND key = ?", (run, key)
+            ).fetchone()
+        return (found[0], self._unpack(*found[1:])) if found else None
+
+    def acquire(self, run: str, holder: str) -> bool:
+        # The write lock also keeps those who look for signs of life from meeting one another.
+        with self._without_fsync(), self._transaction():
+            self._presence.show()
+            found = self._connection.execute("SELECT holder FROM leases WHERE run = ?", (run,)).fetchone()
+            if found:
+                token, _, name = found[0].partition(":")
+                if token == self._presence.token:
+                    return bool(name == holder)
+                if self._presence.is_alive(token):
+                    return False
+            self._connection.execute("INSERT OR REPLACE INTO leases VALUES (?, ?)", (run, self._signed(holder)))
+            return True
+
+    def release(self, run: str, holder: str) -> None:
+        with self._without_fsync(), self._transaction():
+            self._connection.execute("DELETE FROM leases WHERE run = ? AND holder = ?", (run, self._signed(holder)))
+
+    def close(self) -> None:
+        """Gives up every lease taken here: with its sign of life gone, anybody may take them over."""
+        with self._plain_words():
+            self._presence.hide()
+            self._connection.close()
+
+    def _signed(self, holder: str) -> str:
+        return f"{self._presence.token}:{holder}"
+
+    def _unpack(self, packed: int, data: bytes) -> bytes:
+        try:
+            return zlib.decompress(data) if packed else data
+        except zlib.error as error:
+            raise StoreError(
+                f"The store {self._path} holds content that cannot be unpacked ({error}).",
+                hint="The store is damaged: restore it from a backup.",
+            ) from error
+
+    @contextmanager
+    def _plain_words(self) -> Iterator[None]:
+        """One thread at a time; complaints of the system become StoreErrors."""
+        with self._lock:
+            try:
+                yield
+            except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
+                raise store_error(error, self._path) from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing. The write lock is taken at the start: what is read inside stays true until the commit."""
+        # `_plain_words` once more instead of nested: this is the road every append takes.
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield
+                self._connection.execute("COMMIT")
+            except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
+                self._roll_back()
+                raise store_error(error, self._path) from error
+            except BaseException:
+                self._roll_back()
+                raise
+
+    def _roll_back(self) -> None:
+        # After some errors (a full disk) SQLite has already done it.
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _without_fsync(self) -> Iterator[None]:
+        """For what need not outlive a power cut: caches, and leases (nobody who held one is alive after it)."""
+        with self._plain_words():
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            try:
+                yield
+            finally:
+                self._connection.execute("PRAGMA synchronous=FULL")
+
+
+def _pack(data: bytes, long: int = _LONG_CONTENT) -> tuple[int, bytes]:
+    """(1, compressed) where it is long and that saves a tenth or more, else (0, as it is)."""
+    if len(data) > long:
+        packed = zlib.compress(data, 1)
+        if len(packed) * 10 < len(data) * 9:
+            return 1, packed
+    return 0, data

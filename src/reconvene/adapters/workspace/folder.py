@@ -1,0 +1,212 @@
+"""The log's files written out, and what a person changed in them.
+
+Three things are compared per path: the log (`known`), the disk, and the manifest, which remembers what the engine last
+wrote out. What is on disk is a person's change when it is neither what the log says nor what the engine wrote; it is
+stale when the log says something else and the engine itself put there what is there now. Hence:
+
+- a crash between append and write leaves stale files, never invented edits;
+- a folder that vanished as a whole is a missing projection (somebody cleaned up), not a hundred deletions: `changes`
+  finds nothing, `stale` names everything, the caller writes it again;
+- a lost manifest loses no text: it only forgets which files a person had deleted.
+
+An object that reported a change may overwrite it, for by then the caller has recorded it; a change nobody has seen yet
+stays where it is, and the next `changes` reports it. After recording edits, call `write({}, known)`: what log and disk
+agree upon counts as written out from then on. One process writes; any number may look. Knows no run, event or git.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from reconvene.adapters.workspace.disk import look, parent_of, read_file, replace_file
+from reconvene.adapters.workspace.manifest import Entry, Manifest, ManifestFile
+from reconvene.adapters.workspace.survey import Eyes, Survey
+from reconvene.core.ids import digest_of
+from reconvene.core.paths import safe_path
+from reconvene.errors import Bug, StoreError
+from reconvene.ports import Change
+
+
+class FolderWorkspace:
+    """ports.Workspace over a real folder. `manifest` names a file outside of it."""
+
+    def __init__(self, root: str, manifest: str) -> None:
+        self.root = root
+        self._file = ManifestFile(manifest)
+        self._eyes = Eyes(root)
+        self._reported: dict[str, str] = {}  # changes handed to the caller: path → digest
+
+    def changes(self, known: Mapping[str, str]) -> list[Change]:
+        """What a person changed. Costs one look where there is no folder yet."""
+        if not os.path.isdir(self.root):
+            return []
+        written, survey = self._look(known)
+        found = []
+        for path in sorted(known.keys() | survey.digests.keys()):
+            expected = (known.get(path, ""), _digest(written, path))
+            if survey.digests.get(path, "") in expected or survey.is_link(path) or survey.is_unread(path):
+                continue
+            data = self.read(path)
+            digest = digest_of(data) if data is not None else ""
+            if digest not in expected:
+                self._reported[path] = digest
+                found.append(Change(path, data))
+        return found
+
+    def stale(self, known: Mapping[str, str]) -> list[str]:
+        """What the caller still has to write or, where `known` lacks it, to remove."""
+        if not os.path.isdir(self.root):
+            return sorted(path for path, digest in known.items() if digest)
+        written, survey = self._look(known)
+        found = []
+        for path in sorted(known.keys() | written.keys()):
+            digest, wanted = survey.digests.get(path, ""), known.get(path, "")
+            if digest == wanted or survey.is_unread(path):
+                continue
+            if survey.is_link(path) or digest == _digest(written, path):
+                found.append(path)
+        return found
+
+    def ignored(self, known: Mapping[str, str]) -> list[str]:
+        """What lies in the folder and is taken no notice of, each with the reason."""
+        _, survey = self._look(known)
+        return [f"{path}: {why}" for path, why in sorted((survey.links | survey.unread).items())]
+
+    def read(self, path: str) -> bytes | None:
+        path = safe_path(path)
+        with _in_plain_words(self.root):
+            try:
+                with parent_of(self.root, path) as folder:
+                    found = read_file(folder, os.path.basename(path)) if folder is not None else None
+            except StoreError:  # behind a link or a file: no file of ours
+                return None
+        return found[0] if found else None
+
+    def write(self, files: Mapping[str, bytes | None], known: Mapping[str, str]) -> None:
+        """Bring `files` to disk, removals first. A text of a person's that nobody has seen yet stays in its place."""
+        for path in files:
+            if safe_path(path) != path:
+                raise Bug(f"The workspace was given {path!r} instead of {safe_path(path)!r}.")
+        with _in_plain_words(self.root):
+            # Without its folder nothing is written out any more. Keeping the entries would make all that this call does
+            # not write look deleted by a person.
+            manifest = self._file.load().copy() if os.path.isdir(self.root) else Manifest({}, set())
+            touched: set[str] = set()
+            try:
+                for path in sorted(path for path, data in files.items() if data is None):
+                    self._remove(path, manifest, touched)
+                for path, data in sorted(files.items()):
+                    if data is not None:
+                        self._put(path, data, manifest, touched)
+                self._catch_up({path: digest for path, digest in known.items() if path not in files}, files, manifest)
+            finally:
+                self._save(manifest, touched)
+
+    def _put(self, path: str, data: bytes, manifest: Manifest, touched: set[str]) -> None:
+        name, digest = os.path.basename(path), digest_of(data)
+        with parent_of(self.root, path, manifest.folders) as folder:
+            assert folder is not None  # made where it was missing
+            there = look(folder, name)
+            if there is not None and stat.S_ISDIR(there.st_mode):
+                raise StoreError(
+                    f"The workspace file {path!r} cannot be written: a folder of that name is in the way.",
+                    hint=f"Move or remove the folder {path!r} in the workspace, then resume the run.",
+                )
+            if there is not None and stat.S_ISREG(there.st_mode):
+                entry = self._eyes.entry_at(folder, path, there, manifest.files)
+                if entry is not None and entry.digest == digest:
+                    manifest.files[path] = entry
+                    return
+                if not self._may_replace(path, entry, manifest):
+                    return
+            manifest.files[path] = Entry.of(digest, replace_file(folder, name, data), time.time_ns())
+        touched.add(os.path.dirname(path))
+        self._reported.pop(path, None)
+
+    def _remove(self, path: str, manifest: Manifest, touched: set[str]) -> None:
+        name = os.path.basename(path)
+        with suppress(StoreError), parent_of(self.root, path) as folder:  # behind a link: not there
+            there = look(folder, name) if folder is not None else None
+            if folder is not None and there is not None and not stat.S_ISDIR(there.st_mode):
+                if stat.S_ISREG(there.st_mode):
+                    entry = self._eyes.entry_at(folder, path, there, manifest.files)
+                    if not self._may_replace(path, entry, manifest):
+                        return
+                os.unlink(name, dir_fd=folder)
+                touched.add(os.path.dirname(path))
+        manifest.files.pop(path, None)
+        self._reported.pop(path, None)
+        self._prune(os.path.dirname(path), manifest)
+
+    def _may_replace(self, path: str, entry: Entry | None, manifest: Manifest) -> bool:
+        return entry is not None and entry.digest in (_digest(manifest.files, path), self._reported.get(path))
+
+    def _prune(self, path: str, manifest: Manifest) -> None:
+        """Empty folders go if the engine made them."""
+        while path in manifest.folders:
+            with suppress(FileNotFoundError, StoreError), parent_of(self.root, path) as folder:
+                if folder is not None:
+                    try:
+                        os.rmdir(os.path.basename(path), dir_fd=folder)
+                    except FileNotFoundError:
+                        pass
+                    except OSError:  # something else lies in it
+                        return
+            manifest.folders.discard(path)
+            path = os.path.dirname(path)
+
+    def _catch_up(self, rest: Mapping[str, str], files: Mapping[str, bytes | None], manifest: Manifest) -> None:
+        """What log and disk agree upon counts as written out, whoever wrote it."""
+        for path in rest.keys() | (manifest.files.keys() - files.keys()):
+            wanted = rest.get(path, "")
+            if _digest(manifest.files, path) == wanted:
+                continue
+            with suppress(StoreError), parent_of(self.root, path) as folder:
+                there = look(folder, os.path.basename(path)) if folder is not None else None
+                if folder is None or there is None:
+                    if not wanted:
+                        del manifest.files[path]
+                elif stat.S_ISREG(there.st_mode):
+                    entry = self._eyes.entry_at(folder, path, there, manifest.files)
+                    if entry is not None and entry.digest == wanted:
+                        manifest.files[path] = entry
+
+    def _save(self, manifest: Manifest, touched: set[str]) -> None:
+        """Folders first: a manifest that is ahead of the disk would turn a power failure into a person's edit."""
+        for path in sorted(touched):
+            with suppress(StoreError), parent_of(self.root, f"{path}/x" if path else "x") as folder:
+                if folder is not None:
+                    os.fsync(folder)
+        if manifest == self._file.load():
+            return
+        for path, entry in manifest.files.items():
+            seen = self._eyes.seen.get(path)  # the same bytes, looked at in a calmer moment: need not be read again
+            if seen is not None and seen.digest == entry.digest and seen.seen_ns > entry.seen_ns and seen.is_settled():
+                manifest.files[path] = seen
+        self._file.save(manifest)
+
+    def _look(self, known: Mapping[str, str]) -> tuple[Mapping[str, Entry], Survey]:
+        with _in_plain_words(self.root):
+            written = self._file.load().files
+            return written, self._eyes.survey(known.keys() | written.keys(), written)
+
+
+def _digest(written: Mapping[str, Entry], path: str) -> str:
+    entry = written.get(path)
+    return entry.digest if entry else ""
+
+
+@contextmanager
+def _in_plain_words(root: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StoreError(
+            f"The workspace {root} cannot be used: {reason}. The log is untouched.",
+            hint="Check free space and permissions there, then resume the run: its files are written again.",
+        ) from error

@@ -1,0 +1,128 @@
+"""Drive one run until it stops: agents in parallel, one mailbox, one writer.
+
+What arrives together shares one commit. Nothing is acknowledged before it is durable. The driver keeps no truth of its
+own: kill it at any point, and the next one folds the log and does exactly the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+
+from reconvene.app.effects import Done, assignment, run_check, run_task
+from reconvene.app.files import Files
+from reconvene.app.session import Session
+from reconvene.core.commands import Claim, Command, Pause, RecordAttempt, Resume
+from reconvene.core.plan import Effect, RunCheck, RunTask, plan
+from reconvene.ports import AgentRunner, Listener
+
+_POLL = 0.25  # seconds between looks at what other processes appended
+_LONGEST_WAIT = 60.0  # cap on a provider's advice to hold back
+
+
+class Driver:
+    def __init__(
+        self, session: Session, runner: AgentRunner, files: Files, listener: Listener, claim: str, by: str, door: str
+    ) -> None:
+        self._session = session
+        self._runner = runner
+        self._files = files
+        self._listener = listener
+        self._claim = claim
+        self._by = by
+        self._door = door
+        self._mailbox: asyncio.Queue[Done] = asyncio.Queue()
+        self._running: dict[Effect, asyncio.Task[None]] = {}
+        self._holding: dict[str, float] = {}
+        limits = session.book.workflow.limits
+        self._slots = asyncio.Semaphore(limits.concurrency)
+        self._model_slots: dict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(limits.model_concurrency))
+
+    def post(self, command: Command) -> None:
+        """Put a command into the mailbox, from the driver's own event loop."""
+        self._mailbox.put_nowait(Done(command, {}))
+
+    async def drive(self) -> None:
+        session = self._session
+        session.refresh()
+        self._files.restore(session)
+        edits, blobs = self._files.edits(session, self._by, self._door)
+        session.submit([*([edits] if edits else []), Claim(), *([Resume(self._by, self._door)] if session.state.paused else [])],
+                       blobs, self._claim)
+        self._files.sync(session)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                effects = plan(session.state, session.book)
+                self._start(effects, group)
+                self._stop(effects)
+                if not self._running and self._mailbox.empty():
+                    return
+                await self._receive()
+
+    def _start(self, effects: list[Effect], group: asyncio.TaskGroup) -> None:
+        for effect in effects:
+            if effect not in self._running:
+                self._running[effect] = group.create_task(self._perform(effect))
+
+    def _stop(self, effects: list[Effect]) -> None:
+        """Cancel what is no longer wanted. A plain pause lets running agents finish."""
+        state = self._session.state
+        if state.paused and not state.pause_now:
+            return
+        for effect, task in self._running.items():
+            if effect not in effects:
+                task.cancel()
+
+    async def _perform(self, effect: Effect) -> None:
+        try:
+            done = await self._work(effect)
+        except asyncio.CancelledError:
+            if isinstance(effect, RunCheck):
+                self._running.pop(effect, None)
+                return
+            done = Done(RecordAttempt(effect.task, effect.attempt, cancelled=True, why="cancelled before it began"), {})
+        self._running.pop(effect, None)
+        self._mailbox.put_nowait(done)
+
+    async def _work(self, effect: Effect) -> Done:
+        session = self._session
+        if isinstance(effect, RunCheck):
+            return await run_check(self._runner, session.state, session.book, effect, self._listener)
+        work = assignment(session.state, session.book, effect)
+        hold = self._holding.pop(effect.task, 0.0)
+        if hold:
+            await asyncio.sleep(min(hold, _LONGEST_WAIT))
+        async with self._slots:
+            if work.agent.kind != "model":
+                done = await run_task(self._runner, work, self._listener)
+            else:
+                async with self._model_slots[work.agent.model]:
+                    done = await run_task(self._runner, work, self._listener)
+        if done.wait:
+            self._holding[effect.task] = done.wait
+        return done
+
+    async def _receive(self) -> None:
+        """Wait for news, take all there is, and append it in one commit."""
+        session = self._session
+        try:
+            batch = [await asyncio.wait_for(self._mailbox.get(), _POLL)]
+        except TimeoutError:
+            if session.behind():
+                session.refresh()
+                self._files.sync(session)
+            return
+        while not self._mailbox.empty():
+            batch.append(self._mailbox.get_nowait())
+        blobs: dict[str, bytes] = {}
+        for done in batch:
+            blobs |= done.blobs
+        edits, edited = self._files.edits(session, self._by, self._door)
+        commands = [*([edits] if edits else []), *(done.command for done in batch)]
+        for outcome in session.submit(commands, {**blobs, **edited}, self._claim):
+            if outcome.error is not None:
+                raise outcome.error
+        self._files.sync(session)
+
+
+__all__ = ["Driver", "Pause", "RunTask"]

@@ -1,0 +1,146 @@
+"""Perform one effect: build what the agent is shown, let it work, turn what came of it into a command."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from reconvene.core import scope
+from reconvene.core.book import Book, to_json
+from reconvene.core.commands import Command, RecordAttempt, RecordCheck
+from reconvene.core.context import shown
+from reconvene.core.events import FileOut, Ref, Usage
+from reconvene.core.ids import digest_of
+from reconvene.core.plan import RunCheck, RunTask
+from reconvene.core.state import RunState
+from reconvene.core.workflow import Agent
+from reconvene.errors import AgentError, ReconveneError
+from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress
+from reconvene.wire import replies
+
+_ACTIONS = ("", "retry", "spawn_additional", "escalate", "abort")
+
+
+class Done(NamedTuple):
+    """An effect's result, on its way to the run's mailbox."""
+
+    command: Command
+    blobs: dict[str, bytes]
+    wait: float = 0.0  # how long the next attempt should hold back
+
+
+def assignment(state: RunState, book: Book, effect: RunTask) -> Assignment:
+    view = shown(state, book, effect.task)
+    agent = view.agent
+    if agent.kind == "recorded":
+        agent = replace(agent, options={**agent.options, "recording": book.workflow.recordings.get(agent.recorded)})
+    frame = state.world.top
+    return Assignment(
+        run=state.run, task=effect.task, attempt=effect.attempt, agent=agent, prompt=view.prompt,
+        files={path: book.read(digest) for path, digest in view.files.items()}, writes=view.writes, schema=view.schema,
+        round=frame.round.n if frame.round else 1, phase=frame.phase, remarks=view.remarks,
+    )
+
+
+async def run_task(runner: AgentRunner, work: Assignment, listener: Listener) -> Done:
+    """Never raises but for cancellation of the whole process: every end of an attempt becomes a command."""
+    started = time.monotonic()
+    task, attempt = work.task, work.attempt
+    listener(Progress(work.run, task, work.agent.name, "started", f"attempt {attempt}" if attempt > 1 else ""))
+    request = work.prompt.encode()
+    try:
+        answer = await runner.run(work, listener)
+    except asyncio.CancelledError:
+        listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
+        return Done(RecordAttempt(task, attempt, cancelled=True, why="cancelled"), {})
+    except AgentError as error:
+        listener(Progress(work.run, task, work.agent.name, "failed", error.message))
+        return _failed(work, request, error, time.monotonic() - started)
+    except ReconveneError as error:
+        listener(Progress(work.run, task, work.agent.name, "failed", error.message))
+        return _failed(work, request, AgentError(error.message, hint=error.hint, retryable=False), time.monotonic() - started)
+    done = _answered(work, answer, time.monotonic() - started)
+    tokens = answer.usage.input_tokens + answer.usage.output_tokens
+    listener(Progress(work.run, task, work.agent.name, "done", tokens=tokens))
+    return done
+
+
+def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float) -> Done:
+    blobs = {digest_of(request): request}
+    why = error.message + (f" ({error.hint})" if error.hint else "")
+    command = RecordAttempt(
+        work.task, work.attempt, failed=True, retryable=error.retryable, why=why, prompt=digest_of(request),
+        usage=Usage(seconds=round(seconds, 3)),
+    )
+    return Done(command, blobs, error.wait)
+
+
+def _answered(work: Assignment, answer: Answer, seconds: float) -> Done:
+    blobs: dict[str, bytes] = {}
+
+    def keep(data: bytes) -> str:
+        digest = digest_of(data)
+        blobs[digest] = data
+        return digest
+
+    text = answer.text.encode("utf-8", errors="replace")
+    value = answer.value if answer.has_value else _as_json(answer.text)
+    value_ref = None
+    if value is not None:
+        encoded = to_json(value)
+        value_ref = Ref(keep(encoded), "json", len(encoded))
+    usage = answer.usage if answer.usage.seconds else replace(answer.usage, seconds=round(seconds, 3))
+    command = RecordAttempt(
+        work.task, work.attempt, output=Ref(keep(text), "text", len(text)), value=value_ref,
+        files=tuple(FileOut(path, keep(data), len(data)) for path, data in sorted(answer.files.items())),
+        ignored=answer.ignored, usage=usage, prompt=keep(answer.request or work.prompt.encode()),
+        reply=keep(answer.reply) if answer.reply else "", recorded=answer.recorded,
+    )
+    return Done(command, blobs)
+
+
+def _as_json(text: str) -> object:
+    """An output that is a JSON object or list is a value; anything else stays text."""
+    stripped = text.strip()
+    if not stripped or stripped[0] not in "{[":
+        return None
+    try:
+        return msgspec.json.decode(stripped)
+    except msgspec.DecodeError:
+        return None
+
+
+async def run_check(runner: AgentRunner, state: RunState, book: Book, effect: RunCheck, listener: Listener) -> Done:
+    """A gap-check script: context as JSON on stdin, a private copy of the files, its verdict as JSON on stdout."""
+    phase = book.phase(state.world.top.phase)
+    if phase.check is None:
+        return Done(RecordCheck(effect.serial), {})
+    request = msgspec.json.encode({"context": scope.context(state, book), "phase": {"id": phase.id}}).decode()
+    work = Assignment(
+        run=state.run, task=f"R{effect.serial}/0/check", attempt=1,
+        agent=Agent("check", "command", command=phase.check.script, timeout=phase.check.timeout), prompt=request,
+        files={path: book.read(version.digest) for path, version in state.world.files.items()}, writes=(), schema=None,
+    )
+    try:
+        answer = await runner.run(work, listener)
+        verdict = replies.extract_json(answer.text) if answer.text.strip() else {}
+    except asyncio.CancelledError:
+        raise
+    except (AgentError, ValueError) as error:
+        return Done(RecordCheck(effect.serial, error=str(error)), {})
+    return Done(_verdict(effect.serial, verdict), {})
+
+
+def _verdict(serial: int, verdict: object) -> RecordCheck:
+    if not isinstance(verdict, dict):
+        return RecordCheck(serial, error="it must print a JSON object such as {\"action\": \"retry\", \"say\": \"…\"}")
+    action = str(verdict.get("action") or "")
+    if action not in _ACTIONS:
+        return RecordCheck(serial, error=f"unknown action {action!r} (known: {', '.join(_ACTIONS[1:])})")
+    agents = verdict.get("agents") or []
+    names = tuple(str(agent) for agent in agents) if isinstance(agents, list) else ()
+    return RecordCheck(serial, action, names, str(verdict.get("say") or verdict.get("message") or ""))  # type: ignore[arg-type]

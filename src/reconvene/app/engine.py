@@ -1,0 +1,294 @@
+"""The application: start, submit, drive, fork. Doors call this; it calls the core and the ports."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import os
+import uuid
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from reconvene.app import history
+from reconvene.app.driver import Driver
+from reconvene.app.files import Files
+from reconvene.app.session import Session, book_for, index_row
+from reconvene.core import templates
+from reconvene.core.book import to_json
+from reconvene.core.commands import Claim, Command, Pause, StartRun
+from reconvene.core.events import AnyEvent, Forked
+from reconvene.core.evolve import evolve
+from reconvene.core.expressions import evaluate
+from reconvene.core.ids import digest_of
+from reconvene.core.paths import is_safe
+from reconvene.core.state import EMPTY, RunState
+from reconvene.core.workflow import Workflow
+from reconvene.errors import Conflict, ReconveneError, UserError
+from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Progress, Workspace
+from reconvene.wire.workflow import pin
+
+
+def _silent(progress: Progress) -> None:
+    return None
+
+
+class Engine:
+    def __init__(
+        self,
+        log: EventLog,
+        clock: Clock,
+        runner: AgentRunner,
+        workspace_for: Callable[[str, str], Workspace],
+        history_for: Callable[[], History],
+        home: str,
+    ) -> None:
+        self.log = log
+        self.home = home
+        self._clock = clock
+        self._runner = runner
+        self._workspace_for = workspace_for
+        self._history_for = history_for
+        self._drivers: dict[str, Driver] = {}
+        self._claim = uuid.uuid4().hex[:12]
+
+    # --- starting and finding ---------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        workflow: Workflow,
+        inputs: Mapping[str, object] | None = None,
+        *,
+        settings: Mapping[str, object] | None = None,
+        by: str = "",
+        door: str = "python",
+    ) -> str:
+        """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
+        given = complete_inputs(workflow, inputs or {})
+        chosen = complete_settings(workflow, settings or {}, given)
+        pinned, given_json, chosen_json = pin(workflow), to_json(given), to_json(chosen)
+        blobs = {digest_of(data): data for data in (pinned, given_json, chosen_json)}
+        digest = digest_of(pinned)
+        book = book_for(_With(self.log, blobs), digest)  # type: ignore[arg-type]
+        while True:
+            run = self._free_id(workflow)
+            session = Session.new(self.log, self._clock, run, book)
+            command = StartRun(
+                run, digest, workflow.name, digest_of(given_json), digest_of(chosen_json), self._folder(workflow, run), by, door
+            )
+            (outcome,) = session.submit([command], blobs)
+            if outcome.error is None:
+                return run
+            if self.log.head(run) == 0:
+                raise outcome.error
+
+    def _free_id(self, workflow: Workflow) -> str:
+        """The first unused number, found by doubling and halving."""
+        low, high = 0, 1
+        while self.log.head(self._id(workflow, high)):
+            low, high = high, high * 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.log.head(self._id(workflow, middle)) else (low, middle)
+        return self._id(workflow, high)
+
+    def _id(self, workflow: Workflow, n: int) -> str:
+        if not workflow.run_id:
+            return f"{workflow.name}-{n}"
+        return templates.render(workflow.run_id, {"year": self._clock.now()[:4], "n": f"{n:03d}", "name": workflow.name})
+
+    def _folder(self, workflow: Workflow, run: str) -> str:
+        if not workflow.workspace:
+            return os.path.join(self.home, "runs", run)
+        relative = templates.render(workflow.workspace, {"run": run, "name": workflow.name})
+        if not is_safe(relative):
+            raise UserError(f"The workspace folder {relative!r} of {workflow.name} must lie below the current folder.")
+        return os.path.join(os.path.dirname(self.home), relative)
+
+    def find(self, prefix: str) -> str:
+        """The run that this id, or unique beginning of one, names."""
+        if prefix and self.log.head(prefix):
+            return prefix
+        runs = [row.run for row in self.log.index()]
+        matching = [run for run in runs if run.startswith(prefix)]
+        if len(matching) == 1:
+            return matching[0]
+        if len(matching) > 1:
+            raise UserError(f"{prefix!r} may be {', '.join(matching[:6])}.", hint="Give more of the id.")
+        near = difflib.get_close_matches(prefix, runs, n=3)
+        raise UserError(f"There is no run {prefix!r}.",
+                        hint=f"Did you mean {', '.join(near)}?" if near else "reconvene runs lists them.")
+
+    # --- reading and writing ----------------------------------------------------------------------------------------
+
+    def session(self, run: str) -> Session:
+        return Session.load(self.log, self._clock, run)
+
+    def load(self, run: str) -> RunState:
+        return self.session(run).state
+
+    def submit(self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None) -> RunState:
+        """Record one command, durably, without driving the run on."""
+        session = self.session(run)
+        (outcome,) = session.submit([command], blobs)
+        if outcome.error is not None:
+            raise outcome.error
+        return session.state
+
+    def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
+        """Record what a person changed in the workspace; the changed paths."""
+        session = self.session(run)
+        if session.state.ended:
+            return []
+        command, blobs = self._files(session).edits(session, by, door)
+        if command is None:
+            return []
+        session.submit([command], blobs)
+        return [edit.path for edit in command.edits]
+
+    def _files(self, session: Session) -> Files:
+        return Files(self._workspace_for(session.run, session.state.workspace))
+
+    # --- driving ----------------------------------------------------------------------------------------------------
+
+    async def drive(
+        self, run: str, listener: Listener | None = None, *, by: str = "", door: str = "python"
+    ) -> RunState:
+        """Work until the run waits for a person, is paused, or has ended."""
+        holder = uuid.uuid4().hex[:12]
+        if not self.log.acquire(run, holder):
+            raise UserError(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
+        try:
+            session = self.session(run)
+            if session.state.ended:
+                return session.state
+            driver = Driver(session, self._runner, self._files(session), listener or _silent, holder, by, door)
+            self._drivers[run] = driver
+            try:
+                await driver.drive()
+            except BaseExceptionGroup as group:
+                raise _first(group) from None
+            return session.state
+        finally:
+            self._drivers.pop(run, None)
+            self.log.release(run, holder)
+
+    def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
+        """Park the run that this process drives; from its own event loop (a signal handler of asyncio will do)."""
+        driver = self._drivers.get(run)
+        if driver is not None:
+            driver.post(Pause(by, door, now))
+        else:
+            self.submit(run, Pause(by, door, now))
+
+    def drive_sync(self, run: str, listener: Listener | None = None) -> RunState:
+        return asyncio.run(self.drive(run, listener))
+
+    # --- forks and history --------------------------------------------------------------------------------------------
+
+    def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "") -> str:
+        """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
+        events = self.log.read(run)
+        if not events:
+            raise UserError(f"There is no run {run!r}.")
+        if at < 0 or at > events[-1][0]:
+            raise UserError(f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}")
+        prefix, state = _rest_point([event for _, event in events[: at or len(events)]])
+        if not prefix:
+            raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
+        number = 1
+        while True:
+            new = f"{run}-fork-{number}"
+            folder = os.path.join(os.path.dirname(state.workspace), new)
+            forked = Forked(at=max(self._clock.now(), state.updated), run=new, source=run, source_seq=len(prefix),
+                            workspace=folder, by=by, door=door)
+            try:
+                self.log.append(new, 0, [*prefix, forked], {}, index_row(evolve(state, forked)))
+                return new
+            except Conflict:
+                number += 1
+
+    def commit_history(self, run: str) -> None:
+        """Let the git history catch up with the log."""
+        history.catch_up(self.log, self._history_for(), run)
+
+    def history(self) -> History:
+        return self._history_for()
+
+    async def close(self) -> None:
+        await self._runner.close()
+        self.log.close()
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            return _first(error)
+        if isinstance(error, ReconveneError):
+            return error
+    return group.exceptions[0]
+
+
+def _rest_point(events: list[AnyEvent]) -> tuple[list[AnyEvent], RunState]:
+    """The longest prefix after which the run was at rest: waiting for a person, for agents, or ended."""
+    state, best, at_best = EMPTY, 0, EMPTY
+    for count, event in enumerate(events, start=1):
+        state = evolve(state, event)
+        step = state.world.top.round.open if state.world.cursor and state.world.top.round else None
+        if state.world.open is not None or (step is not None and step.open > 0):
+            best, at_best = count, state
+    return events[:best], at_best
+
+
+class _With:
+    """A log's artefacts, plus some that are not stored yet."""
+
+    def __init__(self, log: EventLog, blobs: Mapping[str, bytes]) -> None:
+        self._log = log
+        self._blobs = blobs
+
+    def artefact(self, digest: str) -> bytes:
+        return self._blobs[digest] if digest in self._blobs else self._log.artefact(digest)
+
+
+# --- inputs and settings ----------------------------------------------------------------------------------------------
+
+
+def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
+    """Checked and completed with defaults. An input the workflow does not name is refused, except `feature` (seed 004)."""
+    for name in given:
+        if name not in workflow.inputs and name != "feature":
+            near = difflib.get_close_matches(name, workflow.inputs, n=1)
+            known = ", ".join(workflow.inputs) or "none"
+            raise UserError(f"{workflow.name} has no input {name!r} (inputs: {known}).",
+                            hint=f"Did you mean {near[0]!r}?" if near else "")
+    missing = [name for name, spec in workflow.inputs.items() if spec.required and given.get(name, spec.default) is None]
+    if missing:
+        raise UserError(f"{workflow.name} needs the input {', '.join(missing)}.", hint=f"Add --input {missing[0]}=…")
+    complete: dict[str, object] = {name: given.get(name, spec.default) for name, spec in workflow.inputs.items()}
+    for name, spec in workflow.inputs.items():
+        if complete[name] is None and spec.type == "files":
+            complete[name] = []
+    return {**complete, **{name: value for name, value in given.items() if name not in complete}}
+
+
+def complete_settings(
+    workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object]
+) -> dict[str, object]:
+    for name in given:
+        if name not in workflow.settings:
+            near = difflib.get_close_matches(name, workflow.settings, n=1)
+            raise UserError(f"{workflow.name} has no setting {name!r} (settings: {', '.join(workflow.settings) or 'none'}).",
+                            hint=f"Did you mean {near[0]!r}?" if near else "")
+    chosen: dict[str, object] = {}
+    for name, spec in workflow.settings.items():
+        if name in given:
+            chosen[name] = given[name]
+        elif spec.expr:
+            chosen[name] = evaluate(spec.expr, {"inputs": inputs})
+        else:
+            chosen[name] = spec.default
+    return chosen
+
+
+__all__ = ["Claim", "Engine", "complete_inputs", "complete_settings", "msgspec"]

@@ -1,0 +1,80 @@
+"""The workspace as a projection: bring recorded files to disk, and find what a person changed there."""
+
+from __future__ import annotations
+
+from immutables import Map
+
+from reconvene.app.session import Session
+from reconvene.core.commands import EditIn, RecordEdits
+from reconvene.core.ids import digest_of
+from reconvene.core.paths import diff_summary, is_safe, unified_diff
+from reconvene.core.state import FileVersion
+from reconvene.ports import Workspace
+
+
+class Files:
+    """Remembers what it last brought to disk, so that a step that changed no file costs nothing."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._known_for: Map[str, FileVersion] | None = None
+        self._known: dict[str, str] = {}
+        self._written: Map[str, FileVersion] = Map()
+
+    def known(self, session: Session) -> dict[str, str]:
+        files = session.state.world.files
+        if files is not self._known_for:
+            self._known_for = files
+            self._known = {path: version.digest for path, version in files.items()}
+        return self._known
+
+    def edits(self, session: Session, by: str, door: str) -> tuple[RecordEdits | None, dict[str, bytes]]:
+        """A person's changes as a command, with the contents and diffs it names."""
+        changes = self._workspace.changes(self.known(session))
+        if not changes:
+            return None, {}
+        blobs: dict[str, bytes] = {}
+        edits: list[EditIn] = []
+        files = session.state.world.files
+        for change in changes:
+            if not is_safe(change.path):
+                continue
+            old = session.book.read(files[change.path].digest) if change.path in files else None
+            diff = unified_diff(change.path, old, change.data)
+            data = change.data or b""
+            digest = digest_of(data) if change.data is not None else ""
+            diff_bytes = diff.encode()
+            blobs[digest_of(diff_bytes)] = diff_bytes
+            if change.data is not None:
+                blobs[digest] = data
+            edits.append(EditIn(change.path, digest, len(data), digest_of(diff_bytes), diff_summary(diff)))
+        return (RecordEdits(tuple(edits), by, door), blobs) if edits else (None, {})
+
+    def restore(self, session: Session) -> None:
+        """Bring to disk whatever a crash left unwritten."""
+        known = self.known(session)
+        stale = self._workspace.stale(known)
+        if stale:
+            self._workspace.write({p: session.book.read(known[p]) if p in known else None for p in stale}, known)
+        self._written = session.state.world.files
+
+    def sync(self, session: Session) -> None:
+        """Bring to disk what the log has added since."""
+        files = session.state.world.files
+        if files is self._written:
+            return
+        before, self._written = self._written, files
+        changed: dict[str, bytes | None] = {
+            path: session.book.read(version.digest)
+            for path, version in files.items()
+            if not version.person and (path not in before or before[path].digest != version.digest)
+        }
+        changed |= {path: None for path in before if path not in files and not before[path].person}
+        undone = {
+            path: session.book.read(version.digest)
+            for path, version in files.items()
+            if version.person and path in before and before[path].digest != version.digest and not before[path].person
+        }
+        changed |= undone
+        if changed:
+            self._workspace.write(changed, self.known(session))

@@ -1,0 +1,124 @@
+"""The read side: what doors show. Never writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from reconvene.app.engine import Engine
+from reconvene.core import scope, views
+from reconvene.core.events import RoundClosed, RoundUndone
+from reconvene.core.evolve import evolve
+from reconvene.core.paths import unified_diff
+from reconvene.core.state import EMPTY, RunState
+from reconvene.errors import UserError
+from reconvene.wire.events import to_json
+
+
+def summary(engine: Engine, run: str) -> dict[str, object]:
+    """{"run", "status", "phase", "round", "checkpoint"} and a little more, from the index: nothing is folded."""
+    row = engine.log.index_row(run)
+    if row is None:
+        raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them.")
+    doc: dict[str, object] = msgspec.json.decode(row.doc)
+    doc.pop("pinned", None)
+    return doc
+
+
+def show(engine: Engine, run: str) -> dict[str, object]:
+    session = engine.session(run)
+    state, book = session.state, session.book
+    record = state.record
+    return {
+        **views.summary(state),
+        "context": scope.context(state, book),
+        "workspace": state.workspace,
+        "files": files_of(state),
+        "remarks": [scope.remark_view(record.remarks[number]) for number in sorted(record.remarks)],
+        "decisions": scope.checkpoints(state),
+        "tasks": tasks(state),
+        "usage": {"calls": record.tasks, "rounds": record.rounds, "input_tokens": record.input_tokens,
+                  "output_tokens": record.output_tokens, "cost": round(record.cost, 6)},
+        "failures": list(record.failures),
+        "errors": list(record.errors),
+    }
+
+
+def tasks(state: RunState) -> list[dict[str, object]]:
+    """The open step's tasks."""
+    round_ = state.world.top.round if state.world.cursor else None
+    if round_ is None or round_.open is None:
+        return []
+    step = round_.open
+    return [
+        {"agent": agent, "status": step.tasks[agent].status, "attempt": step.tasks[agent].attempt,
+         **({"why": step.tasks[agent].why} if step.tasks[agent].why else {})}
+        for agent in step.order
+    ]
+
+
+def events(engine: Engine, run: str, after: int = 0) -> Iterator[dict[str, object]]:
+    for seq, event in engine.log.read(run, after):
+        yield to_json(seq, event)
+
+
+def files(engine: Engine, run: str) -> list[dict[str, object]]:
+    return files_of(engine.load(run))
+
+
+def files_of(state: RunState) -> list[dict[str, object]]:
+    return [
+        {"path": path, "size": version.size, "by": version.by, "at": version.at, "phase": version.phase}
+        for path, version in sorted(state.world.files.items())
+    ]
+
+
+def file(engine: Engine, run: str, path: str) -> bytes:
+    state = engine.load(run)
+    version = state.world.files.get(path)
+    if version is None:
+        raise UserError(f"Run {run} has no file {path!r}.", hint=f"reconvene files {run}")
+    return engine.log.artefact(version.digest)
+
+
+def diff(engine: Engine, run: str, old: str = "", new: str = "") -> str:
+    """Between two rounds (their run-wide numbers; 0 = before the first), or what changed since the last round closed."""
+    trees, now = _trees(engine, run)
+    numbers = sorted(trees)
+    if not old and not new:
+        closed = [number for number in numbers if number > 0]
+        old_tree = trees[closed[-2]] if len(closed) > 1 else {}
+        return _compare(engine, old_tree, now)
+    before = trees[_number(old, numbers)] if old else {}
+    return _compare(engine, before, trees[_number(new, numbers)] if new else now)
+
+
+def _number(text: str, known: list[int]) -> int:
+    match = re.fullmatch(r"[Rr]?(\d+)", text.strip())
+    if not match or int(match[1]) not in known:
+        rounds = ", ".join(str(number) for number in known)
+        raise UserError(f"{text!r} is not a round of this run (rounds: {rounds}).", hint="reconvene diff RUN 1..2")
+    return int(match[1])
+
+
+def _trees(engine: Engine, run: str) -> tuple[dict[int, dict[str, str]], dict[str, str]]:
+    """Files as they were when each round closed, by the round's serial; and now."""
+    state = EMPTY
+    trees: dict[int, dict[str, str]] = {0: {}}
+    for _, event in engine.log.read(run):
+        state = evolve(state, event)
+        if isinstance(event, RoundClosed | RoundUndone):
+            trees[event.serial] = {path: version.digest for path, version in state.world.files.items()}
+    return trees, {path: version.digest for path, version in state.world.files.items()}
+
+
+def _compare(engine: Engine, old: dict[str, str], new: dict[str, str]) -> str:
+    parts = []
+    for path in sorted({*old, *new}):
+        if old.get(path) != new.get(path):
+            before = engine.log.artefact(old[path]) if path in old else None
+            after = engine.log.artefact(new[path]) if path in new else None
+            parts.append(unified_diff(path, before, after))
+    return "".join(part if part.endswith("\n") else part + "\n" for part in parts)

@@ -1,0 +1,133 @@
+"""One run in hand: its state, kept and not folded anew, and the only way to add to its log.
+
+Every append is a compare-and-swap. Whoever loses reads what the other wrote, and handles its commands again on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from reconvene.core import views
+from reconvene.core.book import Book
+from reconvene.core.commands import Command
+from reconvene.core.events import AnyEvent, RunStarted
+from reconvene.core.evolve import evolve, fold
+from reconvene.core.handle import handle
+from reconvene.core.state import EMPTY, RunState
+from reconvene.core.workflow import Workflow
+from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
+from reconvene.ports import Clock, EventLog, IndexRow
+from reconvene.wire import replies
+from reconvene.wire.state import decode_state, encode_state, entries, snapshot_key
+from reconvene.wire.workflow import unpin
+
+_SNAPSHOT_AFTER = 300  # events; see rule 25
+_TRIES = 100  # lost compare-and-swaps in a row before giving up
+_BOOKS: dict[str, Workflow] = {}
+
+
+class Outcome(NamedTuple):
+    """What became of one command: the error that refused it, or None."""
+
+    error: ReconveneError | None
+
+
+def book_for(log: EventLog, digest: str) -> Book:
+    workflow = _BOOKS.get(digest)
+    if workflow is None:
+        workflow = _BOOKS[digest] = unpin(log.artefact(digest))
+    return Book(workflow, log.artefact, replies.validate)
+
+
+class Session:
+    def __init__(self, log: EventLog, clock: Clock, run: str, state: RunState, book: Book, snapshot: int = 0) -> None:
+        self._log = log
+        self._clock = clock
+        self._snapshot = snapshot
+        self.run = run
+        self.state = state
+        self.book = book
+
+    @classmethod
+    def load(cls, log: EventLog, clock: Clock, run: str) -> Session:
+        """Fold the log, from the newest snapshot that this code may trust."""
+        first = log.read(run, 0) if log.head(run) <= _SNAPSHOT_AFTER else []
+        if first:
+            state = fold(event for _, event in first)
+            return cls(log, clock, run, state, book_for(log, state.workflow))
+        row = log.index_row(run)
+        if row is None:
+            raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
+        digest = str(msgspec.json.decode(row.doc).get("pinned", ""))
+        kept = log.snapshot(run, snapshot_key(digest))
+        state, after = (decode_state(kept[1]), kept[0]) if kept else (EMPTY, 0)
+        state = fold((event for _, event in log.read(run, after)), state)
+        return cls(log, clock, run, state, book_for(log, state.workflow), after)
+
+    @classmethod
+    def new(cls, log: EventLog, clock: Clock, run: str, book: Book) -> Session:
+        return cls(log, clock, run, EMPTY, book)
+
+    def behind(self) -> bool:
+        return self._log.head(self.run) != self.state.seq
+
+    def refresh(self) -> None:
+        """Take in what others appended."""
+        for _, event in self._log.read(self.run, self.state.seq):
+            self.state = evolve(self.state, event)
+
+    def submit(
+        self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = ""
+    ) -> list[Outcome]:
+        """Handle these in order, in one durable append. A refused one does not keep the others out."""
+        for digest, data in (blobs or {}).items():
+            self.book.remember(digest, data)
+        for _ in range(_TRIES):
+            state, events, artefacts, outcomes = self._handle(commands, blobs or {}, claim)
+            if not events:
+                return outcomes
+            try:
+                self._append(state, events, artefacts)
+                return outcomes
+            except Conflict:
+                self.refresh()
+        raise StoreError(f"Run {self.run} is too busy: {_TRIES} attempts to append lost.", hint="Try again.")
+
+    def _handle(
+        self, commands: Sequence[Command], blobs: Mapping[str, bytes], claim: str
+    ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[Outcome]]:
+        state, events, artefacts = self.state, list[AnyEvent](), dict(blobs)
+        outcomes: list[Outcome] = []
+        now = max(self._clock.now(), state.updated)
+        for command in commands:
+            try:
+                handled = handle(state, command, now, self.book, claim)
+            except ReconveneError as error:
+                outcomes.append(Outcome(error))
+                continue
+            state = handled.state
+            events += handled.events
+            artefacts |= handled.blobs
+            outcomes.append(Outcome(None))
+        return state, events, artefacts, outcomes
+
+    def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
+        self._log.append(self.run, self.state.seq, events, artefacts, index_row(state))
+        self.state = state
+        if state.seq - self._snapshot > max(_SNAPSHOT_AFTER, entries(state)):
+            self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
+            self._snapshot = state.seq
+
+
+def index_row(state: RunState) -> IndexRow:
+    doc = views.summary(state)
+    doc["pinned"] = state.workflow
+    return IndexRow(
+        state.run, state.name, state.status, state.started, state.updated, msgspec.json.encode(doc).decode()
+    )
+
+
+__all__ = ["Outcome", "RunStarted", "Session", "book_for", "index_row"]

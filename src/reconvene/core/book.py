@@ -1,0 +1,102 @@
+"""A workflow opened for use: its phases by id, and contents by digest.
+
+Reading by digest is referentially transparent (the same digest always names the same bytes), so the core may do it and
+stay pure; where the bytes come from is the caller's business.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from reconvene.core.events import Ref
+from reconvene.core.ids import digest_of
+from reconvene.core.workflow import Phase, Workflow
+
+_CACHED = 2048
+
+
+class Node(NamedTuple):
+    """A phase and where it stands. parent "" = the run."""
+
+    phase: Phase
+    parent: str
+    position: int
+
+
+class Book:
+    def __init__(
+        self,
+        workflow: Workflow,
+        read: Callable[[str], bytes],
+        validate: Callable[[object, object], list[str]] = lambda schema, value: [],
+    ) -> None:
+        self.workflow = workflow
+        self.validate = validate  # (JSON Schema, value) → problems in plain words
+        self.nodes: dict[str, Node] = {}
+        self._read = read
+        self._bytes: OrderedDict[str, bytes] = OrderedDict()
+        self._parsed: OrderedDict[str, object] = OrderedDict()
+        self._place(workflow.phases, "")
+        self.groups_of: dict[str, tuple[str, ...]] = {
+            agent: tuple(name for name, members in workflow.groups.items() if agent in members)
+            for agent in workflow.agents
+        }
+
+    def _place(self, phases: tuple[Phase, ...], parent: str) -> None:
+        for index, phase in enumerate(phases):
+            self.nodes[phase.id] = Node(phase, parent, index)
+            self._place(phase.phases, phase.id)
+
+    def phase(self, phase_id: str) -> Phase:
+        return self.nodes[phase_id].phase
+
+    def children(self, phase_id: str) -> tuple[Phase, ...]:
+        return self.nodes[phase_id].phase.phases if phase_id else self.workflow.phases
+
+    def keep(self, data: bytes) -> str:
+        """Make bytes readable by their digest before they are stored."""
+        digest = digest_of(data)
+        self.remember(digest, data)
+        return digest
+
+    def remember(self, digest: str, data: bytes) -> None:
+        self._bytes[digest] = data
+        if len(self._bytes) > _CACHED:
+            self._bytes.popitem(last=False)
+
+    def read(self, digest: str) -> bytes:
+        data = self._bytes.get(digest)
+        if data is None:
+            data = self._read(digest)
+            self.remember(digest, data)
+        return data
+
+    def text(self, digest: str) -> str:
+        return self.read(digest).decode("utf-8", errors="replace")
+
+    def load(self, ref: Ref) -> object:
+        """The content as expressions see it: parsed JSON, or the text itself."""
+        key = ref.kind + ref.digest
+        if key in self._parsed:
+            return self._parsed[key]
+        parsed: object = msgspec.json.decode(self.read(ref.digest)) if ref.kind == "json" else self.text(ref.digest)
+        self._parsed[key] = parsed
+        if len(self._parsed) > _CACHED:
+            self._parsed.popitem(last=False)
+        return parsed
+
+    def object(self, digest: str) -> dict[str, object]:
+        """A JSON object by digest; "" is the empty one."""
+        if not digest:
+            return {}
+        loaded = self.load(Ref(digest, "json"))
+        return loaded if isinstance(loaded, dict) else {}
+
+
+def to_json(value: object) -> bytes:
+    """Canonical JSON: the same value always has the same digest."""
+    return msgspec.json.encode(value, order="sorted")

@@ -1,0 +1,216 @@
+"""Opening a checkpoint: what the person is shown and offered, and the digest of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from reconvene.core import events as e
+from reconvene.core import limits, scope, templates
+from reconvene.core.book import Book, to_json
+from reconvene.core.ids import checkpoint_id, digest_of
+from reconvene.core.state import RunState
+from reconvene.core.turn import Turn
+from reconvene.core.workflow import Checkpoint, Field, Option
+from reconvene.errors import ReconveneError
+
+AGAIN = "Try again"
+WITHOUT = "Go on without it"
+TRUE = "Count it as true"
+FALSE = "Count it as false"
+RAISE = "Raise the limit"
+STOP = "Stop the run"
+RESERVED = (AGAIN, WITHOUT, TRUE, FALSE, RAISE, STOP)
+
+
+def use_label(agent: str) -> str:
+    return f"Use {agent}'s version"
+
+
+def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
+    frame, point = turn.frame, turn.phase.checkpoint
+    assert point is not None
+    show = tuple(_shown(turn, path) for path in point.show_files)
+    options = tuple(_offer(turn, option, index) for index, option in enumerate(point.options))
+    if not any(option.available for option in options):
+        options = (*options, e.OptionOffered(WITHOUT, index=-1))
+    fields = tuple(_ask(turn, point.fields))
+    _emit(
+        turn, prompt=_render(turn, point.prompt, f"prompt of {frame.phase}"), options=options, fields=fields,
+        show_files=show, status=point.status, reopened=reopened,
+    )
+
+
+def open_attention(turn: Turn) -> None:
+    troubles = turn.state.world.trouble
+    lines = "\n".join(f"- {trouble.message}" for trouble in troubles)
+    labels: list[str] = []
+    kinds = {trouble.kind for trouble in troubles}
+    if any(trouble.boolean for trouble in troubles):
+        labels += [TRUE, FALSE]
+    if kinds & {"missing", "doubt", "conflict", "check", "escalated"}:
+        labels.append(AGAIN)
+    if "limit" in kinds:
+        labels.append(RAISE)
+    if kinds - {"expression"} or any(not trouble.boolean for trouble in troubles):
+        labels.append(WITHOUT)
+    labels += [use_label(agent) for trouble in troubles if trouble.kind == "conflict" for agent in trouble.agents]
+    labels.append(STOP)
+    options = tuple(
+        e.OptionOffered(label, index=-1, remark="optional") for label in dict.fromkeys(labels)
+    )
+    _emit(turn, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
+
+
+def _emit(
+    turn: Turn,
+    *,
+    prompt: str,
+    options: tuple[e.OptionOffered, ...],
+    fields: tuple[e.FieldAsked, ...] = (),
+    show_files: tuple[str, ...] = (),
+    status: str = "",
+    attention: bool = False,
+    reopened: bool = False,
+) -> None:
+    frame = turn.frame
+    number = turn.state.record.checkpoints + 1
+    serial = frame.round.serial if frame.round else 0
+    turn.emit(e.CheckpointOpened(
+        at=turn.now, id=checkpoint_id(number), number=number, phase=frame.phase, scope=frame.place, serial=serial,
+        prompt=prompt, options=options, fields=fields, show_files=show_files, status=status, attention=attention,
+        reopened=reopened, digest=digest(turn.state, serial, options, show_files),
+    ))
+
+
+def digest(
+    state: RunState, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]
+) -> str:
+    """Of what was shown: run, round, values, outputs, shown file versions, options; never drafts or rendered text."""
+    world = state.world
+    round_ = world.top.round
+    parts = [
+        state.run, serial, [[option.label, option.available] for option in options],
+        [[path, world.files[path].digest if path in world.files else ""] for path in show_files],
+        sorted(
+            [key, value.ref.digest if value.ref else "", sorted((a, r.digest) for a, r in (value.parts or {}).items())]
+            for key, value in world.values.items()
+        ),
+        [[output.agent, output.output.digest] for output in (round_.outputs if round_ else ())],
+    ]
+    return digest_of(to_json(parts))
+
+
+def current_digest(state: RunState) -> str:
+    point = state.world.open
+    return digest(state, point.serial, point.options, point.show_files) if point else ""
+
+
+# --- what is offered ---------------------------------------------------------------------------------------------------
+
+
+def _offer(turn: Turn, option: Option, index: int) -> e.OptionOffered:
+    where = f"option {option.label!r} of {turn.frame.phase}"
+    why_not = _why_not(turn, option, where)
+    recommend = False
+    if option.recommend and not why_not:
+        recommend, _ = turn.lenient(option.recommend, f"recommend of {where}")
+    return e.OptionOffered(
+        option.label, available=not why_not, why_not=why_not, recommend=recommend, remark=option.remark,
+        fields=tuple(_ask(turn, option.fields)), index=index,
+    )
+
+
+def _why_not(turn: Turn, option: Option, where: str) -> str:
+    from reconvene.core.advance import move_refused
+    from reconvene.core.workflow import Again
+
+    if option.when:
+        offered, wrong = turn.lenient(option.when, f"when of {where}")
+        if wrong:
+            return f"its condition failed: {wrong}"
+        if not offered:
+            return "not offered here"
+    if option.undo:
+        refused = limits.undo_refused(turn.state, turn.book)
+        if refused or isinstance(option.then, Again):
+            return refused
+    return move_refused(turn, option.then)
+
+
+def _ask(turn: Turn, fields: tuple[Field, ...]) -> Iterator[e.FieldAsked]:
+    for field in fields:
+        if not field.each:
+            yield _field(turn, field)
+            continue
+        items = turn.value(field.each, f"fields of {turn.frame.phase}")
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            yield _item_field(turn, field, item, index)
+
+
+def _field(turn: Turn, field: Field) -> e.FieldAsked:
+    where = f"field {field.id} of {turn.frame.phase}"
+    options = field.options
+    if field.options_expr:
+        options = tuple(_labels(turn.value(field.options_expr, where)))
+    if field.type == "agents":
+        options = tuple(turn.book.workflow.agents)
+    default = turn.value(field.default_expr, where) if field.default_expr else field.default
+    return e.FieldAsked(
+        field.id, field.type, _render(turn, field.prompt, where), options, field.required, field.blank, default, field.into
+    )
+
+
+def _item_field(turn: Turn, field: Field, item: object, index: int) -> e.FieldAsked:
+    """A field for one item of a list; with type `item`, the item itself says what kind of answer it wants."""
+    data: dict[str, object] = item if isinstance(item, dict) else {field.key: item}
+    name = str(data.get(field.key) or index + 1)
+    kind, options = field.type, field.options
+    if kind == "item":
+        options = tuple(_labels(data.get("options")))
+        kind = str(data.get("type") or ("choice" if options else "text"))
+    elif field.options_expr:
+        options = tuple(_labels(turn.value(field.options_expr, f"field {name}")))
+    elif not options:
+        options = tuple(_labels(data.get("options")))
+    text = next((str(data[key]) for key in ("prompt", "question", "text", "title", "label") if data.get(key)), name)
+    prompt = _render(turn, field.prompt, f"field {name}") if field.prompt else text
+    into = f"{field.into}.{name}" if field.into else ""
+    return e.FieldAsked(name, kind, prompt, options, field.required, field.blank, field.default, into)
+
+
+def _labels(value: object) -> Iterator[str]:
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield next((str(item[key]) for key in ("id", "label", "title", "name") if item.get(key)), str(item))
+        else:
+            yield str(item)
+
+
+# --- texts -------------------------------------------------------------------------------------------------------------
+
+
+def _render(turn: Turn, text: str, where: str) -> str:
+    return render_with(text, turn.state, turn.book, lambda message: turn.emit(
+        e.ExpressionFailed(at=turn.now, where=where, source=text[:200], message=message)
+    ))
+
+
+def render_with(text: str, state: RunState, book: Book, failed: Callable[[str], None]) -> str:
+    """A template over the run's scope. One that fails is shown as written, and the failure is reported."""
+    if "{" not in text:
+        return text
+    try:
+        return templates.render(text, scope.for_template(state, book, templates.names(text)), loader=book.workflow.templates)
+    except ReconveneError as error:
+        failed(str(error))
+        return text
+
+
+def _shown(turn: Turn, path: str) -> str:
+    """A shown file relative to the workspace, where it lies in it."""
+    rendered = _render(turn, path, f"show_files of {turn.frame.phase}")
+    root = turn.state.workspace.rstrip("/") + "/"
+    return rendered.removeprefix(root).removeprefix("./")
+
+
+__all__ = ["RESERVED", "Checkpoint", "current_digest", "open_attention", "open_checkpoint", "render_with", "use_label"]

@@ -1,0 +1,174 @@
+"""state → exactly what one agent is shown: its prompt, and the files it may read. Nothing else reaches it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from reconvene.core import scope
+from reconvene.core.book import Book, to_json
+from reconvene.core.checkpoint import render_with
+from reconvene.core.events import Read, RemarkAdded
+from reconvene.core.ids import parse_task
+from reconvene.core.state import RunState, StepAt, TaskAt
+from reconvene.core.workflow import Agent, Step
+from reconvene.errors import Bug
+
+_MOST_INLINE = 60_000  # characters of one document that go into a prompt
+
+
+class Shown(NamedTuple):
+    agent: Agent
+    prompt: str
+    files: dict[str, str]  # path → digest
+    writes: tuple[str, ...]
+    schema: object
+    remarks: tuple[dict[str, str], ...]
+
+
+def shown(state: RunState, book: Book, task_name: str) -> Shown:
+    _, _, agent_name = parse_task(task_name)
+    round_ = state.world.top.round
+    if round_ is None or round_.open is None or agent_name not in round_.open.tasks:
+        raise Bug(f"{task_name} is not open")
+    step_at = round_.open
+    task = step_at.tasks[agent_name]
+    agent = book.workflow.agents[agent_name]
+    step = book.phase(state.world.top.phase).steps[step_at.index]
+    reads = (*step_at.reads, *task.own)
+    remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
+    parts = [
+        _instructions(state, book, agent, step),
+        _documents(book, reads, inline=agent.kind != "command"),
+        _said(book, agent_name, step_at, remarks),
+        _drafts(state, book),
+        _expected(step, agent),
+        _retry(book, task),
+    ]
+    return Shown(
+        agent=agent,
+        prompt="\n\n".join(part for part in parts if part) + "\n",
+        files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
+        writes=step.writes,
+        schema=step.schema if step.schema is not None else agent.schema,
+        remarks=tuple(scope.remark_view(remark) for remark in remarks),
+    )
+
+
+def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
+    def ignore(message: str) -> None:
+        return None
+
+    texts = [render_with(text, state, book, ignore) for text in (agent.prompt, step.prompt) if text]
+    if not texts:
+        frame = state.world.top
+        title = book.phase(frame.phase).title or frame.phase
+        texts = [f"You are {agent.name}, working in the phase {title!r} of {book.workflow.name!r}."]
+    if agent.remit:
+        texts.append(f"Your remit: {agent.remit}")
+    item = next((frame for frame in reversed(state.world.cursor) if frame.item is not None), None)
+    if item is not None and item.item is not None:
+        texts.append(f"This is about item {item.item.key!r} of {item.phase}.")
+    return "\n\n".join(texts).strip()
+
+
+def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool) -> str:
+    lines: list[str] = []
+    for read in reads:
+        if read.ref is None:
+            lines.append(f"### {read.name}\n({read.note})")
+        elif read.kind == "file" and not inline:
+            lines.append(f"### {read.name}\n(in your working directory)")
+        else:
+            lines.append(f"### {read.name}\n{_content(book, read)}")
+    return "## What you may read\n\n" + "\n\n".join(lines) if lines else ""
+
+
+def _content(book: Book, read: Read) -> str:
+    assert read.ref is not None
+    if read.kind == "input":
+        found = book.object(read.ref.digest).get(read.name.partition(".")[2])
+        text = found if isinstance(found, str) else to_json(found).decode()
+    elif read.kind == "output" and read.name.endswith(".summary"):
+        text = summary_of(book, read)
+    elif read.kind == "output":
+        loaded = book.load(read.ref)
+        full = loaded.get("full") if isinstance(loaded, dict) else None
+        text = full if isinstance(full, str) else book.text(read.ref.digest)
+    elif b"\x00" in book.read(read.ref.digest)[:8000]:
+        text = f"(binary, {read.ref.size} bytes)"
+    else:
+        text = book.text(read.ref.digest)
+    if len(text) > _MOST_INLINE:
+        text = text[:_MOST_INLINE] + f"\n… ({len(text) - _MOST_INLINE} more characters)"
+    return text.rstrip("\n")
+
+
+def summary_of(book: Book, read: Read) -> str:
+    """The agent's own summary: its `summary` field, its "## Summary" section, or its first paragraph."""
+    assert read.ref is not None
+    loaded = book.load(read.ref)
+    if isinstance(loaded, dict) and isinstance(loaded.get("summary"), str):
+        return str(loaded["summary"])
+    text = book.text(read.ref.digest)
+    section = re.search(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", text, re.MULTILINE | re.DOTALL | re.IGNORECASE)
+    if section and section[1].strip():
+        return section[1].strip()
+    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip() and not part.lstrip().startswith("#")]
+    return (paragraphs[0] if paragraphs else text.strip())[:2000]
+
+
+def _said(book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...]) -> str:
+    if not remarks:
+        return ""
+    before = step.tasks[agent].seen_before
+    fresh = [remark for remark in remarks if remark.number > before]
+    old = [remark for remark in remarks if remark.number <= before]
+    parts = ["## What the person said\n\nThis is authoritative: where it differs from anything else, it counts. Cite a remark "
+             "as [FB-001] where you act on it, and say why where you do not."]
+    if fresh:
+        parts.append("### New since you last worked\n\n" + "\n".join(_remark(book, remark) for remark in fresh))
+    if old:
+        parts.append("### Earlier\n\n" + "\n".join(_remark(book, remark) for remark in old))
+    return "\n\n".join(parts)
+
+
+def _remark(book: Book, remark: RemarkAdded) -> str:
+    kind = remark.kind.capitalize() + (f" to {remark.target}" if remark.target else "")
+    where = f"{remark.phase} round {remark.n}" if remark.n else remark.phase or "start"
+    who = f"{remark.by}, " if remark.by else ""
+    text = remark.text.replace("\n", "\n  ")
+    line = f"- [{remark.id}] **{kind}:** {text} ({who}{where}, {remark.at[:16].replace('T', ' ')})"
+    if remark.diff:
+        diff = "\n".join("  " + row for row in book.text(remark.diff).splitlines())
+        line += f"\n\n{diff}\n"
+    return line
+
+
+def _drafts(state: RunState, book: Book) -> str:
+    """Answers given so far at this place, and not yet final."""
+    drafts = book.object(state.record.drafts.get(state.world.top.place, ""))
+    if not drafts:
+        return ""
+    return "## Answers so far\n\n" + "\n".join(f"- {key}: {to_json(value).decode()}" for key, value in sorted(drafts.items()))
+
+
+def _expected(step: Step, agent: Agent) -> str:
+    if not step.writes:
+        return ""
+    names = ", ".join(step.writes)
+    if agent.kind == "model" and len(step.writes) > 1:
+        return (f"## What to write\n\nWrite these files: {names}. Put each into its own block, "
+                '<file path="name">…</file>, and keep anything else short.')
+    if agent.kind == "model":
+        return f"## What to write\n\nAnswer with the whole content of {names}, and nothing else."
+    return f"## What to write\n\nWrite these files into your working directory: {names}."
+
+
+def _retry(book: Book, task: TaskAt) -> str:
+    if not task.why:
+        return ""
+    if task.rejected is None:
+        return f"## Your last attempt failed\n\n{task.why}\n\nPlease try again."
+    return (f"## Your last attempt was sent back\n\n{task.why}\n\nWhat you wrote then:\n\n"
+            f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\nPlease do it again, with that put right.")

@@ -1,0 +1,47 @@
+"""What a person typed, as a remark: its kind, whom it is aimed at, its text.
+
+Pure. Knows the kinds and how they are spelled; nothing of doors, of runs, or of which agents exist.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reconvene.core.commands import RemarkIn
+from reconvene.errors import UserError
+
+KINDS = ("correction", "new context", "clarification", "strategic shift", "reaction", "missing factor", "comment")
+
+_SEPARATORS = re.compile(r"[\s_-]+")
+_REACTION_TO = re.compile(r"\s*reaction[\s_-]+to[\s_-]+(?P<target>.+?)\s*", re.IGNORECASE | re.DOTALL)
+
+
+def parse_remark(text: str) -> RemarkIn:
+    """`"correction: Revenue is $900M"` → a correction. Without a known kind the whole text is a comment."""
+    whole = text.strip()
+    if not whole:
+        raise UserError("the remark is empty", hint='write it as "kind: text", or just as text')
+    head, colon, rest = whole.partition(":")
+    said = rest.strip()
+    if not colon or not said:
+        return RemarkIn(whole)
+    kind = _SEPARATORS.sub(" ", head).strip().casefold()
+    if kind in KINDS:
+        return RemarkIn(said, kind)
+    aimed = _REACTION_TO.fullmatch(head)
+    if aimed:
+        return RemarkIn(said, "reaction", aimed["target"])
+    return RemarkIn(whole)
+
+
+def parse_remarks(text: str) -> tuple[RemarkIn, ...]:
+    """One remark per line; an indented line goes on with the remark above it; empty lines mean nothing."""
+    remarks: list[str] = []
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        if remarks and line[0].isspace():
+            remarks[-1] += "\n" + line.strip()
+        else:
+            remarks.append(line)
+    return tuple(parse_remark(remark) for remark in remarks)

@@ -1,0 +1,46 @@
+"""state → effects still to do. Evaluates nothing: after a crash the same call names exactly the rest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from reconvene.core.book import Book
+from reconvene.core.ids import task_id
+from reconvene.core.state import RunState
+
+
+class RunTask(NamedTuple):
+    """Let an agent work."""
+
+    task: str
+    agent: str
+    attempt: int
+
+
+class RunCheck(NamedTuple):
+    """Let a gap-check script look at the phase."""
+
+    serial: int
+
+
+Effect = RunTask | RunCheck
+
+
+def plan(state: RunState, book: Book) -> list[Effect]:
+    world = state.world
+    if state.ended or state.paused or world.open is not None or not world.cursor:
+        return []
+    frame = world.top
+    round_ = frame.round
+    if round_ is not None and round_.open is not None:
+        step = round_.open
+        return [
+            RunTask(task_id(round_.serial, step.index, agent), agent, step.tasks[agent].attempt)
+            for agent in step.order
+            if step.tasks[agent].status == "open"
+        ]
+    if frame.stage == "closed" and round_ is not None and round_.last and frame.checked != round_.serial:
+        check = book.phase(frame.phase).check
+        if check is not None and check.script:
+            return [RunCheck(round_.serial)]
+    return []

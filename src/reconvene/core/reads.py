@@ -1,0 +1,96 @@
+"""A step's read-set: which files, values and outputs its tasks are shown. Settled when the step starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconvene.core import scope
+from reconvene.core.book import Book
+from reconvene.core.events import Read, Ref
+from reconvene.core.state import OutputAt, RunState
+from reconvene.core.workflow import Step
+
+_OWN = ("own.full", "own.summary")
+
+
+def shared(state: RunState, book: Book, step: Step) -> tuple[Read, ...]:
+    """What every task of the step is shown. No `reads` at all = everything the run has produced."""
+    names = step.reads if step.reads is not None else ("files", "values")
+    return tuple(read for name in names if name not in _OWN for read in _resolve(state, book, name))
+
+
+def own(state: RunState, book: Book, step: Step, agent: str) -> tuple[Read, ...]:
+    """What only this agent is shown: its own last output in this phase."""
+    found: list[Read] = []
+    for name in step.reads or ():
+        if name in _OWN:
+            last = state.world.outputs.get(f"{state.world.top.phase}/{agent}")
+            form = name.partition(".")[2]
+            if last is None:
+                found.append(Read(f"{agent}.{form}", "output", None, "your first round in this phase"))
+            else:
+                found.append(_output(last, form))
+    return tuple(found)
+
+
+def _output(output: OutputAt, form: str) -> Read:
+    return Read(f"{output.agent}.{form}", "output", output.value or output.output)
+
+
+def _resolve(state: RunState, book: Book, name: str) -> Iterator[Read]:
+    frame = state.world.top
+    if name == "files":
+        for path in sorted(state.world.files):
+            yield _file(state, path)
+    elif name == "values":
+        for value_name in book.workflow.names:
+            yield from _value(state, book, value_name, quiet=True)
+    elif name == "conversation":
+        return  # remarks are always shown; the talk itself is a projection of them
+    elif name in ("all.full", "all.summary"):
+        for output in frame.outputs:
+            yield _output(output, name.partition(".")[2])
+    elif name in ("round.full", "round.summary"):
+        if frame.round is not None:
+            for output in frame.round.outputs:
+                yield _output(output, name.partition(".")[2])
+            for agent in frame.round.missing:
+                yield Read(f"{agent}.full", "output", None, f"{agent} gave no output this round")
+    elif name.startswith("inputs."):
+        yield from _input(state, book, name)
+    elif name in book.workflow.names:
+        yield from _value(state, book, name)
+    else:
+        yield _file(state, name)
+
+
+def _file(state: RunState, path: str) -> Read:
+    version = state.world.files.get(path)
+    if version is None:
+        return Read(path, "file", None, "not produced" + _why_not(state))
+    return Read(path, "file", Ref(version.digest, "bytes", version.size))
+
+
+def _why_not(state: RunState) -> str:
+    skipped = ", ".join(sorted(state.world.skipped))
+    return f": phases skipped so far: {skipped}" if skipped else " yet"
+
+
+def _value(state: RunState, book: Book, name: str, *, quiet: bool = False) -> Iterator[Read]:
+    value = scope.value_at(state, book, name)
+    if value is None:
+        if not quiet:
+            yield Read(name, "value", None, "not produced" + _why_not(state))
+    elif value.parts is not None:
+        for agent in sorted(value.parts):
+            yield Read(f"{name}.{agent}", "value", value.parts[agent])
+    else:
+        yield Read(name, "value", value.ref)
+
+
+def _input(state: RunState, book: Book, name: str) -> Iterator[Read]:
+    key = name.partition(".")[2]
+    if book.object(state.inputs).get(key) is None:
+        yield Read(name, "input", None, "not given")
+    else:
+        yield Read(name, "input", Ref(state.inputs, "json"))

@@ -1,0 +1,59 @@
+"""Files that a workflow keeps by template (`files:`), rendered from views of the log before anybody reads them.
+
+The bytes are recorded by digest when they changed. A template that fails leaves the last good file and is reported.
+"""
+
+from __future__ import annotations
+
+from reconvene.core import events as e
+from reconvene.core import scope, templates
+from reconvene.core.paths import safe_path
+from reconvene.core.state import TaskAt
+from reconvene.core.turn import Turn
+from reconvene.core.workflow import FileSpec
+from reconvene.errors import ReconveneError
+
+
+def render(turn: Turn) -> None:
+    """Every templated file of the workflow that is not per task."""
+    specs = [spec for spec in turn.book.workflow.files if not spec.each]
+    if specs:
+        _emit(turn, [(spec, turn.book.workflow.templates.get(spec.template, ""), {}) for spec in specs])
+
+
+def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
+    """`each: tasks`: one file per accepted task of the step that just closed."""
+    specs = [spec for spec in turn.book.workflow.files if spec.each == "tasks"]
+    if not specs:
+        return
+    work: list[tuple[FileSpec, str, dict[str, object]]] = []
+    for spec in specs:
+        for task in done:
+            output = turn.book.load(task.value or task.output) if task.output else ""  # type: ignore[arg-type]
+            field = spec.source.partition(".")[2]
+            text = output.get(field, "") if isinstance(output, dict) and field else output
+            work.append((spec, "{{ text }}", {"text": text if isinstance(text, str) else str(text),
+                                              "task": {"agent": task.agent, "attempt": task.attempt}, "output": output}))
+    _emit(turn, work)
+
+
+def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> None:
+    base = scope.for_template(turn.state, turn.book, scope.TEMPLATE_ROOTS)
+    known = turn.state.world.files
+    fresh: list[e.FileOut] = []
+    for spec, text, extra in work:
+        names = {**base, **extra}
+        path = spec.path
+        try:
+            path = safe_path(templates.render(spec.path, names))
+            data = templates.render(text, names, loader=turn.book.workflow.templates).encode()
+        except ReconveneError as error:
+            if f"{path}: {error}" not in turn.state.record.errors:
+                turn.emit(e.RenderFailed(at=turn.now, path=path, message=str(error)))
+            continue
+        digest = turn.book.keep(data)
+        turn.blobs[digest] = data
+        if path not in known or known[path].digest != digest:
+            fresh.append(e.FileOut(path, digest, len(data)))
+    if fresh:
+        turn.emit(e.FilesRendered(at=turn.now, files=tuple(fresh)))

@@ -1,0 +1,211 @@
+"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback.
+
+The names under `context` are seed 004's where it has them. Only what an expression asks for is built, so that a condition
+costs what it looks at and not what the run has become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reconvene.core.book import Book
+from reconvene.core.events import RemarkAdded
+from reconvene.core.expressions import compile as compile_expression
+from reconvene.core.state import Frame, RoundAt, RunState, Value
+
+ENGINE_NAMES = (
+    "feature", "checkpoints", "skip_phases", "phases", "subagents_spawned", "deliverables", "gap_checks", "inputs",
+    "settings", "run", "phase", "outcome", "status",
+)
+
+
+def value_key(cursor: tuple[Frame, ...], owner: str, name: str) -> str:
+    """Where a value is kept: per item of every `each` down to the one it lives in, whatever the entry."""
+    if not owner:
+        return f":{name}"
+    parts: list[str] = []
+    for frame in cursor:
+        if frame.item is not None:
+            parts.append(f"{frame.phase}[{frame.item.key}]")
+        if frame.phase == owner:
+            break
+    return "/".join(parts) + f":{name}"
+
+
+def value_at(state: RunState, book: Book, name: str) -> Value | None:
+    return state.world.values.get(value_key(state.world.cursor, book.workflow.names.get(name, ""), name))
+
+
+def load_value(book: Book, value: Value | None) -> object:
+    if value is None:
+        return None
+    if value.parts is not None:
+        return {agent: book.load(value.parts[agent]) for agent in sorted(value.parts)}
+    return book.load(value.ref) if value.ref is not None else None
+
+
+def context(state: RunState, book: Book, keys: frozenset[str] | None = None) -> dict[str, object]:
+    """The seed's context. keys None = everything."""
+    wanted = keys if keys is not None else frozenset((*ENGINE_NAMES, *book.workflow.names))
+    result: dict[str, object] = {}
+    for key in wanted:
+        if key in book.workflow.names:
+            result[key] = load_value(book, value_at(state, book, key))
+        else:
+            built = _engine_value(state, book, key)
+            if built is not _ABSENT:
+                result[key] = built
+    return result
+
+
+_ABSENT = object()
+
+
+def _engine_value(state: RunState, book: Book, key: str) -> object:
+    world, record = state.world, state.record
+    match key:
+        case "feature":
+            return book.object(state.inputs).get("feature", _ABSENT)
+        case "checkpoints":
+            return checkpoints(state)
+        case "skip_phases":
+            return list(world.skips)
+        case "phases":
+            return {"iteration_counts": dict(sorted(world.counts.items())), "skipped": dict(world.skipped.items())}
+        case "subagents_spawned":
+            return record.tasks
+        case "deliverables":
+            return deliverables(state)
+        case "gap_checks":
+            return [
+                {"phase": c.phase, "action": c.action, "message": c.say, "count": c.count, "agents": list(c.agents),
+                 "timestamp": c.at}
+                for c in record.gap_checks
+            ]
+        case "inputs":
+            return book.object(state.inputs)
+        case "settings":
+            return book.object(state.settings)
+        case "run":
+            return state.run
+        case "phase":
+            return world.top.phase if world.cursor else ""
+        case "outcome":
+            return state.outcome
+        case "status":
+            return state.status
+    return _ABSENT
+
+
+def checkpoints(state: RunState) -> list[dict[str, object]]:
+    """Decisions in the seed's record format."""
+    rows: list[dict[str, object]] = []
+    for number in sorted(state.record.decisions):
+        decision = state.record.decisions[number]
+        if decision.attention:
+            continue
+        row: dict[str, object] = {"phase": decision.phase, "decision": decision.decision}
+        if decision.target:
+            row["target"] = decision.target
+        if decision.skipped:
+            row["skipped"] = list(decision.skipped)
+        if decision.feedback:
+            row["feedback"] = decision.feedback
+        row |= {"option": decision.option, "by": decision.by, "timestamp": decision.at}
+        rows.append(row)
+    return rows
+
+
+def deliverables(state: RunState) -> list[dict[str, object]]:
+    files = sorted(state.world.files.items(), key=lambda pair: (pair[1].at, pair[0]))
+    return [
+        {"phase": version.phase, "path": path, "size": version.size, "time": version.at}
+        for path, version in files
+        if not version.person and not version.rendered
+    ]
+
+
+def round_view(book: Book, frame: Frame, round_: RoundAt | None) -> dict[str, object]:
+    if round_ is None:
+        return {"n": frame.n, "name": "", "extra": False, "agents": None, "last": False, "serial": 0}
+    return {
+        "n": round_.n, "name": round_.name, "extra": round_.extra, "agents": list(round_.agents) or None,
+        "last": round_.last, "serial": round_.serial, "missing": list(round_.missing),
+        "max": book.phase(frame.phase).rounds.max if frame.phase else 1,
+    }
+
+
+def item_view(book: Book, frame: Frame) -> object:
+    if frame.item is None:
+        return None
+    item = book.load(frame.item.ref)
+    extra: dict[str, object] = {"key": frame.item.key, "index": frame.item.index}
+    return {**item, **extra} if isinstance(item, dict) else {"value": item, **extra}
+
+
+def remark_view(remark: RemarkAdded) -> dict[str, str]:
+    return {"id": remark.id, "kind": remark.kind, "text": remark.text, "target": remark.target, "by": remark.by,
+            "phase": remark.phase, "round": str(remark.n), "at": remark.at, "path": remark.path}
+
+
+def feedback_view(state: RunState) -> dict[str, object]:
+    """All remarks, and those given at the checkpoint that is open. `major` belongs to the significance rules."""
+    remarks = [state.record.remarks[number] for number in sorted(state.record.remarks)]
+    here = state.world.open.id if state.world.open else ""
+    return {
+        "count": len(remarks), "all": [remark_view(remark) for remark in remarks], "major": False,
+        "here": [remark_view(remark) for remark in remarks if here and remark.checkpoint == here],
+    }
+
+
+def build(
+    state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None
+) -> dict[str, object]:
+    cursor = state.world.cursor
+    frame = cursor[-1]
+    scope: dict[str, object] = {}
+    for root in roots:
+        match root:
+            case "context":
+                scope[root] = context(state, book, keys)
+            case "inputs":
+                scope[root] = book.object(state.inputs)
+            case "settings":
+                scope[root] = book.object(state.settings)
+            case "phase":
+                scope[root] = {"id": frame.phase, "entry": frame.entry, "iteration": state.world.counts.get(frame.phase, 0)}
+            case "round":
+                scope[root] = round_view(book, frame, frame.round)
+            case "item":
+                inner = next((f for f in reversed(cursor) if f.item is not None), None)
+                scope[root] = item_view(book, inner) if inner else None
+            case "up":
+                scope[root] = {
+                    f.phase: {"round": round_view(book, f, f.round), "item": item_view(book, f)} for f in cursor[1:]
+                }
+            case "groups":
+                scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
+            case "feedback":
+                scope[root] = feedback_view(state)
+            case "routing":
+                scope[root] = {"affected": []}
+    return scope
+
+
+def for_expression(
+    state: RunState, book: Book, source: str, extra: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    expression = compile_expression(source)
+    scope = build(state, book, expression.roots, expression.context_keys)
+    return {**scope, **extra} if extra else scope
+
+
+TEMPLATE_ROOTS = frozenset(
+    ("context", "inputs", "settings", "phase", "round", "item", "up", "groups", "feedback", "output_dir", "run", "workflow")
+)
+
+
+def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) -> dict[str, object]:
+    scope = build(state, book, frozenset(names))
+    scope |= {"output_dir": state.workspace, "run": state.run, "workflow": book.workflow.name}
+    return scope

@@ -1,0 +1,256 @@
+"""The state of a run: what `evolve` folds the log into.
+
+The rules, before the table:
+
+- State = world + record. The WORLD rewinds when a round is undone: cursor, values, files, skip list, visits, counters. The
+  RECORD only grows: remarks, decisions, drafts, spend, serials. `marks` holds the world as it was before each open round.
+- One cursor: a stack of frames, outermost first. The first frame is the run itself. Only the top frame moves.
+- A frame's `stage` says what its phase is doing; TRANSITIONS lists every stage change there is. An event that finds no
+  entry for the stage it meets is a bug, not a new behaviour. Events that concern no stage (remarks, edits, files, claims)
+  are not in the table.
+- A round's tasks run in steps. A step ends when none of its tasks is open: that is the barrier, the only place where a
+  checkpoint may open. There is at most one open checkpoint.
+
+Maps are persistent (immutables.Map): keeping an old world costs nothing, and one more event costs the same after five
+thousand as after ten.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from immutables import Map
+from msgspec import Struct
+
+from reconvene.core.events import CheckpointOpened, DecisionRecorded, FileOut, Read, Ref, RemarkAdded, Trouble
+from reconvene.core.workflow import Again
+
+EVOLVE_VERSION = 1  # part of every snapshot's key; raised whenever evolve or this module changes what it means
+
+Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
+
+# (stage of the top frame, event) → its stage afterwards. "push" and "pop": the event adds or removes a frame.
+TRANSITIONS: dict[tuple[str, str], str] = {
+    ("round", "PhaseEntered"): "push",  # a group's round walks its phases; the run itself is such a round
+    ("round", "PhaseSkipped"): "round",
+    ("enter", "ItemStarted"): "begin",
+    ("item", "ItemStarted"): "begin",
+    ("enter", "RoundStarted"): "round",
+    ("begin", "RoundStarted"): "round",
+    ("closed", "RoundStarted"): "round",
+    ("decided", "RoundStarted"): "round",
+    ("dropped", "RoundStarted"): "round",
+    ("round", "StepSkipped"): "round",
+    ("round", "StepStarted"): "round",
+    ("round", "StepClosed"): "round",
+    ("round", "RoundClosed"): "closed",
+    ("closed", "CheckPassed"): "closed",
+    ("closed", "GapFound"): "closed",
+    ("closed", "AgainOrdered"): "begin",
+    ("closed", "CheckpointOpened"): "asking",
+    ("reopen", "CheckpointOpened"): "asking",
+    ("closed", "CheckpointSkipped"): "decided",
+    ("asking", "DecisionRecorded"): "decided",
+    ("decided", "AgainOrdered"): "begin",
+    ("decided", "WentOn"): "decided",
+    ("enter", "ItemDone"): "item",
+    ("begin", "ItemDone"): "item",  # a limit left no room for a round
+    ("closed", "ItemDone"): "item",
+    ("decided", "ItemDone"): "item",
+    ("dropped", "ItemDone"): "item",
+    ("enter", "PhaseClosed"): "pop",
+    ("item", "PhaseClosed"): "pop",
+    ("begin", "PhaseClosed"): "pop",
+    ("closed", "PhaseClosed"): "pop",
+    ("decided", "PhaseClosed"): "pop",
+    ("dropped", "PhaseClosed"): "pop",
+}
+
+
+class FileVersion(Struct, frozen=True):
+    digest: str
+    size: int
+    by: str
+    phase: str
+    at: str
+    person: bool = False
+    rendered: bool = False
+
+
+class Value(Struct, frozen=True):
+    """A scalar (`ref`) or a map merged by agent (`parts`)."""
+
+    by: str
+    ref: Ref | None = None
+    parts: Map[str, Ref] | None = None
+
+
+class TaskAt(Struct, frozen=True):
+    """One agent's work in the open step. ask = in doubt, waiting for the person."""
+
+    agent: str
+    status: Literal["open", "done", "missing", "ask"] = "open"
+    attempt: int = 1
+    tries: int = 0  # attempts that count against `retries`
+    claim: str = ""
+    own: tuple[Read, ...] = ()
+    seen_before: int = 0  # remarks this agent had been shown when the step began
+    output: Ref | None = None
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
+    why: str = ""
+    rejected: Ref | None = None  # the last output a gate sent back
+
+
+class StepAt(Struct, frozen=True):
+    index: int
+    order: tuple[str, ...]
+    tasks: Map[str, TaskAt]
+    open: int  # how many are not ended
+    reads: tuple[Read, ...] = ()
+    remarks: int = 0
+    missing: tuple[str, ...] = ()  # unfunded
+    settled: tuple[str, ...] = ()  # kinds of trouble the person has ruled on
+    use: Map[str, str] = Map()  # path → agent whose version the person chose
+
+
+class OutputAt(Struct, frozen=True):
+    agent: str
+    output: Ref
+    value: Ref | None = None
+
+
+class RoundAt(Struct, frozen=True):
+    serial: int
+    n: int
+    name: str
+    extra: bool
+    agents: tuple[str, ...]
+    step: int = 0
+    open: StepAt | None = None
+    outputs: tuple[OutputAt, ...] = ()
+    last: bool = False
+    ended_by: str = ""
+    missing: tuple[str, ...] = ()
+
+
+class ItemAt(Struct, frozen=True):
+    key: str
+    index: int
+    ref: Ref
+
+
+class Frame(Struct, frozen=True):
+    phase: str  # "" = the run itself
+    scope: str
+    entry: int
+    stage: Stage
+    done: tuple[str, ...] = ()
+    item: ItemAt | None = None
+    n: int = 0  # rounds begun in this entry and item
+    planned: int = 0  # of them, standard ones
+    round: RoundAt | None = None
+    child: int = 0
+    pending: Again | None = None
+    outputs: tuple[OutputAt, ...] = ()  # of the round before
+    checked: int = 0  # serial of the round whose check is done
+
+    @property
+    def place(self) -> str:
+        """Where this frame is, item included; stays the same from round to round."""
+        return f"{self.scope}[{self.item.key}]" if self.item else self.scope
+
+
+class Visit(Struct, frozen=True):
+    place: str
+    phase: str
+    cursor: tuple[Frame, ...]
+
+
+class World(Struct, frozen=True):
+    cursor: tuple[Frame, ...]
+    values: Map[str, Value] = Map()
+    files: Map[str, FileVersion] = Map()
+    edited: Map[str, str] = Map()  # path → digest: the person's edits since the open step began
+    skips: tuple[str, ...] = ()
+    skipped: Map[str, str] = Map()  # phase → why it was last skipped
+    target: str = ""  # a goto's target: neither the skip list nor `when` keeps it out
+    entries: Map[str, int] = Map()  # scope without entry → times entered
+    counts: Map[str, int] = Map()  # phase → times entered (context.phases.iteration_counts)
+    passes: Map[str, int] = Map()  # phase within one pass of its parent → times entered
+    checks: Map[str, int] = Map()  # place → gaps found by its check
+    outputs: Map[str, OutputAt] = Map()  # "phase/agent" → its last output there
+    visits: Map[int, Visit] = Map()
+    visit: int = -1  # where the person is among the visits
+    dirty: int = -1  # the earliest visit since which something changed, -1 = none
+    open: CheckpointOpened | None = None
+    trouble: tuple[Trouble, ...] = ()
+    rulings: Map[str, str] = Map()  # place of an expression → true | false | without | raise
+
+    @property
+    def top(self) -> Frame:
+        return self.cursor[-1]
+
+
+class GapCheck(Struct, frozen=True):
+    phase: str
+    action: str
+    say: str
+    count: int
+    at: str
+    agents: tuple[str, ...] = ()
+
+
+class Record(Struct, frozen=True):
+    rounds: int = 0  # serials given out
+    tasks: int = 0
+    calls: Map[str, int] = Map()  # agent → tasks started
+    checkpoints: int = 0
+    remarks: Map[int, RemarkAdded] = Map()
+    said: Map[str, int] = Map()  # digest of a remark at a place → number, so that the same one is not taken twice
+    decisions: Map[int, DecisionRecorded] = Map()
+    decided: Map[str, int] = Map()  # checkpoint id → number in decisions
+    drafts: Map[str, str] = Map()  # place → digest of the JSON object of answers so far
+    gap_checks: tuple[GapCheck, ...] = ()
+    ended: Map[str, str] = Map()  # "task#attempt" → digest of what it gave, every attempt ever recorded
+    seen: Map[str, int] = Map()  # agent → number of remarks it has been shown
+    undone: Map[str, int] = Map()  # place/n → times undone
+    undos: int = 0
+    grants: Map[str, int] = Map()  # limit → how much a person added
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    failures: tuple[str, ...] = ()  # the latest few, for people
+    errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
+
+
+class RunState(Struct, frozen=True):
+    run: str = ""
+    seq: int = 0
+    name: str = ""
+    workflow: str = ""
+    inputs: str = ""
+    settings: str = ""
+    workspace: str = ""
+    by: str = ""
+    started: str = ""
+    updated: str = ""
+    paused: bool = False
+    pause_now: bool = False
+    ended: str = ""  # completed | failed | aborted
+    outcome: str = ""
+    why: str = ""
+    world: World = World(cursor=())
+    record: Record = Record()
+    marks: Map[int, World] = Map()
+
+    @property
+    def status(self) -> str:
+        if self.ended:
+            return self.ended
+        if self.world.open is not None:
+            return "waiting"
+        return "paused" if self.paused else "running"
+
+
+EMPTY = RunState()

@@ -1,0 +1,101 @@
+"""One turn of `handle`: the working state, the events it has made so far, and the questions it may put to expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reconvene.core import events as e
+from reconvene.core import scope
+from reconvene.core.book import Book, to_json
+from reconvene.core.evolve import evolve
+from reconvene.core.expressions import ExpressionError, ExpressionLimit, evaluate, truth
+from reconvene.core.state import Frame, RunState
+from reconvene.core.workflow import Phase
+
+
+class Turn:
+    """Mutable, lives for one call of `handle`; everything in it is derived from the call's arguments."""
+
+    def __init__(self, state: RunState, book: Book, now: str, claim: str) -> None:
+        self.state = state
+        self.book = book
+        self.now = now
+        self.claim = claim
+        self.events: list[e.AnyEvent] = []
+        self.blobs: dict[str, bytes] = {}
+
+    def emit(self, event: e.AnyEvent) -> None:
+        self.events.append(event)
+        self.state = evolve(self.state, event)
+
+    def keep(self, value: object) -> e.Ref:
+        """A JSON value as an artefact."""
+        data = to_json(value)
+        digest = self.book.keep(data)
+        self.blobs[digest] = data
+        return e.Ref(digest, "json", len(data))
+
+    @property
+    def frame(self) -> Frame:
+        return self.state.world.top
+
+    @property
+    def phase(self) -> Phase:
+        return self.book.phase(self.frame.phase)
+
+    def met(self, kind: str, key: str, message: str, **more: object) -> None:
+        self.emit(e.TroubleMet(at=self.now, trouble=e.Trouble(kind, key, message, **more)))  # type: ignore[arg-type]
+
+    def truth(self, source: str, where: str, extra: Mapping[str, object] | None = None) -> bool | None:
+        """True or false; None when only a person can say (the trouble is then on record)."""
+        ruling = self.state.world.rulings.get(where)
+        if ruling is not None:
+            return ruling == "true"
+        try:
+            return truth(source, scope.for_expression(self.state, self.book, source, extra))
+        except ExpressionError as error:
+            self.met("expression", where, f"`{source}` ({where}) failed: {error}", boolean=True)
+            return None
+
+    def names(self, source: str, where: str) -> list[object] | None:
+        """A list; None when only a person can say."""
+        if self.state.world.rulings.get(where) is not None:
+            return []
+        try:
+            result = evaluate(source, scope.for_expression(self.state, self.book, source))
+        except ExpressionError as error:
+            self.met("expression", where, f"`{source}` ({where}) failed: {error}")
+            return None
+        if result is None:
+            return []
+        if isinstance(result, list):
+            return result
+        self.met("expression", where, f"`{source}` ({where}) must give a list, not {type(result).__name__}")
+        return None
+
+    def lenient(self, source: str, where: str) -> tuple[bool, str]:
+        """For what is only shown to a person: (truth, "" or what went wrong). The error is recorded."""
+        try:
+            return truth(source, scope.for_expression(self.state, self.book, source)), ""
+        except ExpressionError as error:
+            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            return False, str(error)
+
+    def condition(self, source: str, where: str) -> bool:
+        """Seed 004: a condition that errs is recorded and skips the checkpoint; one that hits a limit is asked."""
+        try:
+            return truth(source, scope.for_expression(self.state, self.book, source))
+        except ExpressionLimit as error:
+            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            return True
+        except ExpressionError as error:
+            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            return False
+
+    def value(self, source: str, where: str) -> object:
+        """Any JSON value for display; None with the error recorded when it fails."""
+        try:
+            return evaluate(source, scope.for_expression(self.state, self.book, source))
+        except ExpressionError as error:
+            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            return None

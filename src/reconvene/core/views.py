@@ -1,0 +1,68 @@
+"""Projections of a state for people and scripts. Pure; their shapes are promises to users."""
+
+from __future__ import annotations
+
+from reconvene.core import events as e
+from reconvene.core.checkpoint import current_digest
+from reconvene.core.state import RunState
+
+EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "running": 3}
+
+
+def field(asked: e.FieldAsked) -> dict[str, object]:
+    row: dict[str, object] = {"id": asked.id, "type": asked.type, "prompt": asked.prompt or asked.id}
+    if asked.options:
+        row["options"] = list(asked.options)
+    if asked.required:
+        row["required"] = True
+    for name, value in (("blank", asked.blank), ("default", asked.default)):
+        if value is not None:
+            row[name] = value
+    return row
+
+
+def option(offered: e.OptionOffered) -> dict[str, object]:
+    row: dict[str, object] = {"label": offered.label, "available": offered.available}
+    if offered.why_not:
+        row["why_not"] = offered.why_not
+    if offered.recommend:
+        row["recommend"] = True
+    if offered.remark != "none":
+        row["remark"] = offered.remark
+    if offered.fields:
+        row["fields"] = [field(asked) for asked in offered.fields]
+    return row
+
+
+def checkpoint(state: RunState) -> dict[str, object] | None:
+    point = state.world.open
+    if point is None:
+        return None
+    row: dict[str, object] = {
+        "id": point.id, "prompt": point.prompt, "options": [option(offered) for offered in point.options],
+        "show_files": [_place(state, path) for path in point.show_files], "digest": current_digest(state),
+        "status": point.status or ("attention" if point.attention else "waiting"), "attention": point.attention,
+        "opened": point.at,
+    }
+    if point.fields:
+        row["fields"] = [field(asked) for asked in point.fields]
+    return row
+
+
+def _place(state: RunState, path: str) -> str:
+    return path if path.startswith("/") else f"{state.workspace}/{path}"
+
+
+def summary(state: RunState) -> dict[str, object]:
+    """{"run", "status", "phase", "round", "checkpoint"} and a little more; the index row is exactly this."""
+    frame = state.world.top if state.world.cursor else None
+    row: dict[str, object] = {
+        "run": state.run, "status": state.status, "phase": frame.phase if frame and frame.phase else None,
+        "round": frame.round.n if frame and frame.round else None, "checkpoint": checkpoint(state),
+        "workflow": state.name, "started": state.started, "updated": state.updated,
+    }
+    if state.outcome:
+        row["outcome"] = state.outcome
+    if state.why:
+        row["why"] = state.why
+    return row

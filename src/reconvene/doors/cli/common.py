@@ -1,0 +1,138 @@
+"""What every command shares: `--home`, `--json`, printing, and finding the run that is meant.
+
+Imports click and nothing heavier: each command pays only for what it uses.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from reconvene.doors.cli.text import clean, command_line, nearest, to_json
+from reconvene.errors import UserError
+from reconvene.settings import DEFAULT_HOME, HOME_VARIABLE, home_folder
+
+if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+
+DOOR = "terminal"
+
+# How a run stands → what the process exits with. `running` is a run that was recorded and is not being driven.
+EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "running": 0}
+OPEN = ("waiting", "paused", "running")
+
+
+class Call(NamedTuple):
+    """One invocation: where state lives, and whether a script is reading."""
+
+    home: Path
+    as_json: bool
+
+    @property
+    def interactive(self) -> bool:
+        """Whether there is a person who can be asked. Menus need both ends of a terminal."""
+        return not self.as_json and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+    def command(self, *words: str) -> str:
+        """A command to paste that finds the same state."""
+        chosen = str(self.home)
+        elsewhere = chosen not in (DEFAULT_HOME, os.environ.get(HOME_VARIABLE))
+        return command_line(*(("--home", chosen) if elsewhere else ()), *words)
+
+
+class Outer(NamedTuple):
+    """`--home` and `--json` as given before the command."""
+
+    home: str = ""
+    as_json: bool = False
+
+
+def command(*, epilog: str = "") -> Callable[[Callable[..., int]], click.Command]:
+    """Make a click command of a function taking `call: Call` first and returning the exit code."""
+
+    def decorate(function: Callable[..., int]) -> click.Command:
+        @functools.wraps(function)
+        def run(home: str, as_json: bool, **arguments: object) -> int:
+            outer = click.get_current_context().find_object(Outer) or Outer()
+            return function(Call(home_folder(home or outer.home), as_json or outer.as_json), **arguments)
+
+        named = (function.__name__.removesuffix("_command")).replace("_", "-")
+        shaped = "\b\n" + epilog.strip() if epilog else None  # \b: keep the lines of examples as they are
+        made = click.command(named, epilog=shaped)(run)
+        made.params += [
+            click.Option(
+                ["--home"], default="", metavar="DIR", help="Where state lives; else RECONVENE_HOME, else .reconvene."
+            ),
+            click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for scripts."),
+        ]
+        return made
+
+    return decorate
+
+
+def put(text: str = "") -> None:
+    """A line on stdout, already harmless or made so here."""
+    sys.stdout.write(clean(text) + "\n")
+
+
+def put_json(value: object) -> None:
+    sys.stdout.write(to_json(value) + "\n")
+    sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    """A line on stderr: what a person wants to know and a script does not."""
+    sys.stdout.flush()
+    sys.stderr.write(clean(text) + "\n")
+    sys.stderr.flush()
+
+
+def screen_width() -> int:
+    """COLUMNS, else the terminal's own width, else 100. (`shutil` knows too, and takes long to import.)"""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 100
+    except (OSError, ValueError):
+        return 100
+
+
+def open_run(call: Call, given: str | None) -> tuple[Engine, str]:
+    """The engine, and the run that is meant: by id or a unique beginning of it, or the only open one."""
+    from reconvene.wiring import open_engine
+
+    if not call.home.is_dir():  # looking for a run must not create a home
+        raise UserError(f"there are no runs: {call.home} does not exist", hint="start one with: reconvene run WORKFLOW")
+    engine = open_engine(call.home, say=note)
+    return engine, engine.find(given) if given else _only_open(engine)
+
+
+def _only_open(engine: Engine) -> str:
+    rows = [row.run for status in OPEN for row in engine.log.index(status=status)]
+    if len(rows) == 1:
+        return rows[0]
+    if not rows:
+        raise UserError("there is no open run; name the one you mean", hint="see them all with: reconvene runs")
+    raise UserError(
+        f"{len(rows)} runs are open; name the one you mean",
+        hint=f"one of: {', '.join(rows[:8])}{' …' * (len(rows) > 8)}",
+    )
+
+
+def split_pair(text: str, option: str) -> tuple[str, str]:
+    """`name=value` → both."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UserError(f"{option} {text!r} is not name=value", hint=f"write {option} name=value")
+    return name.strip(), value
+
+
+def unknown(kind: str, name: str, known: list[str]) -> UserError:
+    return UserError(f"there is no {kind} {name!r}", hint=nearest(name, known) or f"there is no {kind} at all here")

@@ -1,0 +1,160 @@
+"""`run` and `resume`: start a workflow, or take a parked run up again, and drive it.
+
+Which decisions a run may take is the engine's business; how they are asked for is `session.py`'s.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, command, note, open_run
+from reconvene.doors.cli.text import clean, nearest
+from reconvene.errors import UserError
+from reconvene.settings import person
+
+if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+    from reconvene.core.workflow import Workflow
+    from reconvene.doors.cli.session import Decider
+
+
+@command(
+    epilog="""
+Examples:
+  reconvene run two-step.yaml
+  reconvene run scenario-planning --input question="Shall we build the second plant?" --input company=@company.md
+  reconvene run two-step.yaml --answers answers.yaml --json
+"""
+)
+@click.argument("workflow")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
+@click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
+@click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
+def run_command(
+    call: Call,
+    workflow: str,
+    inputs: tuple[str, ...],
+    settings: tuple[str, ...],
+    answers: str | None,
+    by: str,
+    no_input: bool,
+    no_drive: bool,
+) -> int:
+    """Start WORKFLOW (a file, or the name of a packaged one) and drive it to its next stop.
+
+    On a terminal you are asked at each checkpoint. Elsewhere the run parks there with exit code 3 and prints the
+    command that continues it.
+    """
+    from reconvene.doors.cli.inputs import missing_inputs, read_inputs, read_settings
+    from reconvene.wiring import open_engine
+
+    loaded = load(workflow)
+    values = read_inputs(loaded, inputs)
+    chosen = read_settings(loaded, settings)
+    decider = who_decides(call, answers, person(by), no_input)
+    missing = missing_inputs(loaded, values)
+    if missing and (no_input or not call.interactive):
+        names = ", ".join(missing)
+        raise UserError(
+            f"the workflow needs the input{'s' * (len(missing) > 1)} {names}",
+            hint=f"add --input {missing[0]}=… or =@file",
+        )
+    for name in missing:
+        values[name] = _ask_input(loaded, name)
+    engine = open_engine(call.home, say=note)
+    run = engine.start(loaded, values, settings=chosen, by=person(by), door=DOOR)
+    if not call.as_json:
+        note(f"run {run} started")
+    return proceed(call, engine, run, decider, person(by), only_record=no_drive)
+
+
+@command()
+@click.argument("run", required=False)
+@click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
+def resume(call: Call, run: str | None, answers: str | None, by: str, no_input: bool) -> int:
+    """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
+
+    Works after a pause, after a crash, after a reboot: what was recorded is not done again. RUN is an id or the
+    beginning of one, and may be left out when one run is open.
+    """
+    decider = who_decides(call, answers, person(by), no_input)
+    engine, found = open_run(call, run)
+    return proceed(call, engine, found, decider, person(by))
+
+
+def load(named: str) -> Workflow:
+    """A workflow by its file, or by the name of a packaged one."""
+    from reconvene.wire.workflow import load_workflow
+
+    path = Path(named)
+    if path.is_dir() and (path / "workflow.yaml").is_file():
+        return load_workflow(path / "workflow.yaml")
+    if path.exists() or path.suffix in (".yaml", ".yml"):
+        return load_workflow(path)
+    packaged = packaged_workflows()
+    if named in packaged:
+        return load_workflow(packaged[named])
+    raise UserError(
+        f"there is no file and no packaged workflow {clean(named)!r}",
+        hint=nearest(named, packaged) or "give the path of a workflow file",
+    )
+
+
+def packaged_workflows() -> dict[str, Path]:
+    """Name → file of every workflow that comes with the package."""
+    import reconvene
+
+    root = Path(reconvene.__file__).parent / "workflows"
+    return {path.parent.name: path for path in sorted(root.glob("*/workflow.yaml"))}
+
+
+def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Decider:
+    """A file of answers, the person, or nobody. A bad answers file is refused before anything starts."""
+    from reconvene.doors.cli.session import FromFile, Nobody
+
+    if answers is not None:
+        from reconvene.doors.cli.inputs import read_text
+        from reconvene.wire.answers import read_answers
+
+        return FromFile(read_answers(read_text("--answers", Path(answers)), Path(answers).name), answers, by)
+    if call.interactive and not no_input:
+        from reconvene.doors.cli.terminal import Person
+
+        return Person(by)
+    return Nobody()
+
+
+def proceed(call: Call, engine: Engine, run: str, decider: Decider, by: str, *, only_record: bool = False) -> int:
+    """Drive on; or, where only recording was asked for, say where the run stands."""
+    from reconvene.app import queries
+    from reconvene.doors.cli.session import carry_on, report
+
+    if not only_record:
+        return carry_on(call, engine, run, decider, by)
+    summary = queries.summary(engine, run)
+    report(call, summary)
+    return EXIT_CODES[str(summary["status"])]
+
+
+def _ask_input(workflow: Workflow, name: str) -> object:
+    """Ask for a required input that was not given."""
+    from reconvene.doors.cli.inputs import input_value
+    from reconvene.doors.cli.terminal import ask_text
+
+    spec = workflow.inputs[name]
+    what = {"file": " (path of a file)", "files": " (paths)", "folder": " (path of a folder)"}.get(spec.type, "")
+    while True:
+        typed = ask_text(f"{spec.description or name}{what}:")
+        try:
+            if typed.strip():
+                return input_value(name, spec, typed)
+        except UserError as error:
+            note(error.message)

@@ -1,0 +1,154 @@
+"""`workflows`, `check`, `schema`, `doctor`, `demo`: finding one's way. Touches no run but the demo's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import click
+
+from reconvene.doors.cli.common import DOOR, Call, command, note, put, put_json, screen_width
+from reconvene.doors.cli.text import clean, table
+from reconvene.errors import UserError, WorkflowError
+from reconvene.settings import person
+
+_DEMO = "demo"
+
+
+@command()
+def workflows(call: Call) -> int:
+    """The workflows that come with the package; `reconvene run NAME` starts one."""
+    from reconvene.doors.cli.drive import packaged_workflows
+    from reconvene.wire.workflow import load_workflow
+
+    found = []
+    for name, path in packaged_workflows().items():
+        loaded = load_workflow(path)
+        needs = [key for key, spec in loaded.inputs.items() if spec.required]
+        found.append(
+            {"name": name, "description": loaded.description, "inputs": list(loaded.inputs), "required": needs}
+        )
+    if call.as_json:
+        put_json(found)
+        return 0
+    lines = [(row["name"], row["description"]) for row in found]
+    for line in table(lines, ("NAME", "WHAT IT IS"), screen_width()):
+        put(line)
+    return 0
+
+
+@command()
+@click.argument("file", metavar="FILE")
+def check(call: Call, file: str) -> int:
+    """Check a workflow FILE: every problem at once, with its line and the nearest valid spelling."""
+    from reconvene.doors.cli.drive import load
+
+    try:
+        loaded = load(file)
+    except WorkflowError as error:
+        if not call.as_json:
+            raise
+        rows = [
+            {"file": one.file, "line": one.line, "column": one.column, "message": one.message, "hint": one.hint}
+            for one in error.problems
+        ]
+        put_json({"ok": False, "problems": rows})
+        return error.exit_code
+    if call.as_json:
+        put_json({"ok": True, "name": loaded.name, "problems": []})
+    else:
+        counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
+        put(f"{clean(file)} is a valid workflow ({loaded.name}: {counts})")
+    return 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+@command()
+def schema(call: Call) -> int:
+    """The JSON Schema of workflow files, for completion in editors."""
+    import json
+
+    from reconvene.wire.schema import json_schema
+
+    sys.stdout.write(json.dumps(json_schema(), indent=None if call.as_json else 2) + "\n")
+    return 0
+
+
+@command()
+def doctor(call: Call) -> int:
+    """What this machine offers: Python, SQLite, where state lives, and what can play an agent."""
+    rows = [_python(), _sqlite(), _home(call), _git(), *_models()]
+    if call.as_json:
+        put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
+        return 0
+    for what, ok, detail in rows:
+        put(f"{'✓' if ok else '!'} {what.ljust(10)} {detail}")
+    return 0
+
+
+Row = tuple[str, bool, str]
+
+
+def _python() -> Row:
+    return "python", sys.version_info >= (3, 11), ".".join(map(str, sys.version_info[:3]))
+
+
+def _sqlite() -> Row:
+    import sqlite3
+
+    fine = sqlite3.sqlite_version_info >= (3, 51, 3)
+    advice = "" if fine else " (before 3.51.3 a rare fault can meet several writing processes; one at a time is safe)"
+    return "sqlite", fine, sqlite3.sqlite_version + advice
+
+
+def _home(call: Call) -> Row:
+    place = call.home.resolve()
+    near = next(folder for folder in (place, *place.parents) if folder.exists())
+    fine = near.is_dir() and os.access(near, os.W_OK)
+    return "state", fine, f"{place}" + ("" if fine else ": cannot be written; choose another with --home DIR")
+
+
+def _git() -> Row:
+    try:
+        import pygit2
+    except ImportError as error:
+        return "history", False, f"the git library cannot be loaded: {error}"
+    return "history", True, f"libgit2 {pygit2.LIBGIT2_VERSION}"
+
+
+def _models() -> list[Row]:
+    keys = [
+        name
+        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
+        if os.environ.get(name)
+    ]
+    tools = [name for name in ("claude", "codex", "gemini", "ollama") if shutil.which(name)]
+    advice = "none: set a provider's key such as OPENAI_API_KEY, or install a command-line agent; `demo` needs none"
+    return [("models", bool(keys or tools), ", ".join([*keys, *tools]) or advice)]
+
+
+@command()
+@click.argument("name", default=_DEMO)
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+def demo(call: Call, name: str, by: str) -> int:
+    """See agents at work, a checkpoint, and feedback that changes what comes next. Offline; nothing to set up.
+
+    On a terminal you decide; elsewhere the decisions that come with it are taken.
+    """
+    from reconvene.doors.cli.drive import packaged_workflows, proceed, who_decides
+    from reconvene.wire.workflow import load_workflow
+    from reconvene.wiring import open_engine
+
+    packaged = packaged_workflows()
+    if name not in packaged:
+        raise UserError(f"there is no packaged workflow {clean(name)!r}", hint="see: reconvene workflows")
+    path = packaged[name]
+    answers = path.parent / "answers.yaml"
+    taken = str(answers) if not call.interactive and answers.is_file() else None
+    engine = open_engine(call.home, say=note)
+    run = engine.start(load_workflow(path), {}, by=person(by), door=DOOR)
+    return proceed(call, engine, run, who_decides(call, taken, person(by), False), person(by))

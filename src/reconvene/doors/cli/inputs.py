@@ -1,0 +1,160 @@
+"""What was typed as `name=value`, made into the values that a workflow's inputs, settings and fields ask for.
+
+Reads the files that `name=@file` points at; knows nothing of runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reconvene.doors.cli.common import split_pair, unknown
+from reconvene.errors import UserError
+
+if TYPE_CHECKING:
+    from reconvene.core.workflow import Input, Setting, Workflow
+
+_TRUE = ("true", "yes", "y", "on", "1")
+_FALSE = ("false", "no", "n", "off", "0")
+_ALWAYS = "feature"  # the one input that a workflow need not declare
+_LARGEST = 20_000_000  # bytes; an input is pinned with its run, so a slip of the finger should not fill the disk
+
+
+def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
+    """The inputs given, by name. Whether a required one is missing is asked separately (`missing_inputs`)."""
+    from reconvene.core.workflow import Input
+
+    values: dict[str, object] = {}
+    for pair in pairs:
+        name, text = split_pair(pair, "--input")
+        spec = workflow.inputs.get(name) or (Input() if name == _ALWAYS else None)
+        if spec is None:
+            raise unknown("input", name, list(workflow.inputs))
+        value = input_value(name, spec, text)
+        before = values.get(name)
+        if spec.type == "files" and isinstance(before, list) and isinstance(value, list):
+            value = before + value
+        elif name in values:
+            raise UserError(f"input {name!r} is given twice", hint="give it once")
+        values[name] = value
+    return values
+
+
+def missing_inputs(workflow: Workflow, given: Mapping[str, object]) -> list[str]:
+    return [
+        name for name, spec in workflow.inputs.items() if spec.required and spec.default is None and name not in given
+    ]
+
+
+def input_value(name: str, spec: Input, text: str) -> object:
+    """One value in the type the workflow asks for."""
+    path = text.removeprefix("@")
+    match spec.type:
+        case "file":
+            return read_text(name, Path(path))
+        case "files":
+            return [{"name": Path(one).name, "text": read_text(name, Path(one))} for one in path.split(os.pathsep)]
+        case "folder":
+            return _read_folder(name, Path(path))
+        case _:
+            written = read_text(name, Path(path)) if text.startswith("@") else text
+            return typed(f"input {name!r}", spec.type, written)
+
+
+def read_settings(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for pair in pairs:
+        name, text = split_pair(pair, "--set")
+        spec: Setting | None = workflow.settings.get(name)
+        if spec is None:
+            raise unknown("setting", name, list(workflow.settings))
+        values[name] = typed(f"setting {name!r}", spec.type, text)
+    return values
+
+
+def field_value(name: str, kind: str, text: str) -> object:
+    """The answer to a checkpoint's field, as typed on the command line."""
+    if kind == "agents":
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if text.startswith("@"):
+        text = read_text(name, Path(text[1:]))
+    return typed(f"field {name!r}", {"confirm": "bool", "choice": "text"}.get(kind, kind), text)
+
+
+def typed(what: str, kind: str, text: str) -> object:
+    match kind:
+        case "number":
+            return _number(what, text)
+        case "bool" | "boolean":
+            return _bool(what, text)
+        case "json" | "list" | "object":
+            return _json(what, text)
+        case _:
+            return text
+
+
+def _number(what: str, text: str) -> int | float:
+    stripped = text.strip()
+    try:
+        return int(stripped)
+    except ValueError:
+        pass
+    try:
+        value = float(stripped)
+    except ValueError:
+        raise UserError(f"{what} must be a number, not {text!r}") from None
+    if value != value or value in (float("inf"), float("-inf")):
+        raise UserError(f"{what} must be a finite number, not {text!r}")
+    return value
+
+
+def _bool(what: str, text: str) -> bool:
+    word = text.strip().casefold()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise UserError(f"{what} must be true or false, not {text!r}")
+
+
+def _json(what: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{what} is not valid JSON: {error}") from None
+
+
+def read_text(name: str, path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise UserError(f"{name!r}: {path} is a folder, not a file")
+        if path.is_file() and path.stat().st_size > _LARGEST:
+            raise UserError(f"{name!r}: {path} is larger than {_LARGEST // 1_000_000} MB")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{name!r}: cannot read {path}: {error.strerror or error}") from None
+    except ValueError:  # not UTF-8, or a name the system cannot take
+        raise UserError(f"{name!r}: {path} is not UTF-8 text", hint="give a text file") from None
+
+
+def _read_folder(name: str, root: Path) -> list[dict[str, str]]:
+    """Every text in a folder, by its path in it. Hidden files and symbolic links stay out."""
+    if not root.is_dir():
+        raise UserError(f"{name!r}: {root} is not a folder")
+    files: list[dict[str, str]] = []
+    total = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        for one in sorted(names):
+            path = Path(folder, one)
+            if one.startswith(".") or path.is_symlink() or not path.is_file():
+                continue
+            text = read_text(name, path)
+            total += len(text)
+            if total > _LARGEST:
+                raise UserError(f"{name!r}: the folder holds more than {_LARGEST // 1_000_000} MB of text")
+            files.append({"name": path.relative_to(root).as_posix(), "text": text})
+    return files

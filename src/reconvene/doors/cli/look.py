@@ -1,0 +1,243 @@
+"""`inbox`, `runs`, `show`, `log`, `files`, `diff`: the read side. Nothing here changes a run.
+
+`inbox` and `runs` read index rows through the bare log: no engine, no event library, no asyncio is imported for them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, screen_width
+from reconvene.doors.cli.text import clean, harmless_json, one_line, table, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reconvene.ports import IndexRow
+
+_RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
+_ENDED = ("completed", "failed", "aborted")
+
+
+def _rows(call: Call, status: str | None) -> list[IndexRow]:
+    """No state yet is an empty list; looking must not create any."""
+    from reconvene.wiring import open_log
+
+    if not call.home.is_dir():
+        return []
+    log = open_log(call.home)
+    try:
+        return log.index(status=status)
+    finally:
+        log.close()
+
+
+def _put_rows(rows: Sequence[IndexRow]) -> None:
+    sys.stdout.write(harmless_json("[" + ",\n ".join(row.doc for row in rows) + "]\n"))
+
+
+@command()
+def inbox(call: Call) -> int:
+    """Runs that wait for a person, newest first."""
+    rows = _rows(call, "waiting")
+    if call.as_json:
+        _put_rows(rows)
+        return 0
+    if not rows:
+        put("nothing waits for you")
+        return 0
+    lines = []
+    for row in rows:
+        doc = json.loads(row.doc)
+        checkpoint = doc.get("checkpoint") or {}
+        status = checkpoint.get("status") or ("attention" if checkpoint.get("attention") else "")
+        lines.append((row.run, doc.get("phase") or "", _since(row.updated), status, checkpoint.get("prompt") or ""))
+    for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
+        put(line)
+    put(f"\ndecide with: {call.command('decide', rows[0].run)}   or look first: {call.command('show', rows[0].run)}")
+    return 0
+
+
+@command()
+@click.option(
+    "--status",
+    type=click.Choice(["running", "waiting", "paused", "completed", "failed", "aborted"]),
+    help="Only these.",
+)
+def runs(call: Call, status: str | None) -> int:
+    """Every run, newest first."""
+    rows = _rows(call, status)
+    if call.as_json:
+        _put_rows(rows)
+        return 0
+    if not rows:
+        put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
+        return 0
+    lines = [
+        (row.run, row.status, json.loads(row.doc).get("phase") or "", _since(row.updated), row.workflow) for row in rows
+    ]
+    for line in table(lines, ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW"), screen_width()):
+        put(line)
+    return 0
+
+
+@command()
+@click.argument("run", required=False)
+def show(call: Call, run: str | None) -> int:
+    """Where RUN stands: its open checkpoint, files, remarks and decisions."""
+    from reconvene.app import queries
+    from reconvene.doors.cli.session import report
+
+    engine, found = open_run(call, run)
+    shown = queries.show(engine, found)
+    if call.as_json:
+        put_json(shown)
+        return 0
+    _put_details(shown)
+    report(call, shown)
+    return 0
+
+
+def _put_details(shown: Mapping[str, object]) -> None:
+    put(f"workflow   {shown.get('workflow') or ''}\nworkspace  {shown.get('workspace') or ''}")
+    files = _dicts(shown.get("files"))
+    if files:
+        put("\nfiles")
+        for file in files:
+            put(f"  {file.get('path')}  ({file.get('size')} bytes, {file.get('by')})")
+    for title, key in (("decisions", "decisions"), ("remarks", "remarks")):
+        rows = _dicts(shown.get(key))
+        if rows:
+            put(f"\n{title}")
+        for row in rows:
+            put("  " + _sentence(row))
+    put()
+
+
+def _sentence(row: Mapping[str, object]) -> str:
+    """A decision or a remark in a line."""
+    by = f" ({row['by']})" if row.get("by") else ""
+    if "option" in row:
+        return f"{row.get('phase') or ''}: {one_line(row['option'])}{by}"
+    target = f" to {row['target']}" if row.get("target") else ""
+    return f"{row.get('id')} {row.get('kind')}{target}: {one_line(row.get('text') or row.get('path'), 200)}{by}"
+
+
+def _dicts(value: object) -> list[dict[str, object]]:
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list | tuple) else []
+
+
+@command()
+@click.argument("run", required=False)
+@click.option("--follow", "-f", is_flag=True, help="Go on printing as events come, until the run ends.")
+@click.option("--after", type=click.IntRange(min=0), default=0, metavar="SEQ", help="Only events after this one.")
+def log(call: Call, run: str | None, follow: bool, after: int) -> int:
+    """RUN's events, one per line; with --json each line is an object with seq, type and at."""
+    import time
+
+    from reconvene.app import queries
+
+    engine, found = open_run(call, run)
+    last = after
+    while True:
+        ended = False
+        for event in queries.events(engine, found, after=last):
+            sys.stdout.write((to_json(event) if call.as_json else _event_line(event)) + "\n")
+            last = int(str(event["seq"]))
+            ended = event["type"] == "RunEnded"
+        sys.stdout.flush()
+        row = engine.log.index_row(found)
+        if not follow or ended or row is None or row.status in _ENDED:
+            return 0
+        time.sleep(0.25)
+
+
+def _event_line(event: Mapping[str, object]) -> str:
+    """The event's own words, its longest ones cut."""
+    rest = {key: value for key, value in event.items() if key not in ("seq", "at", "type")}
+    told = " ".join(f"{key}={one_line(_told(value), 60)}" for key, value in rest.items())
+    return one_line(f"{event['seq']:>5}  {event['at']}  {event['type']}").rjust(0) + (f"  {told}" if told else "")
+
+
+def _told(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+@command()
+@click.argument("run", required=False)
+@click.argument("path", required=False)
+def files(call: Call, run: str | None, path: str | None) -> int:
+    """RUN's files; or, with PATH, the content of one of them."""
+    from reconvene.app import queries
+
+    engine, found = open_run(call, run)
+    if path is not None:
+        data = queries.file(engine, found, path)
+        if call.as_json:
+            put_json({"path": path, "text": data.decode(errors="replace")})
+        elif sys.stdout.isatty():
+            put(data.decode(errors="replace").removesuffix("\n"))
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+        return 0
+    rows = list(queries.files(engine, found))
+    if call.as_json:
+        put_json(rows)
+        return 0
+    if not rows:
+        put(f"{found} has no files yet")
+        return 0
+    lines = [(row["phase"], row["by"], row["size"], row["path"]) for row in rows]
+    for line in table(lines, ("PHASE", "BY", "BYTES", "PATH"), screen_width()):
+        put(line)
+    return 0
+
+
+@command(
+    epilog="Examples:\n  reconvene diff                  # what the last round did\n  reconvene diff two-step-1 1..2"
+)
+@click.argument("run", required=False)
+@click.argument("rounds", required=False, metavar="[ROUND..ROUND]")
+def diff(call: Call, run: str | None, rounds: str | None) -> int:
+    """What changed in RUN's files between two rounds; without them, in the last round."""
+    from reconvene.app import queries
+
+    if run is not None and rounds is None and _RANGE.fullmatch(run):
+        run, rounds = None, run
+    old, new = _rounds(rounds or "")
+    engine, found = open_run(call, run)
+    text = queries.diff(engine, found, old, new)
+    if call.as_json:
+        put_json({"run": found, "old": old, "new": new, "diff": text})
+    elif text:
+        sys.stdout.write(clean(text) if sys.stdout.isatty() else text)
+        if not text.endswith("\n"):
+            sys.stdout.write("\n")
+    else:
+        note("no difference")
+    return 0
+
+
+def _rounds(text: str) -> tuple[str, str]:
+    """`1..3` → both ends; `2` → what round 2 did; an end left out is the query's to choose."""
+    from reconvene.errors import UserError
+
+    found = _RANGE.fullmatch(text) if text else None
+    if not text:
+        return "", ""
+    if found is None:
+        raise UserError(f"{text!r} is not ROUND..ROUND", hint="write the rounds' numbers, as in 1..2")
+    if found[3]:
+        return str(int(found[3]) - 1) if int(found[3]) > 1 else "", found[3]
+    return found[1], found[2]
+
+
+def _since(at: str) -> str:
+    """`2026-11-15T21:45:03.120Z` → `2026-11-15 21:45`"""
+    return at[:16].replace("T", " ")

@@ -1,0 +1,174 @@
+"""The `reconvene` command: finds the command that is meant, loads only its module, and turns every error into words.
+
+No rule of the engine lives here. Importing this module imports click and nothing heavier.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from reconvene.doors.cli.common import Outer
+from reconvene.doors.cli.text import clean, nearest, to_json
+from reconvene.errors import ReconveneError, StaleDecision
+from reconvene.settings import debugging
+
+USAGE = 64
+INTERRUPTED = 130
+
+# command → (module under doors/cli, function, one-line help). The helps are here so that --help imports no module.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "run": ("drive", "run_command", "Start a workflow and drive it to its next stop."),
+    "resume": ("drive", "resume", "Drive a parked run on; on a terminal, answer its checkpoints."),
+    "decide": ("decide", "decide", "Answer the open checkpoint and drive on."),
+    "remark": ("decide", "remark", "Say something that every later agent will be shown."),
+    "pause": ("decide", "pause", "Let running agents finish, start nothing new."),
+    "abort": ("decide", "abort", "End a run for good."),
+    "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
+    "inbox": ("look", "inbox", "Runs that wait for a person."),
+    "runs": ("look", "runs", "Every run, newest first."),
+    "show": ("look", "show", "Where a run stands, in full."),
+    "log": ("look", "log", "A run's events, one per line."),
+    "files": ("look", "files", "A run's files, or the content of one."),
+    "diff": ("look", "diff", "What a round changed in the files."),
+    "fork": ("fork", "fork", "A new run that shares another's history up to an event."),
+    "workflows": ("help", "workflows", "The packaged workflows."),
+    "check": ("help", "check", "Check a workflow file; every problem at once, with its line."),
+    "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
+    "doctor": ("help", "doctor", "What this machine offers, and what is missing."),
+    "demo": ("help", "demo", "See agents, a checkpoint and feedback at work, offline."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and helps, and imports a command only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, function, _ = COMMANDS[cmd_name]
+        found = getattr(importlib.import_module(f"reconvene.doors.cli.{module}"), function)
+        assert isinstance(found, click.Command)
+        found.help = found.help or COMMANDS[cmd_name][2]
+        found.short_help = COMMANDS[cmd_name][2]
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"there is no command {args[0]!r}; {nearest(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
+
+
+@click.group(
+    "reconvene",
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 completed, 1 failed, 2 aborted, 3 parked (waiting or paused), 64 wrong usage or bad input.",
+)
+@click.option("--home", default="", metavar="DIR", help="Where state lives; RECONVENE_HOME, else .reconvene here.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@click.version_option(package_name="reconvene", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, home: str, as_json: bool) -> int:
+    """Durable runs of teams of agents, with a person at the checkpoints."""
+    ctx.obj = Outer(home, as_json)
+    if ctx.invoked_subcommand is None:
+        sys.stderr.write(ctx.get_help() + "\n")
+        return USAGE
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is the answer. Nothing but an exit code ever leaves here."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    _settle_streams()
+    try:
+        code = _call(words)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain at exit when it flushes once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _call(words: list[str]) -> int:
+    try:
+        answer = cli.main(words, prog_name="reconvene", standalone_mode=False)
+        return answer if isinstance(answer, int) else 0
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "reconvene"
+        return _complain(words, error.format_message(), f"see: {path} --help", USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write("\ninterrupted; nothing that was recorded is lost\n")
+        return INTERRUPTED
+    except StaleDecision as error:
+        return _complain(words, "\n".join([error.message, *error.changes]), error.hint, error.exit_code)
+    except ReconveneError as error:
+        return _complain(words, error.message, error.hint, error.exit_code)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _complain(words, _describe(error), "", 1)
+    except Exception as error:
+        return _report_bug(words, error)
+
+
+def _complain(words: list[str], message: str, hint: str, code: int) -> int:
+    sys.stdout.flush()
+    if "--json" in words:
+        sys.stderr.write(to_json({"error": message, "hint": hint}) + "\n")
+    else:
+        sys.stderr.write(f"error: {clean(message)}\n" + (f"hint: {clean(hint)}\n" if hint else ""))
+    return code
+
+
+def _describe(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}"
+
+
+def _report_bug(words: list[str], error: Exception) -> int:
+    import tempfile
+    import traceback
+
+    trace = "".join(traceback.format_exception(error))
+    if debugging():
+        sys.stderr.write(trace)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="reconvene-bug-", suffix=".log", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(trace)
+        where = f"details are in {file.name}"
+    except OSError:
+        where = "set RECONVENE_DEBUG=1 to see the details"
+    what = f"this is a bug in reconvene ({type(error).__name__}: {error}); nothing that was recorded is lost"
+    return _complain(words, what, f"{where}; please report it", 1)
+
+
+def _settle_streams() -> None:
+    """Text that the terminal's encoding lacks is escaped, never a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

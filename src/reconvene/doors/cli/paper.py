@@ -1,0 +1,103 @@
+"""What a person sees at a checkpoint, drawn on a terminal: the prompt, the files, what was said so far.
+
+Everything shown may have been written by an agent: it is cleaned first, never read as rich markup, and links show no
+hidden target. Asks nothing (`terminal.py` does).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reconvene.doors.cli.options import CheckpointShape
+from reconvene.doors.cli.text import clean, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from reconvene.app.engine import Engine
+
+_FIRST_LINES = 8
+
+
+class Paper:
+    """Draws on one terminal."""
+
+    def __init__(self, engine: Engine, run: str) -> None:
+        from rich.console import Console
+
+        self._engine = engine
+        self._run = run
+        self._console: Console = Console(highlight=False)
+
+    def line(self, text: str = "", style: str = "") -> None:
+        from rich.text import Text
+
+        self._console.print(Text(clean(text), style=style))
+
+    def checkpoint(self, headline: str, checkpoint: CheckpointShape) -> None:
+        workspace = self._engine.load(self._run).workspace
+        self._console.print()
+        self._console.rule(style="dim")
+        self.line(headline, "bold yellow" if checkpoint.get("attention") else "bold")
+        if checkpoint.get("status") not in (None, "", "waiting"):
+            self.line(str(checkpoint["status"]), "dim")
+        self._console.print()
+        self.markdown(checkpoint.get("prompt", ""))
+        for path in checkpoint.get("show_files", []):
+            self._beginning(path, workspace)
+        self._said(checkpoint)
+
+    def markdown(self, text: str) -> None:
+        from rich.markdown import Markdown
+
+        self._console.print(Markdown(clean(text), hyperlinks=False))
+
+    def file(self, path: str) -> None:
+        """A whole file: Markdown as Markdown, anything else as it is."""
+        text = self._content(path)
+        self._console.rule(one_line(path).replace("[", r"\["), style="dim", align="left")
+        if text is None:
+            self.line("not there, or not text", "dim")
+        elif path.endswith(".md"):
+            self.markdown(text)
+        else:
+            self.line(text)
+        self._console.rule(style="dim")
+
+    def files(self) -> list[str]:
+        from reconvene.app import queries
+
+        return [str(row["path"]) for row in queries.files(self._engine, self._run)]
+
+    def _content(self, path: str) -> str | None:
+        from reconvene.app import queries
+        from reconvene.errors import ReconveneError
+
+        try:
+            return queries.file(self._engine, self._run, path).decode()
+        except (ReconveneError, UnicodeDecodeError):
+            return None
+
+    def _beginning(self, path: str, workspace: str) -> None:
+        self._console.print()
+        self.line(path, "bold")
+        text = self._content(path.removeprefix(f"{workspace}/"))
+        if text is None:
+            self.line("  not there, or not text", "dim")
+            return
+        lines = clean(text).splitlines()
+        for line in lines[:_FIRST_LINES]:
+            self.line(f"  {line}")
+        if len(lines) > _FIRST_LINES:
+            self.line(f"  … {len(lines) - _FIRST_LINES} more lines", "dim")
+
+    def _said(self, checkpoint: CheckpointShape) -> None:
+        """What was said here already: it will reach the agents whatever is decided."""
+        remarks = self._engine.load(self._run).record.remarks
+        here = [remarks[number] for number in sorted(remarks) if remarks[number].checkpoint == checkpoint["id"]]
+        if here:
+            self._console.print()
+            self.line("said here so far:", "bold")
+        for remark in here:
+            by = f" ({remark.by})" if remark.by else ""
+            self.line(f"  {remark.kind}: {one_line(remark.text, 200)}{by}")

@@ -1,0 +1,166 @@
+"""What agents are doing, while they do it: live lines on a terminal, plain ones on stderr elsewhere, none for scripts.
+
+Shows and forgets. rich is imported only where there is a terminal to draw on.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from reconvene.doors.cli.common import Call, note
+from reconvene.doors.cli.text import clean, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.live import Live
+
+    from reconvene.ports import Progress
+
+
+class Watcher(Protocol):
+    """Listens while a run is driven; `say` puts a line above whatever is drawn."""
+
+    def __call__(self, progress: Progress) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def watcher(call: Call) -> Watcher:
+    if call.as_json:
+        return Silent()
+    return Drawn() if sys.stdout.isatty() else Written()
+
+
+class Silent:
+    """A script reads stdout, and whatever matters is in the log."""
+
+    def __call__(self, progress: Progress) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        note(text)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+class Works:
+    """One agent at work: since when, how many tokens, what it last said."""
+
+    def __init__(self, agent: str, now: float) -> None:
+        self.agent = one_line(agent)
+        self.since = now
+        self.tokens = 0
+        self.detail = ""
+
+    def hear(self, progress: Progress) -> None:
+        self.tokens = max(self.tokens, progress.tokens)
+        if progress.detail:
+            self.detail = one_line(progress.detail, 120)
+
+    def figures(self, now: float) -> str:
+        tokens = f", {self.tokens:,} tokens" if self.tokens else ""
+        return f"{spell_seconds(now - self.since)}{tokens}"
+
+
+def spell_seconds(seconds: float) -> str:
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+class Written(Silent):
+    """A line on stderr when somebody starts, tries again or ends."""
+
+    def __init__(self, put: Callable[[str], None] = note, clock: Callable[[], float] = time.monotonic) -> None:
+        self._put = put
+        self._clock = clock
+        self._working: dict[str, Works] = {}
+
+    def __call__(self, progress: Progress) -> None:
+        now = self._clock()
+        works = self._working.setdefault(progress.task, Works(progress.agent, now))
+        works.hear(progress)
+        why = f": {one_line(progress.detail, 300)}" if progress.detail else ""
+        match progress.what:
+            case "started":
+                works.since = now
+                self._started(works, why)
+            case "retry":
+                self._put(f"↻ {works.agent} tries again{why}")
+            case "done":
+                self._put(f"✓ {works.agent} done ({works.figures(now)})")
+                self._working.pop(progress.task, None)
+            case "failed" if progress.detail == "cancelled":
+                self._put(f"– {works.agent} cancelled ({works.figures(now)})")
+                self._working.pop(progress.task, None)
+            case "failed":
+                self._put(f"✗ {works.agent} failed ({works.figures(now)}){why}")
+                self._working.pop(progress.task, None)
+            case _:
+                pass
+
+    def _started(self, works: Works, why: str) -> None:
+        self._put(f"· {works.agent} works{why}")
+
+
+class Drawn(Written):
+    """The same on a terminal: a moving line for each agent at work, and what is done stays above."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        super().__init__(self.say)
+        self._console: Console = Console(highlight=False)
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        from rich.live import Live
+
+        self._live = Live(self, console=self._console, refresh_per_second=8, transient=True, redirect_stdout=False)
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def say(self, text: str) -> None:
+        from rich.text import Text
+
+        self._console.print(Text(clean(text)))
+
+    def _started(self, works: Works, why: str) -> None:
+        """Its moving line says so."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        now = self._clock()
+        frame = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"[int(now * 8) % 10]
+        for works in list(self._working.values())[: max(options.max_height - 4, 4)]:
+            line = Text(f"{frame} {works.agent}  {works.figures(now)}", no_wrap=True, overflow="ellipsis")
+            if works.detail:
+                line.append(f"  {works.detail}", style="dim")
+            yield line

@@ -1,0 +1,96 @@
+"""Writes the CLI reference (docs/cli.md) from the commands themselves: `python -m reconvene.doors.cli.reference`.
+
+Knows how to ask click for help texts; holds no words about single commands.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from reconvene.doors.cli.main import COMMANDS, cli
+
+_HEAD = """\
+# The command line
+
+This page is generated from the commands themselves (`python -m reconvene.doors.cli.reference > docs/cli.md`).
+
+State lives in `.reconvene/` under the current folder, or where `--home DIR` or `RECONVENE_HOME` says. `--home` and
+`--json` may stand before or after the command. RUN is a run's id or the beginning of one; commands that show it in
+brackets take the only open run when it is left out.
+
+## Exit codes
+
+| code | `run`, `resume`, `decide`, `rollback`, `pause`, `abort`: how the run stands |
+|---|---|
+| 0 | completed (or, with `--no-drive`, recorded) |
+| 1 | failed, or ended by a gap check |
+| 2 | aborted by the person |
+| 3 | parked: waiting or paused; `resume` or `decide` goes on |
+| 64 | wrong usage or bad input: nothing was recorded |
+| 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
+
+Every other command exits with 0 when it worked.
+
+## JSON
+
+With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`running`, `waiting`, `paused`,
+`completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `prompt`, `options`, `fields`, `show_files`,
+`digest`, `status`, `attention`) or null. `inbox` and `runs` print a list of such objects; `show` adds `context` and
+more; `log` prints one event per line with `seq`, `type` and `at`. Messages for people go to stderr. An error is an
+object there, too: `{"error": …, "hint": …}`.
+
+## Answers file
+
+`--answers FILE` takes decisions in order from a YAML list:
+
+```yaml
+- {option: Continue}
+- option: Again
+  feedback: ["correction: Revenue is $900M, not $850M", "shorter please"]
+  fields: {severity: high}
+  by: Ada
+```
+
+An answer that does not fit the checkpoint is refused with its line, and the run stays parked there. A checkpoint that
+needs attention (an agent failed, files conflict) is never answered from a file.
+
+## Environment
+
+| variable | meaning |
+|---|---|
+| `RECONVENE_HOME` | where state lives |
+| `RECONVENE_BY` | the name that decisions and remarks carry |
+| `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
+| `NO_COLOR` | no colour, also on a terminal |
+
+## Commands
+"""
+
+
+def reference() -> str:
+    """The whole page."""
+    return "\n".join([_HEAD, *_commands()])
+
+
+def _commands() -> Iterator[str]:
+    top = click.Context(cli, info_name="reconvene", terminal_width=100, help_option_names=["-h", "--help"])
+    yield from _section("reconvene", cli.get_help(top))
+    for name in COMMANDS:
+        found = cli.get_command(top, name)
+        if found is not None:
+            own = click.Context(found, info_name=name, parent=top, terminal_width=100)
+            yield from _section(f"reconvene {name}", found.get_help(own))
+
+
+def _section(title: str, text: str) -> Iterator[str]:
+    yield f"### {title}\n"
+    yield "```text"
+    yield from (line.rstrip() for line in text.splitlines())
+    yield "```\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference().rstrip() + "\n")

@@ -1,0 +1,224 @@
+"""Drives a run to its stops and has each decided: by a file of answers, by the person at the terminal, or by nobody.
+
+The loop is the same for all three. What a run may do is the engine's business; this only carries words both ways.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json
+from reconvene.doors.cli.options import CheckpointShape, checkpoint_in, example, fields_of, listed, match_option
+from reconvene.doors.cli.progress import watcher
+from reconvene.doors.cli.text import clean
+from reconvene.errors import ReconveneError, StaleDecision, UserError
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Mapping
+
+    from reconvene.app.engine import Engine
+    from reconvene.doors.cli.progress import Watcher
+    from reconvene.wire.answers import Answer
+
+_PARKED = 3
+_KILLED = 130
+
+
+class Decider(Protocol):
+    """Decides an open checkpoint, or leaves it open (False): then the run parks."""
+
+    def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool: ...
+
+    def ended(self) -> None:
+        """The run needs no more decisions."""
+
+
+class Nobody:
+    """There is no one to ask: every checkpoint parks."""
+
+    def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
+        return False
+
+    def ended(self) -> None:
+        pass
+
+
+class FromFile:
+    """Answers taken in order. One that does not fit stops everything and stays unused; nothing is guessed."""
+
+    def __init__(self, answers: list[Answer], file: str, by: str) -> None:
+        self._left = answers
+        self._file = file
+        self._by = by
+
+    def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
+        from reconvene.core.commands import AnswerCheckpoint
+
+        if checkpoint.get("attention") or not self._left:
+            if self._left:
+                note("this checkpoint needs a person's attention; the answers file is not used for it")
+            return False
+        answer = self._left[0]
+        try:
+            option = match_option(checkpoint, answer.option)
+            engine.submit(
+                run,
+                AnswerCheckpoint(
+                    checkpoint["id"],
+                    option["label"],
+                    fields=answer.fields,
+                    remarks=answer.remarks,
+                    digest=checkpoint.get("digest", ""),
+                    by=answer.by or self._by,
+                    door=DOOR,
+                ),
+            )
+        except UserError as error:
+            changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
+            where = f"{self._file}:{answer.line}: entry {answer.number}"
+            raise UserError(
+                f"{where}: {error.message}{changes}", hint=f"{error.hint}; {run} stays parked there".removeprefix("; ")
+            ) from error
+        self._left = self._left[1:]
+        return True
+
+    def ended(self) -> None:
+        if self._left:
+            first = self._left[0]
+            count = f"{len(self._left)} answers were" if len(self._left) > 1 else "one answer was"
+            note(f"{self._file}:{first.line}: {count} not needed, from entry {first.number} on")
+
+
+def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -> int:
+    """Drive, decide, drive on; until the run ends or parks. Prints where it stands and answers the exit code."""
+    import asyncio
+
+    from reconvene.app import queries
+
+    # One event loop for all the driving: connections that agents keep open belong to the loop that opened them.
+    with asyncio.Runner() as loop:
+        try:
+            while not _drive(call, loop, engine, run, by):
+                checkpoint = checkpoint_in(queries.summary(engine, run))
+                if checkpoint is None or not decider.decide(engine, run, checkpoint):
+                    break
+            summary = queries.summary(engine, run)
+            if summary["status"] not in OPEN:
+                decider.ended()
+            report(call, summary)
+            keep_history(engine, run)
+        finally:
+            loop.run(engine.close())
+    return _PARKED if summary["status"] == "running" else EXIT_CODES[str(summary["status"])]
+
+
+def keep_history(engine: Engine, run: str) -> None:
+    """Let the git history catch up. It is a copy of the log: whatever keeps it back must not keep the run back."""
+    sys.stdout.flush()
+    try:
+        engine.commit_history(run)
+    except ReconveneError as error:
+        note(f"the git history is behind: {error.message}")
+
+
+def _drive(call: Call, loop: asyncio.Runner, engine: Engine, run: str, by: str) -> bool:
+    """To the next stop. True when the person stopped it (Ctrl-C, or the terminal went away)."""
+    with watcher(call) as watch:
+        return loop.run(_driven(engine, run, by, watch))
+
+
+async def _driven(engine: Engine, run: str, by: str, watch: Watcher) -> bool:
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    stops = 0
+
+    def stop() -> None:
+        nonlocal stops
+        stops += 1
+        if stops > 1:
+            watch.__exit__(None, None, None)  # gives the terminal back before leaving at once
+            os._exit(_KILLED)
+        engine.request_pause(run, now=True, by=by, door=DOOR)
+        with suppress(OSError):  # the terminal may be gone
+            watch.say("stopping: agents at work are being cancelled (Ctrl-C again leaves at once)")
+
+    signals = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    for number in signals:
+        loop.add_signal_handler(number, stop)
+    try:
+        await engine.drive(run, watch, by=by, door=DOOR)
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+    return stops > 0
+
+
+def report(call: Call, summary: Mapping[str, object]) -> None:
+    """Where the run stands: for a script one object, for a person words and the command that goes on."""
+    if call.as_json:
+        put_json(summary)
+        if next_command := _next_command(call, summary):
+            note(f"continue with: {next_command}")
+        return
+    put(headline(summary))
+    if summary.get("why"):
+        put(str(summary["why"]))
+    checkpoint = checkpoint_in(summary)
+    if checkpoint is not None:
+        put()
+        put(describe(checkpoint))
+    if next_command := _next_command(call, summary):
+        put(f"\ncontinue with:\n  {next_command}")
+
+
+def headline(summary: Mapping[str, object]) -> str:
+    """`two-step-1 is waiting at draft, round 1`"""
+    place = f" at {summary['phase']}" if summary.get("phase") else ""
+    count = f", round {summary['round']}" if summary.get("phase") and summary.get("round") else ""
+    outcome = summary.get("outcome")
+    ended = f" ({outcome})" if outcome and outcome != summary["status"] else ""
+    open_run = summary["status"] in ("waiting", "paused", "running")
+    return f"{summary['run']} is {summary['status']}{place + count if open_run else ended}"
+
+
+def describe(checkpoint: CheckpointShape) -> str:
+    lines = [clean(checkpoint.get("prompt", ""))]
+    if checkpoint.get("show_files"):
+        lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint["show_files"])]
+    fields = fields_of(checkpoint, None)
+    if fields:
+        lines += ["", "fields:"]
+        lines += [
+            f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip()
+            for name, field in fields.items()
+        ]
+    lines += [""]
+    for option, line in zip(checkpoint.get("options", []), listed(checkpoint.get("options", []))):
+        marks = ["recommended"] * bool(option.get("recommend")) + ["with feedback"] * (
+            option.get("remark") == "required"
+        )
+        lines.append(f"  {line}" + (f"  [{', '.join(marks)}]" if marks else ""))
+    return "\n".join(lines)
+
+
+def _next_command(call: Call, summary: Mapping[str, object]) -> str:
+    run = str(summary["run"])
+    checkpoint = checkpoint_in(summary)
+    match summary["status"]:
+        case "waiting" if checkpoint is not None:
+            return call.command(*example(checkpoint, run))
+        case "paused" | "running" | "waiting":
+            return call.command("resume", run)
+        case _:
+            return ""
+
+
+def explain_stale(error: UserError) -> str:
+    changes = error.changes if isinstance(error, StaleDecision) else ()
+    return "\n".join([error.message, *(f"  {change}" for change in changes), *([error.hint] if error.hint else [])])

@@ -1,0 +1,71 @@
+"""Words on their way to a terminal or a script: made harmless, laid out, never interpreted.
+
+What agents write is not trusted: no escape sequence, control character or direction override of theirs reaches a
+terminal. Imports nothing heavy, so that `inbox` stays quick.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+# Whole sequences first (CSI, OSC and its kin, two-byte escapes), so that their parameters do not stay behind as litter.
+_SEQUENCES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+_UNSEEN = "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+_CONTROLS = re.compile(f"[\x00-\x08\x0b-\x1f{_UNSEEN}]")
+_RAW_IN_JSON = re.compile(f"[{_UNSEEN}]")
+
+
+def clean(text: object) -> str:
+    """Text with line breaks and tabs, and nothing else that a terminal would act upon."""
+    plain = str(text).replace("\r\n", "\n")
+    return _CONTROLS.sub("", _SEQUENCES.sub("", plain))
+
+
+def one_line(text: object, width: int = 0) -> str:
+    """The same on one line, cut at `width` (0 = never)."""
+    joined = " ".join(clean(text).split())
+    return joined if not width or len(joined) <= width else joined[: max(width - 1, 1)] + "…"
+
+
+def harmless_json(encoded: str) -> str:
+    """JSON leaves C1 controls and direction overrides as they are; a terminal would act on them."""
+    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", encoded)
+
+
+def to_json(value: object) -> str:
+    return harmless_json(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def table(rows: Sequence[Sequence[object]], head: Sequence[str], width: int) -> Iterable[str]:
+    """Columns as wide as they need be; the last one is cut at the edge of the screen."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in [list(head), *cells]) for column in range(len(head))]
+    for row in [list(head), *cells]:
+        padded = [cell.ljust(wide) for cell, wide in zip(row[:-1], widths)]
+        room = max(width - sum(len(cell) + 2 for cell in padded), 12)
+        yield "  ".join([*padded, one_line(row[-1], room)]).rstrip()
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`did you mean …?`, or what there is."""
+    import difflib
+
+    names = [clean(name) for name in known]
+    close = difflib.get_close_matches(word.casefold(), [name.casefold() for name in names], n=1, cutoff=0.5)
+    if close:
+        found = next(name for name in names if name.casefold() == close[0])
+        return f"did you mean {found}?"
+    return f"there is: {', '.join(names)}" if names else ""
+
+
+def command_line(*words: str) -> str:
+    """A command that can be pasted into a shell."""
+    import shlex
+
+    return " ".join(shlex.quote(clean(word).replace("\n", " ")) for word in ("reconvene", *words))

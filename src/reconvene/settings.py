@@ -1,0 +1,36 @@
+"""Where state lives and who is speaking, read from the environment in one place.
+
+Knows environment variables and defaults; opens and creates nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+HOME_VARIABLE = "RECONVENE_HOME"
+PERSON_VARIABLE = "RECONVENE_BY"
+DEBUG_VARIABLE = "RECONVENE_DEBUG"
+DEFAULT_HOME = ".reconvene"
+
+
+def home_folder(given: str = "") -> Path:
+    """`--home`, else RECONVENE_HOME, else `.reconvene` under the current folder."""
+    return Path(given or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+
+
+def person(given: str = "") -> str:
+    """The name that decisions and remarks carry: `--by`, else RECONVENE_BY, else the account's name."""
+    named = given.strip() or os.environ.get(PERSON_VARIABLE, "").strip()
+    if named:
+        return named
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # an account without a name, as in some containers
+        return "someone"
+
+
+def debugging() -> bool:
+    return os.environ.get(DEBUG_VARIABLE, "") not in ("", "0")

@@ -1,0 +1,335 @@
+"""What every EventLog promises, as tests. Subclass `LogConformance`, say how to open your log, and let pytest run it.
+
+    class TestMyLog(LogConformance):
+        def make_log(self, folder):
+            return MyLog(folder / "log.db")
+
+It must not know any store, and needs nothing from pytest but the names of its methods.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from reconvene.core.events import AnyEvent, Paused, PhaseEntered, RemarkAdded, Resumed
+from reconvene.core.ids import digest_of
+from reconvene.errors import Conflict, ReconveneError, StoreError
+from reconvene.ports import EventLog, IndexRow
+
+_NOW = "2026-03-01T09:00:00.000Z"
+_UNICODE = "Zoë said “naïve” 漢字 🙂 \u2028 \x00 'quoted' \\ and\nnew lines"
+
+
+def paused(by: str) -> Paused:
+    return Paused(at=_NOW, by=by)
+
+
+def remark(text: str) -> RemarkAdded:
+    return RemarkAdded(at=_NOW, id="FB-001", number=1, kind="comment", text=text)
+
+
+def row(run: str, status: str = "waiting", *, updated: str = _NOW, note: str = "") -> IndexRow:
+    doc = json.dumps({"run": run, "status": status, "note": note}, ensure_ascii=False)
+    return IndexRow(run, "digest-of-workflow", status, _NOW, updated, doc)
+
+
+class LogConformance:
+    """Each test starts with an empty store."""
+
+    def make_log(self, folder: Path) -> EventLog:
+        """Open the log kept in `folder` (empty at first). Called again in a test, it opens the same store once more."""
+        raise NotImplementedError
+
+    # -- the frame of a test
+
+    def setup_method(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="reconvene-log-", ignore_cleanup_errors=True)
+        self._opened: list[EventLog] = []
+
+    def teardown_method(self) -> None:
+        for log in self._opened:
+            log.close()
+        self._folder.cleanup()
+
+    def open(self) -> EventLog:
+        log = self.make_log(Path(self._folder.name))
+        self._opened.append(log)
+        return log
+
+    # -- append and read
+
+    def test_the_first_append_starts_at_one_and_returns_the_new_head(self) -> None:
+        log = self.open()
+        events: list[AnyEvent] = [paused("a"), Resumed(at=_NOW, by="b")]
+        assert log.append("run-1", 0, events, {}, None) == 2
+        assert log.read("run-1") == [(1, events[0]), (2, events[1])]
+        assert log.head("run-1") == 2
+
+    def test_appends_are_numbered_on_without_gaps(self) -> None:
+        log = self.open()
+        head = 0
+        for size in (1, 3, 2):
+            head = log.append("run-1", head, [paused(f"{head}/{n}") for n in range(size)], {}, None)
+        assert [seq for seq, _ in log.read("run-1")] == [1, 2, 3, 4, 5, 6]
+
+    def test_reading_after_a_seq_gives_the_rest_also_from_the_middle_of_an_append(self) -> None:
+        log = self.open()
+        log.append("run-1", 0, [paused("1"), paused("2"), paused("3")], {}, None)
+        log.append("run-1", 3, [paused("4"), paused("5")], {}, None)
+        for after in range(7):
+            assert [_by(event) for _, event in log.read("run-1", after)] == [str(n) for n in range(after + 1, 6)]
+
+    def test_what_was_appended_is_there_when_the_log_is_opened_again(self) -> None:
+        first = self.open()
+        first.append("run-1", 0, [paused("a")], {"d1": b"content"}, row("run-1"))
+        again = self.open()
+        assert again.read("run-1") == [(1, paused("a"))]
+        assert again.artefact("d1") == b"content"
+        assert again.index() == [row("run-1")]
+
+    def test_the_logs_of_runs_are_apart(self) -> None:
+        log = self.open()
+        heads = {"run-1": 0, "run-2": 0, "run-10": 0}
+        for n in range(4):
+            for run in heads:
+                heads[run] = log.append(run, heads[run], [paused(f"{run}:{n}")], {}, None)
+        for run in heads:
+            assert [_by(event) for _, event in log.read(run)] == [f"{run}:{n}" for n in range(4)]
+
+    def test_an_unknown_run_has_no_events_no_head_no_row_no_snapshot(self) -> None:
+        log = self.open()
+        assert log.head("nobody") == 0
+        assert log.read("nobody") == []
+        assert log.read("nobody", 5) == []
+        assert log.index_row("nobody") is None
+        assert log.snapshot("nobody", "key") is None
+        log.release("nobody", "me")
+
+    def test_unicode_survives_everywhere(self) -> None:
+        log = self.open()
+        run = "überprüfung-漢字-🙂"
+        index = row(run, note=_UNICODE)
+        log.append(run, 0, [remark(_UNICODE)], {"d1": _UNICODE.encode()}, index)
+        assert log.read(run) == [(1, remark(_UNICODE))]
+        assert log.artefact("d1") == _UNICODE.encode()
+        assert log.index_row(run) == index
+
+    def test_text_that_is_not_unicode_is_refused_and_leaves_nothing(self) -> None:
+        log = self.open()
+        refused(ReconveneError, lambda: log.append("run-1", 0, [remark("half a pair \ud83d")], {"d1": b"x"}, None))
+        assert log.head("run-1") == 0
+        refused(StoreError, lambda: log.artefact("d1"))
+
+    def test_an_event_of_a_megabyte_is_one_like_any_other(self) -> None:
+        log = self.open()
+        big = remark("0123456789abcdef" * 65_536)
+        log.append("run-1", 0, [paused("before"), big, paused("after")], {}, None)
+        assert [event for _, event in log.read("run-1", 1)] == [big, paused("after")]
+
+    def test_a_thousand_appends_are_all_there_in_order(self) -> None:
+        log = self.open()
+        for n in range(1000):
+            assert log.append("run-1", n, [paused(str(n))], {}, row("run-1", "running", note=str(n))) == n + 1
+        assert [(seq, _by(event)) for seq, event in log.read("run-1")] == [(n + 1, str(n)) for n in range(1000)]
+        assert log.index() == [row("run-1", "running", note="999")]
+
+    def test_an_append_without_events_stores_the_rest_and_leaves_the_head(self) -> None:
+        log = self.open()
+        log.append("run-1", 0, [paused("a")], {}, row("run-1"))
+        assert log.append("run-1", 1, [], {"d1": b"x"}, row("run-1", "paused")) == 1
+        assert log.read("run-1") == [(1, paused("a"))]
+        assert log.artefact("d1") == b"x"
+        assert log.index() == [row("run-1", "paused")]
+
+    # -- compare-and-swap
+
+    def test_an_append_at_any_other_place_than_the_head_is_a_conflict(self) -> None:
+        log = self.open()
+        log.append("run-1", 0, [paused("a"), paused("b")], {}, None)
+        for wrong in (0, 1, 3):
+            refused(Conflict, partial(log.append, "run-1", wrong, [paused("x")], {}, None))
+        refused(Conflict, lambda: log.append("run-2", 1, [paused("x")], {}, None))
+        assert len(log.read("run-1")) == 2
+        assert log.read("run-2") == []
+
+    def test_a_refused_append_leaves_no_event_no_artefact_and_no_index_change(self) -> None:
+        log = self.open()
+        log.append("run-1", 0, [paused("a")], {}, row("run-1", "waiting"))
+        refused(Conflict, lambda: log.append("run-1", 0, [paused("b")], {"d1": b"x"}, row("run-1", "failed")))
+        refused(Conflict, lambda: log.append("run-2", 7, [paused("b")], {"d1": b"x"}, row("run-2")))
+        assert log.read("run-1") == [(1, paused("a"))]
+        assert log.index() == [row("run-1", "waiting")]
+        refused(StoreError, lambda: log.artefact("d1"))
+
+    def test_of_two_writers_exactly_one_wins_each_place(self) -> None:
+        places = 50
+        logs = [self.open(), self.open()]
+
+        def write(writer: int) -> list[int]:
+            return [place for place in range(places) if _wins(logs[writer], place, str(writer))]
+
+        with ThreadPoolExecutor(2) as pool:
+            won = list(pool.map(write, range(2)))
+        # A writer that comes too early loses too; the log is then shorter, but never has two winners at one place.
+        assert not set(won[0]) & set(won[1])
+        winners = {place: str(writer) for writer in range(2) for place in won[writer]}
+        events = logs[0].read("run-1")
+        assert [_by(event) for _, event in events] == [winners[place] for place in range(len(events))]
+        assert len(events) == len(winners)
+
+    def test_writers_that_reload_after_a_conflict_all_get_their_events_in(self) -> None:
+        logs = [self.open(), self.open()]
+
+        def write(writer: int) -> None:
+            for n in range(25):
+                while not _wins(logs[writer], logs[writer].head("run-1"), f"{writer}:{n}"):
+                    pass
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(write, range(2)))
+        written = [_by(event) for _, event in logs[1].read("run-1")]
+        assert [name for name in written if name.startswith("0:")] == [f"0:{n}" for n in range(25)]
+        assert [name for name in written if name.startswith("1:")] == [f"1:{n}" for n in range(25)]
+
+    # -- artefacts
+
+    def test_artefacts_come_back_byte_for_byte(self) -> None:
+        log = self.open()
+        contents = [b"", b"\x00\xff", b"short", b"a" * 5_000, bytes(range(256)) * 400, "漢字".encode() * 3_000]
+        artefacts = {digest_of(data): data for data in contents}
+        log.append("run-1", 0, [paused("a")], artefacts, None)
+        for digest, data in artefacts.items():
+            assert log.artefact(digest) == data
+
+    def test_an_artefact_put_again_changes_nothing_and_is_shared_by_runs(self) -> None:
+        log = self.open()
+        log.append("run-1", 0, [paused("a")], {"d1": b"the content"}, None)
+        log.append("run-1", 1, [paused("b")], {"d1": b"the content", "d2": b"more"}, None)
+        log.append("run-2", 0, [paused("c")], {"d1": b"the content"}, None)
+        assert log.artefact("d1") == b"the content"
+        assert log.artefact("d2") == b"more"
+
+    def test_an_artefact_that_is_not_there_is_a_store_error_that_names_it(self) -> None:
+        log = self.open()
+        error = refused(StoreError, lambda: log.artefact("0123abcd"))
+        assert "0123abcd" in str(error)
+
+    # -- the index
+
+    def test_the_index_lists_the_newest_first(self) -> None:
+        log = self.open()
+        for run, hour in (("a", 3), ("b", 1), ("c", 2)):
+            log.append(run, 0, [paused(run)], {}, row(run, updated=f"2026-03-01T0{hour}:00:00.000Z"))
+        assert [found.run for found in log.index()] == ["a", "c", "b"]
+        log.append("b", 1, [paused("b")], {}, row("b", updated="2026-03-01T09:00:00.000Z"))
+        assert [found.run for found in log.index()] == ["b", "a", "c"]
+
+    def test_among_runs_of_the_same_moment_the_one_started_last_comes_first(self) -> None:
+        log = self.open()
+        for run in ("a", "b", "c"):
+            log.append(run, 0, [paused(run)], {}, row(run))
+        log.append("a", 1, [paused("a")], {}, row("a"))
+        assert [found.run for found in log.index()] == ["c", "b", "a"]
+        assert [found.run for found in log.index(status="waiting")] == ["c", "b", "a"]
+
+    def test_the_index_can_be_asked_for_one_status(self) -> None:
+        log = self.open()
+        for run, status in (("a", "waiting"), ("b", "completed"), ("c", "waiting")):
+            log.append(run, 0, [paused(run)], {}, row(run, status))
+        assert {found.run for found in log.index(status="waiting")} == {"a", "c"}
+        log.append("a", 1, [paused("a")], {}, row("a", "completed"))
+        assert {found.run for found in log.index(status="waiting")} == {"c"}
+        assert {found.run for found in log.index(status="completed")} == {"a", "b"}
+        assert log.index(status="failed") == []
+
+    def test_an_append_without_a_row_leaves_the_index_as_it_is(self) -> None:
+        log = self.open()
+        log.append("a", 0, [paused("a")], {}, row("a"))
+        log.append("a", 1, [paused("a")], {}, None)
+        log.append("b", 0, [paused("b")], {}, None)
+        assert log.index() == [row("a")]
+        assert log.index_row("a") == row("a")
+        assert log.index_row("b") is None
+
+    # -- snapshots
+
+    def test_a_snapshot_comes_back_only_under_its_key_and_only_the_last_is_kept(self) -> None:
+        log = self.open()
+        log.append("run-1", 0, [paused("a")], {}, None)
+        log.save_snapshot("run-1", 1, "state-1", b"old" * 1000)
+        assert log.snapshot("run-1", "state-1") == (1, b"old" * 1000)
+        assert log.snapshot("run-1", "state-2") is None
+        log.save_snapshot("run-1", 5, "state-2", b"new")
+        assert log.snapshot("run-1", "state-2") == (5, b"new")
+        assert log.snapshot("run-1", "state-1") is None
+        assert log.snapshot("run-2", "state-2") is None
+
+    # -- leases
+
+    def test_a_lease_has_one_holder_until_it_is_released(self) -> None:
+        mine, theirs = self.open(), self.open()
+        assert mine.acquire("run-1", "me")
+        assert mine.acquire("run-1", "me")
+        assert not theirs.acquire("run-1", "you")
+        assert not mine.acquire("run-1", "somebody else here")
+        mine.release("run-1", "me")
+        assert theirs.acquire("run-1", "you")
+        assert not mine.acquire("run-1", "me")
+
+    def test_a_lease_is_only_released_by_its_holder(self) -> None:
+        mine, theirs = self.open(), self.open()
+        assert mine.acquire("run-1", "me")
+        theirs.release("run-1", "you")
+        mine.release("run-1", "somebody else here")
+        assert not theirs.acquire("run-1", "you")
+
+    def test_leases_of_different_runs_do_not_meet(self) -> None:
+        mine, theirs = self.open(), self.open()
+        assert mine.acquire("run-1", "me")
+        assert theirs.acquire("run-2", "you")
+        assert mine.acquire("run-3", "me")
+        mine.release("run-1", "me")
+        assert not theirs.acquire("run-3", "you")
+
+    def test_of_many_who_want_a_lease_exactly_one_gets_it(self) -> None:
+        logs = [self.open() for _ in range(4)]
+        with ThreadPoolExecutor(4) as pool:
+            for run in (f"run-{n}" for n in range(10)):
+                got = list(pool.map(lambda n, run=run: logs[n].acquire(run, f"holder-{n}"), range(4)))
+                assert got.count(True) == 1
+
+    def test_a_lease_does_not_stand_in_the_way_of_an_append(self) -> None:
+        mine, theirs = self.open(), self.open()
+        assert mine.acquire("run-1", "me")
+        assert theirs.append("run-1", 0, [_entered(1)], {}, None) == 1
+
+
+def refused(kind: type[ReconveneError], attempt: Callable[[], object]) -> ReconveneError:
+    """The error that `attempt` ends with, which must be of that kind."""
+    try:
+        attempt()
+    except kind as error:
+        return error
+    raise AssertionError(f"nothing was refused; expected {kind.__name__}")
+
+
+def _wins(log: EventLog, place: int, name: str) -> bool:
+    try:
+        log.append("run-1", place, [paused(name)], {}, row("run-1", "running", note=name))
+    except Conflict:
+        return False
+    return True
+
+
+def _by(event: AnyEvent) -> str:
+    assert isinstance(event, Paused)
+    return event.by
+
+
+def _entered(entry: int) -> PhaseEntered:
+    return PhaseEntered(at=_NOW, phase="draft", scope="draft#1", entry=entry)

@@ -1,0 +1,92 @@
+"""An EventLog in memory, for tests. It passes the same conformance suite as the real ones; nothing of it is durable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from threading import Lock
+
+from reconvene.core.events import AnyEvent
+from reconvene.errors import Conflict, StoreError
+from reconvene.ports import IndexRow
+from reconvene.wire.events import decode_batch, encode_batch
+
+
+class MemoryLog:
+    """Safe to share between threads; whoever holds the object shares the store."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._logs: dict[str, list[AnyEvent]] = {}
+        self._artefacts: dict[str, bytes] = {}
+        self._index: dict[str, IndexRow] = {}
+        self._snapshots: dict[str, tuple[int, str, bytes]] = {}
+        self._leases: dict[str, str] = {}
+
+    def append(
+        self,
+        run: str,
+        expected_seq: int,
+        events: Sequence[AnyEvent],
+        artefacts: Mapping[str, bytes],
+        index: IndexRow | None,
+    ) -> int:
+        # Through the codec, so that a test meets here whatever a real store would change or refuse.
+        recorded = decode_batch(encode_batch(events))
+        with self._lock:
+            head = len(self._logs.get(run, ()))
+            if head != expected_seq:
+                raise Conflict(f"Run {run} has moved on: its log is at {head}, not at {expected_seq}.")
+            self._logs.setdefault(run, []).extend(recorded)
+            for digest, data in artefacts.items():
+                self._artefacts.setdefault(digest, bytes(data))
+            if index is not None:
+                self._index[run] = index
+            return head + len(recorded)
+
+    def head(self, run: str) -> int:
+        with self._lock:
+            return len(self._logs.get(run, ()))
+
+    def read(self, run: str, after: int = 0) -> list[tuple[int, AnyEvent]]:
+        after = max(after, 0)
+        with self._lock:
+            return list(enumerate(self._logs.get(run, [])[after:], after + 1))
+
+    def artefact(self, digest: str) -> bytes:
+        with self._lock:
+            if digest not in self._artefacts:
+                raise StoreError(f"There is no content with the digest {digest}.")
+            return self._artefacts[digest]
+
+    def index(self, *, status: str | None = None) -> list[IndexRow]:
+        with self._lock:
+            rows = [row for row in self._index.values() if status is None or row.status == status]
+        rows.reverse()  # youngest run first among equals: the sort is stable, also in reverse
+        rows.sort(key=attrgetter("updated"), reverse=True)
+        return rows
+
+    def index_row(self, run: str) -> IndexRow | None:
+        with self._lock:
+            return self._index.get(run)
+
+    def save_snapshot(self, run: str, seq: int, key: str, data: bytes) -> None:
+        with self._lock:
+            self._snapshots[run] = (seq, key, bytes(data))
+
+    def snapshot(self, run: str, key: str) -> tuple[int, bytes] | None:
+        with self._lock:
+            seq, kept_key, data = self._snapshots.get(run, (0, None, b""))
+        return (seq, data) if kept_key == key else None
+
+    def acquire(self, run: str, holder: str) -> bool:
+        with self._lock:
+            return self._leases.setdefault(run, holder) == holder
+
+    def release(self, run: str, holder: str) -> None:
+        with self._lock:
+            if self._leases.get(run) == holder:
+                del self._leases[run]
+
+    def close(self) -> None:
+        """Nothing to do: the store lives as long as the object."""

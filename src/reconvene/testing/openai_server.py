@@ -1,0 +1,265 @@
+"""A real HTTP server on loopback that speaks the OpenAI chat protocol and says what it is told to. For tests.
+
+```python
+with OpenAIServer(Say("Hello"), Fail(429, retry_after=7), Hang()) as server:
+    ...  # model: openai:gpt-4o-mini, options: {base_url: server.url}
+assert server.requests[0].body["messages"]
+```
+Replies are taken in order, the last one for ever. A callable is given the request and returns a reply.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import NamedTuple, Self, assert_never
+
+
+class Seen(NamedTuple):
+    """One request as it arrived."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, object]
+
+    @property
+    def prompt(self) -> str:
+        """The text of all messages."""
+        messages = self.body.get("messages")
+        texts = [str(message.get("content", "")) for message in messages] if isinstance(messages, list) else []
+        return "\n".join(texts)
+
+
+class Say(NamedTuple):
+    """An answer in text."""
+
+    text: str
+    input_tokens: int = 11
+    output_tokens: int = 7
+    finish: str = "stop"
+
+
+class Call(NamedTuple):
+    """An answer as a call of the tool that the request offers. `arguments` is JSON, or whatever a model makes of it."""
+
+    arguments: str
+    input_tokens: int = 11
+    output_tokens: int = 7
+
+
+class Fail(NamedTuple):
+    status: int
+    message: str = "told to fail"
+    retry_after: float | None = None
+
+
+class Raw(NamedTuple):
+    """These bytes, whatever they are."""
+
+    body: bytes
+    content_type: str = "application/json"
+
+
+class Hang(NamedTuple):
+    """No answer until the server is closed."""
+
+
+class Drop(NamedTuple):
+    """The connection is closed; after `text` has been sent as the start of an answer, if there is any."""
+
+    text: str = ""
+
+
+Reply = Say | Call | Fail | Raw | Hang | Drop
+
+
+class OpenAIServer:
+    def __init__(self, *replies: Reply | Callable[[Seen], Reply], models: tuple[str, ...] = ()) -> None:
+        self.requests: list[Seen] = []
+        self.models = models  # what GET /v1/models and Ollama's /api/tags list
+        self._replies = list(replies) or [Say("ok")]
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._arrived = threading.Condition(self._lock)
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.owner = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The base_url to use."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def wait_for_requests(self, count: int, timeout: float = 60.0) -> bool:
+        """Block until so many requests have arrived."""
+        with self._arrived:
+            return self._arrived.wait_for(lambda: len(self.requests) >= count, timeout)
+
+    def reply_to(self, seen: Seen) -> Reply:
+        with self._arrived:
+            self.requests.append(seen)
+            reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+            self._arrived.notify_all()
+        return reply if isinstance(reply, tuple) else reply(seen)
+
+    def hang(self) -> None:
+        self._closing.wait()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+    owner: OpenAIServer
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is part of the tests."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent."""
+
+    def do_GET(self) -> None:
+        models = self.server.owner.models
+        if self.path == "/api/tags":
+            self._json(200, {"models": [{"name": name} for name in models]})
+        elif self.path == "/v1/models":
+            self._json(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in models]})
+        else:
+            self._json(404, {"error": {"message": f"no {self.path} here"}})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))) or b"{}")
+        seen = Seen(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+        reply = self.server.owner.reply_to(seen)
+        if not self.path.endswith("/chat/completions"):
+            reply = Fail(404, f"no {self.path} here")
+        self._give(reply, seen)
+
+    def _give(self, reply: Reply, seen: Seen) -> None:
+        streamed = bool(seen.body.get("stream"))
+        match reply:
+            case Say() | Call():
+                message = _message(reply, seen)
+                if streamed:
+                    self._stream(_chunks(reply, message, seen), finish=True)
+                else:
+                    self._json(200, _completion(reply, message, seen))
+            case Fail(status, text, retry_after):
+                headers = {} if retry_after is None else {"retry-after": f"{retry_after:g}"}
+                self._json(status, {"error": {"message": text, "type": "error", "code": None}}, headers)
+            case Raw(data, content_type):
+                self._send(200, data, {"content-type": content_type})
+            case Hang():
+                self.server.owner.hang()
+                self.close_connection = True
+            case Drop(text):
+                if text:
+                    self._stream([_chunk(seen, {"role": "assistant", "content": text}, None)], finish=False)
+                self._cut()
+            case _:
+                assert_never(reply)
+
+    def _cut(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _json(self, status: int, document: object, headers: dict[str, str] | None = None) -> None:
+        self._send(status, json.dumps(document).encode(), {"content-type": "application/json", **(headers or {})})
+
+    def _send(self, status: int, data: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, chunks: list[dict[str, object]], *, finish: bool) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for chunk in chunks:
+            self._piece(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        if finish:
+            self._piece(b"data: [DONE]\n\n")
+            self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
+
+    def _piece(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+
+def _message(reply: Say | Call, seen: Seen) -> dict[str, object]:
+    if isinstance(reply, Say):
+        return {"role": "assistant", "content": reply.text}
+    function = {"name": _offered_tool(seen), "arguments": reply.arguments}
+    call = {"id": "call_1", "index": 0, "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def _offered_tool(seen: Seen) -> str:
+    tools = seen.body.get("tools")
+    return str(tools[0]["function"]["name"]) if isinstance(tools, list) and tools else "answer"
+
+
+def _usage(reply: Say | Call) -> dict[str, int]:
+    total = reply.input_tokens + reply.output_tokens
+    return {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens, "total_tokens": total}
+
+
+def _finish(reply: Say | Call) -> str:
+    return reply.finish if isinstance(reply, Say) else "tool_calls"
+
+
+def _completion(reply: Say | Call, message: dict[str, object], seen: Seen) -> dict[str, object]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": seen.body.get("model", ""),
+        "choices": [{"index": 0, "message": message, "finish_reason": _finish(reply)}],
+        "usage": _usage(reply),
+    }
+
+
+def _chunks(reply: Say | Call, message: dict[str, object], seen: Seen) -> list[dict[str, object]]:
+    if isinstance(reply, Say):
+        size = max(1, len(reply.text) // 4 + 1)
+        pieces = [reply.text[start : start + size] for start in range(0, len(reply.text), size)] or [""]
+        chunks = [_chunk(seen, {"role": "assistant", "content": piece}, None) for piece in pieces]
+    else:
+        chunks = [_chunk(seen, message, None)]
+    last = _chunk(seen, {}, None)
+    return [*chunks, _chunk(seen, {}, _finish(reply)), last | {"choices": [], "usage": _usage(reply)}]
+
+
+def _chunk(seen: Seen, delta: dict[str, object], finish: str | None) -> dict[str, object]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1_700_000_000,
+        "model": seen.body.get("model", ""),
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }

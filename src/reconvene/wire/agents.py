@@ -1,0 +1,138 @@
+"""Agents and their gates."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from reconvene.core.workflow import Agent, Gate
+from reconvene.wire.problems import shown
+from reconvene.wire.reading import GATE_ROOTS, Reading, flag_of, int_of, line_in, mappings, scalars, text_of, texts_of
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
+
+_RUNNERS = ("command", "python", "recorded")
+_EXTRAS = ("base_url", "temperature", "max_tokens", "tools")
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Agents:
+    """Reads `agents`; afterwards `recordings` holds what the recorded ones replay."""
+
+    def __init__(self, reading: Reading, root: Mapping) -> None:
+        self._reading = reading
+        self._root = root
+        self.recordings: dict[str, object] = {}
+
+    def read(self) -> dict[str, Agent]:
+        node = self._root.get("agents")
+        if not isinstance(node, Mapping):
+            return {}
+        return {name: self._agent(name, each) for name, each in node.entries.items()}
+
+    def _agent(self, name: str, written: Node) -> Agent:
+        line = line_in(self._root, "agents", name)
+        node = written if isinstance(written, Mapping) else Mapping({}, line)
+        self._reading.name(name, line, "an agent")
+        return Agent(
+            name=name,
+            kind=self._kind(name, node),
+            prompt=self._reading.prompt(node) or self._reading.default_prompt(name, line),
+            model=text_of(node, "model", "auto"),
+            command=_command(node),
+            python=self._python(node),
+            recorded=self._recorded(name, node),
+            remit=text_of(node, "remit"),
+            schema=self._contract(node),
+            gates=tuple(gate for each in mappings(node, "gate") for gate in self._gates(each)),
+            retries=int_of(node, "retries", 2),
+            timeout=self._reading.seconds(node, "timeout", 1800.0),
+            effects=flag_of(node, "effects"),
+            env=self._env(node),
+            options=_options(node),
+            line=line,
+        )
+
+    def _kind(self, name: str, node: Mapping) -> Literal["model", "command", "python", "recorded"]:
+        given = [key for key in _RUNNERS if node.get(key) is not None and not _is_false(node.get(key))]
+        if len(given) > 1:
+            message = f"agent '{shown(name)}' has {' and '.join(given)}"
+            self._reading.problems.add(node.line_of(given[1]), message, "an agent is run in one way: keep one of them")
+        match given[:1]:
+            case ["command"]:
+                return "command"
+            case ["python"]:
+                return "python"
+            case ["recorded"]:
+                return "recorded"
+            case _:
+                return "model"
+
+    def _python(self, node: Mapping) -> str:
+        spec = text_of(node, "python")
+        if spec and not _FUNCTION.fullmatch(spec):
+            message = f"'python': '{shown(spec)}' does not name a function"
+            self._reading.problems.add(node.line_of("python"), message, "write package.module:function")
+        return spec
+
+    def _recorded(self, name: str, node: Mapping) -> str:
+        value = node.get("recorded")
+        if value is None or _is_false(value):
+            return ""
+        recording = text_of(node, "recorded", name)
+        if recording not in self.recordings:
+            self.recordings[recording] = self._reading.recording(recording, node.line_of("recorded"))
+        return recording
+
+    def _contract(self, node: Mapping) -> object:
+        if node.get("contract") is not None and node.get("schema") is not None:
+            message = "'contract' and 'schema' are two words for the same thing"
+            self._reading.problems.add(node.line_of("schema"), message, "keep one of them")
+        return self._reading.contract(node, "contract" if node.get("contract") is not None else "schema")
+
+    def _env(self, node: Mapping) -> tuple[str, ...]:
+        for each in scalars(node, "env"):
+            if not _VARIABLE.fullmatch(str(each.value)):
+                message = f"'env': '{shown(each.value)}' is not the name of an environment variable"
+                self._reading.problems.add(each.line, message, "names only, no values")
+        return texts_of(node, "env")
+
+    def _gates(self, node: Mapping) -> list[Gate]:
+        """One mapping may hold several rules; each becomes a gate of its own, so that each says what failed."""
+        retry_with = text_of(node, "retry_with")
+        gates = []
+        if node.get("min_chars") is not None:
+            gates.append(Gate(min_chars=int_of(node, "min_chars", 1), retry_with=retry_with))
+        if headings := texts_of(node, "headings"):
+            gates.append(Gate(headings=headings, retry_with=retry_with))
+        if node.get("schema") is not None:
+            gates.append(Gate(schema=self._reading.contract(node, "schema"), retry_with=retry_with))
+        if node.get("if") is not None:
+            gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS), retry_with=retry_with))
+        if not set(node.key_lines) - {"retry_with"}:
+            message = "a gate needs one of min_chars, headings, schema, if"
+            self._reading.problems.add(node.line, message, "such as min_chars: 200")
+        return gates
+
+
+def _command(node: Mapping) -> tuple[str, ...]:
+    command = node.get("command")
+    if isinstance(command, Scalar):
+        return ("sh", "-c", str(command.value))
+    return texts_of(node, "command")
+
+
+def _options(node: Mapping) -> dict[str, object]:
+    given = node.get("options")
+    options: dict[str, object] = {}
+    if isinstance(given, Mapping):
+        options.update({key: plain(value) for key, value in given.entries.items()})
+    for key in _EXTRAS:
+        value = node.get(key)
+        if value is not None:
+            options[key] = plain(value)
+    return options
+
+
+def _is_false(node: Node | None) -> bool:
+    return isinstance(node, Scalar) and node.value is False

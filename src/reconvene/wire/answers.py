@@ -1,0 +1,107 @@
+"""The answers file: decisions that somebody wrote down beforehand, taken in order.
+
+Reads and checks the text, with line numbers. Whether an option is really offered is known only when its turn comes:
+whoever takes the answers asks that then.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from reconvene.core.commands import RemarkIn
+from reconvene.core.feedback import parse_remark
+from reconvene.errors import UserError
+from reconvene.wire.problems import Problems, shown
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
+
+_KEYS = ("option", "feedback", "fields", "by")
+_EXAMPLE = 'write a list: - {option: Continue, feedback: ["correction: …"]}'
+
+
+class Answer(NamedTuple):
+    """One decision to be. `number` counts from 1; `line` is where it stands in the file."""
+
+    option: str
+    remarks: tuple[RemarkIn, ...] = ()
+    fields: dict[str, object] = {}  # noqa: RUF012 - never changed
+    by: str = ""
+    number: int = 0
+    line: int = 0
+
+
+def read_answers(text: str, file: str) -> list[Answer]:
+    """Every answer of the file; WorkflowError (a UserError) with all its problems otherwise."""
+    if not _says_anything(text):
+        return []
+    root = read_yaml(text, file)
+    problems = Problems(file)
+    if not isinstance(root, Sequence):
+        problems.add(root.line, "an answers file is a list of decisions", _EXAMPLE)
+        problems.raise_any()
+        raise UserError(f"{file}: not a list")  # unreachable, and plain to the type checker
+    answers = [_answer(node, number, problems) for number, node in enumerate(root.items, 1)]
+    problems.raise_any()
+    return answers
+
+
+def _says_anything(text: str) -> bool:
+    """No decisions at all is a fair answers file: the run parks at its first checkpoint."""
+    return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
+
+
+def _answer(node: Node, number: int, problems: Problems) -> Answer:
+    if isinstance(node, Scalar) and node.value is not None:
+        return Answer(_word(node), number=number, line=node.line)
+    if not isinstance(node, Mapping):
+        problems.add(node.line, f"entry {number} is not a decision", _EXAMPLE)
+        return Answer("")
+    for key in node.entries:
+        if key not in _KEYS:
+            problems.add_unknown(node.line_of(key), f"entry {number}: '{shown(key)}' means nothing here", key, _KEYS)
+    return Answer(
+        option=_text(node, "option", number, problems, required=True),
+        remarks=_remarks(node, number, problems),
+        fields=_fields(node, number, problems),
+        by=_text(node, "by", number, problems),
+        number=number,
+        line=node.line,
+    )
+
+
+def _word(node: Scalar) -> str:
+    """A label may look like a number or like true; it is text all the same."""
+    return str(node.value).lower() if isinstance(node.value, bool) else str(node.value)
+
+
+def _text(node: Mapping, key: str, number: int, problems: Problems, *, required: bool = False) -> str:
+    value = node.get(key)
+    if isinstance(value, Scalar) and value.value is not None and _word(value).strip():
+        return _word(value)
+    if required:
+        problems.add(node.line_of(key), f"entry {number} names no option", "write {option: Continue}")
+    elif value is not None and not isinstance(value, Scalar):
+        problems.add(value.line, f"entry {number}: '{key}' must be text")
+    return ""
+
+
+def _remarks(node: Mapping, number: int, problems: Problems) -> tuple[RemarkIn, ...]:
+    said = node.get("feedback")
+    texts = said.items if isinstance(said, Sequence) else () if said is None else (said,)
+    remarks = []
+    for text in texts:
+        if not isinstance(text, Scalar):
+            hint = 'put a remark with a colon in quotes: "correction: …"' if isinstance(text, Mapping) else ""
+            problems.add(text.line, f"entry {number}: feedback must be text, or a list of texts", hint)
+        elif text.value is not None and _word(text).strip():
+            remarks.append(parse_remark(_word(text)))
+    return tuple(remarks)
+
+
+def _fields(node: Mapping, number: int, problems: Problems) -> dict[str, object]:
+    fields = node.get("fields")
+    if fields is None or (isinstance(fields, Scalar) and fields.value is None):
+        return {}
+    if not isinstance(fields, Mapping):
+        problems.add(fields.line, f"entry {number}: 'fields' must name its fields", "write fields: {name: value}")
+        return {}
+    return {name: plain(value) for name, value in fields.entries.items()}

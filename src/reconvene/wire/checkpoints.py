@@ -1,0 +1,226 @@
+"""Checkpoints, their options and fields, in both spellings."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from reconvene.core.workflow import Checkpoint, Continue, End, Field, Option
+from reconvene.wire.moves import Moves
+from reconvene.wire.places import Place
+from reconvene.wire.problems import shown
+from reconvene.wire.reading import ROUTED_ROOTS, Reading, flag_of, mappings, text_of, texts_of
+from reconvene.wire.values import Values
+from reconvene.wire.yaml_reader import Mapping, Scalar, plain
+
+# An attention checkpoint offers these; a workflow's own options must stay distinct from them.
+RESERVED_LABELS = (
+    "Try again",
+    "Go on without it",
+    "Count it as true",
+    "Count it as false",
+    "Raise the limit",
+    "Stop the run",
+)
+
+
+class Checkpoints:
+    def __init__(self, reading: Reading, root: Mapping, moves: Moves, values: Values) -> None:
+        self._reading = reading
+        self._moves = moves
+        self._values = values
+        shared = root.get("checkpoints")
+        self._shared = shared if isinstance(shared, Mapping) else Mapping({}, root.line)
+        self._used: set[str] = set()
+
+    def of(self, phase: Mapping, here: Place) -> Checkpoint | None:
+        node = phase.get("checkpoint")
+        match node:
+            case Mapping():
+                return self._checkpoint(node, here)
+            case Scalar(value=True):
+                return Checkpoint(options=_approval(node.line), line=node.line)
+            case Scalar(value=str() as name):
+                return self._named(name, node.line, here)
+            case _:
+                return None
+
+    def check_all_used(self) -> None:
+        for name in self._shared.entries:
+            self._reading.name(name, self._shared.line_of(name), "a checkpoint")
+            if name not in self._used:
+                message = f"no phase uses the checkpoint '{shown(name)}'"
+                self._reading.problems.add(self._shared.line_of(name), message, f"write checkpoint: {name} in a phase")
+
+    def _named(self, name: str, line: int, here: Place) -> Checkpoint | None:
+        node = self._shared.get(name)
+        self._used.add(name)
+        if isinstance(node, Mapping):
+            return self._checkpoint(node, here)
+        message = f"there is no checkpoint '{shown(name)}' under 'checkpoints'"
+        self._reading.problems.add_unknown(line, message, name, self._shared.entries)
+        return None
+
+    def _checkpoint(self, node: Mapping, here: Place) -> Checkpoint | None:
+        if list(node.entries) == ["approval_required"] and not flag_of(node, "approval_required"):
+            return None
+        if flag_of(node, "approval_required") and node.get("options") is not None:
+            message = "'approval_required' brings its own options, Continue and Abort"
+            self._reading.problems.add(node.line_of("options"), message, "remove one of the two")
+        options = self._options(node, here) if node.get("options") is not None else _approval(node.line)
+        fields = self._fields(node, here)
+        for option in options:
+            self._check_distinct((*fields, *option.fields), option.line)
+        return Checkpoint(
+            prompt=self._reading.template(node, "prompt") or Checkpoint().prompt,
+            condition=self._reading.expression(node, "condition"),
+            show_files=self._reading.paths(node, "show_files"),
+            status=text_of(node, "status"),
+            fields=fields,
+            options=options,
+            line=node.line,
+        )
+
+    def _options(self, node: Mapping, here: Place) -> tuple[Option, ...]:
+        seen: dict[str, int] = {}
+        options = []
+        for each in mappings(node, "options"):
+            option = self._option(each, here)
+            if option.label:
+                self._check_label(option.label, option.line, seen)
+            options.append(option)
+        return tuple(options)
+
+    def _check_label(self, label: str, line: int, seen: dict[str, int]) -> None:
+        problems = self._reading.problems
+        folded = " ".join(label.casefold().split())
+        if folded in seen and seen[folded] != line:
+            message = f"the label '{shown(label)}' is used twice, on lines {seen[folded]} and {line}"
+            problems.add(line, message, "labels are how options are chosen: make them differ")
+        elif folded in seen:
+            problems.add(line, f"the label '{shown(label)}' is used twice", "labels are how options are chosen")
+        if folded in {each.casefold() for each in RESERVED_LABELS} or _picks_version(folded):
+            message = f"the label '{shown(label)}' is reserved for questions that the engine asks itself"
+            problems.add(line, message, "use other words")
+        seen.setdefault(folded, line)
+
+    def _option(self, node: Mapping, here: Place) -> Option:
+        selected = self._moves.of_option(node, here)
+        label = node.get("label")
+        return Option(
+            label=" ".join(text_of(node, "label").split()),
+            then=selected.move,
+            when=self._reading.expression(node, "when"),
+            recommend=self._reading.expression(node, "recommend", ROUTED_ROOTS),
+            remark=_remark(node),
+            fields=self._fields(node, here),
+            alias=selected.alias,
+            undo=flag_of(node, "undo"),
+            set=self._set(node, here),
+            skip=selected.skip,
+            line=label.line if label else node.line,
+        )
+
+    def _set(self, node: Mapping, here: Place) -> dict[str, object]:
+        entries = node.get("set")
+        if not isinstance(entries, Mapping):
+            return {}
+        for path in entries.entries:
+            self._values.written(path, entries.line_of(path), "set", here)
+        return {path: plain(value) for path, value in entries.entries.items()}
+
+    # --- fields -------------------------------------------------------------------------------------------------------
+
+    def _fields(self, node: Mapping, here: Place) -> tuple[Field, ...]:
+        fields = tuple(self._field(each, here) for each in mappings(node, "fields"))
+        self._check_distinct(fields, node.line_of("fields"))
+        return fields
+
+    def _check_distinct(self, fields: tuple[Field, ...], line: int) -> None:
+        ids = [field.id for field in fields if field.id]
+        for twice in sorted({each for each in ids if ids.count(each) > 1}):
+            self._reading.problems.add(line, f"the field '{shown(twice)}' is asked twice", "give each field its own id")
+
+    def _field(self, node: Mapping, here: Place) -> Field:
+        field_id, each = text_of(node, "id"), self._reading.expression(node, "each")
+        kind = text_of(node, "type", "text")
+        self._check_field(node, kind)
+        choices, choices_expr = self._choices(node)
+        default, default_expr = self._default(node, kind, choices)
+        into = node.get("into")
+        if isinstance(into, Scalar):
+            self._values.written(str(into.value), into.line, "into", here)
+        blank = node.get("blank")
+        return Field(
+            id=field_id,
+            each=each,
+            key=text_of(node, "key", "id"),
+            type=kind,
+            prompt=self._reading.template(node, "prompt"),
+            options=choices,
+            options_expr=choices_expr,
+            required=flag_of(node, "required"),
+            blank=plain(blank) if blank else None,
+            default=default,
+            default_expr=default_expr,
+            into=text_of(node, "into"),
+        )
+
+    def _check_field(self, node: Mapping, kind: str) -> None:
+        add = self._reading.problems.add
+        single, many = node.get("id"), node.get("each")
+        if not node.wrote("id") and not node.wrote("each"):
+            add(node.line, "a field needs 'id', or 'each' for one field per item of a list", "such as id: reason")
+        elif single is not None and many is not None:
+            add(node.line_of("each"), "a field has either 'id' or 'each', not both", "keep one of them")
+        if single is not None:
+            self._reading.name(text_of(node, "id"), single.line, "a field")
+        if kind == "choice" and single is not None and many is None and not node.wrote("options"):
+            add(node.line, "a field of type choice needs 'options'", "a list, or an expression that gives one")
+        if kind == "item" and many is None and single is not None:
+            add(node.line_of("type"), "the type item needs 'each'", "the items say what is asked")
+
+    def _choices(self, node: Mapping) -> tuple[tuple[str, ...], str]:
+        choices = node.get("options")
+        if isinstance(choices, Scalar):
+            return (), self._reading.source(choices, "'options'")
+        return texts_of(node, "options"), ""
+
+    def _default(self, node: Mapping, kind: str, choices: tuple[str, ...]) -> tuple[object, str]:
+        """A constant, or the source of an expression: as for settings, a string is one unless text is asked for."""
+        if node.get("expr") is not None:
+            return None, self._reading.expression(node, "expr", ROUTED_ROOTS)
+        default = node.get("default")
+        if default is None:
+            return None, ""
+        if not (isinstance(default, Scalar) and isinstance(default.value, str)) or kind == "text":
+            return plain(default), ""
+        if default.value in choices:
+            return default.value, ""
+        if choices:
+            message = f"'default': '{shown(default.value)}' is not one of the options"
+            self._reading.problems.add_unknown(default.line, message, default.value, choices)
+            return None, ""
+        return None, self._reading.source(default, "'default'", ROUTED_ROOTS)
+
+
+def _remark(option: Mapping) -> Literal["none", "optional", "required"]:
+    match text_of(option, "remark"):
+        case "optional":
+            return "optional"
+        case "required":
+            return "required"
+        case "none":
+            return "none"
+        case _:
+            return "optional" if flag_of(option, "with_feedback") else "none"
+
+
+def _approval(line: int) -> tuple[Option, ...]:
+    return (
+        Option("Continue", Continue(), alias="continue", line=line),
+        Option("Abort", End("aborted", "aborted"), alias="abort", line=line),
+    )
+
+
+def _picks_version(label: str) -> bool:
+    return label.startswith("use ") and label.endswith(("'s version", "’s version"))

@@ -1,0 +1,214 @@
+"""Every key of the workflow language, with its shape and one line of explanation: the single table of it.
+
+The loader refuses what is not here; `reconvene schema` and the editors' completion are made from it.
+"""
+
+from __future__ import annotations
+
+from reconvene.wire.shapes import (
+    Anything,
+    Expression,
+    Flag,
+    Integer,
+    Key,
+    Later,
+    ListOf,
+    MapOf,
+    Nothing,
+    Number,
+    Table,
+    Text,
+    Word,
+    one_of,
+)
+
+INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder")
+SETTING_TYPES = ("text", "number", "bool", "json")
+FIELD_TYPES = ("text", "number", "choice", "confirm", "agents", "item")
+REMARKS = ("none", "optional", "required")
+STATUSES = ("completed", "failed", "aborted")
+SEED_ACTIONS = ("continue", "repeat_phase", "skip_phases", "abort")
+RULE_ACTIONS = ("retry", "retry_phase", "spawn_additional", "escalate", "ask", "continue", "again", "abort")
+
+_EXPRESSION = Expression()
+_WORDS = one_of(Text(), ListOf(Text()))
+_SOME_WORDS = one_of(Text(), ListOf(Text(), 1))
+_MOVE = one_of(Word(("continue", "again")), Table("move"))
+_SECONDS = one_of(Number(), Text())
+_CONTRACT = one_of(MapOf(Anything()), Text())
+_STEP = {
+    "agents": Key(_SOME_WORDS, "a list of agents and groups, one name, or an expression that gives a list"),
+    "prompt": Key(Text(), "what the agents are asked in this step: text, or a file beside the workflow"),
+    "reads": Key(_WORDS, "what the agents are shown: values, inputs.NAME, files, own.full, all.summary, …"),
+    "writes": Key(_WORDS, "files the agents must write"),
+    "output": Key(one_of(Text(), Table("output")), "the name of the value that holds what the agents return"),
+}
+
+TABLES: dict[str, dict[str, Key]] = {
+    "workflow": {
+        "name": Key(Text(), "the name of the workflow, one word", required=True),
+        "language": Key(Integer(1), "the version of this language"),
+        "description": Key(Text(), "one line for lists"),
+        "run_id": Key(Text(), "template of run ids"),
+        "workspace": Key(Text(), "template of the folder of a run"),
+        "inputs": Key(MapOf(one_of(Nothing(), Word(INPUT_TYPES), Table("input"))), "what a run is given at its start"),
+        "settings": Key(MapOf(Table("setting")), "values fixed at the start of a run"),
+        "limits": Key(Table("limits"), "circuit breakers"),
+        "agents": Key(MapOf(one_of(Nothing(), Table("agent"))), "the roles"),
+        "groups": Key(MapOf(ListOf(Text(), 1)), "names for lists of agents"),
+        "checkpoints": Key(MapOf(Table("checkpoint")), "checkpoints that several phases share"),
+        "phases": Key(ListOf(Table("phase"), 1), "the work, in order", required=True),
+        "files": Key(ListOf(Table("file")), "files rendered from the run's record"),
+        "reopen": Key(Text(), "the phase at which a completed run may be taken up again"),
+    },
+    "input": {
+        "type": Key(Word(INPUT_TYPES), "what kind of value; default text"),
+        "required": Key(Flag(), "a run cannot start without it"),
+        "default": Key(Anything(), "the value where none is given"),
+        "description": Key(Text(), "one line for people"),
+    },
+    "setting": {
+        "type": Key(Word(SETTING_TYPES), "what kind of value; default text"),
+        "default": Key(Anything(), "the value; for types other than text, a string is an expression over inputs"),
+        "expr": Key(_EXPRESSION, "an expression over inputs"),
+        "description": Key(Text(), "one line for people"),
+    },
+    "limits": {
+        "entries": Key(Integer(1), "how often one phase may be entered in one scope"),
+        "rounds": Key(Integer(1), "rounds in the whole run"),
+        "calls": Key(one_of(Integer(1), MapOf(Integer(0))), "agent tasks in the whole run, or {group: n, total: n}"),
+        "undo": Key(Integer(0), "undone rounds in the whole run"),
+        "concurrency": Key(Integer(1), "agents that work at the same time"),
+        "model_concurrency": Key(Integer(1), "calls to one model at the same time"),
+    },
+    "agent": {
+        "prompt": Key(Text(), "the role's prompt: text, or a file beside the workflow; default prompts/NAME.md"),
+        "model": Key(Text(), "the model, as provider:name; default auto"),
+        "command": Key(_SOME_WORDS, "a program that gets the prompt on stdin"),
+        "python": Key(Text(), "package.module:function"),
+        "recorded": Key(one_of(Flag(), Text()), "replay recorded/NAME.yaml"),
+        "remit": Key(Text(), "what the agent is responsible for; remarks are routed by it"),
+        "contract": Key(_CONTRACT, "JSON Schema of the output, or a .json or .yaml file with it"),
+        "schema": Key(_CONTRACT, "another word for contract"),
+        "gate": Key(one_of(ListOf(Table("gate")), Table("gate")), "rules an output must pass"),
+        "retries": Key(Integer(0), "further attempts after a rejected output; default 2"),
+        "timeout": Key(_SECONDS, 'seconds, or "10m"'),
+        "effects": Key(Flag(), "acts on the outside world: never run twice without asking"),
+        "env": Key(_WORDS, "names of environment variables that a command may see"),
+        "options": Key(MapOf(Anything()), "further options of the model"),
+        "base_url": Key(Text(), "where the model's provider is reached"),
+        "temperature": Key(Number(), "the model's temperature"),
+        "max_tokens": Key(Integer(1), "the longest answer"),
+        "tools": Key(Anything(), "tools the model may use"),
+    },
+    "gate": {
+        "min_chars": Key(Integer(1), "the shortest output that is accepted"),
+        "headings": Key(_WORDS, "headings that must be there"),
+        "schema": Key(_CONTRACT, "JSON Schema of the output"),
+        "if": Key(_EXPRESSION, "reject when this expression over `output` is true"),
+        "retry_with": Key(Text(), "what to tell the agent"),
+    },
+    "phase": {
+        "id": Key(Text(), "unique, one word", required=True),
+        "title": Key(Text(), "what people see instead of the id"),
+        "when": Key(_EXPRESSION, "enter only if this is true"),
+        "each": Key(Table("each"), "go through a list, one item after the other"),
+        "rounds": Key(Table("rounds"), "how often the steps run"),
+        **_STEP,
+        "steps": Key(ListOf(Table("step"), 1), "one after the other; the agents of a step work at the same time"),
+        "phases": Key(ListOf(Table("phase"), 1), "phases inside this one"),
+        "check": Key(Table("check"), "what must hold before the phase may end"),
+        "gap_check": Key(Table("check"), "another word for check"),
+        "checkpoint": Key(one_of(Flag(), Text(), Table("checkpoint")), "where the run waits for a person"),
+        "track": Key(Later()),
+    },
+    "each": {
+        "of": Key(_EXPRESSION, "an expression that gives a list", required=True),
+        "key": Key(Text(), "the property that identifies an item; default id"),
+        "until": Key(_EXPRESSION, "stop after an item when this is true"),
+    },
+    "rounds": {
+        "plan": Key(ListOf(Text(), 1), "the names of the standard rounds"),
+        "max": Key(Integer(1), "the most rounds of one entry"),
+        "until": Key(_EXPRESSION, "stop after a round when this is true"),
+        "undo": Key(Integer(0), "how often one round may be undone"),
+    },
+    "step": {**_STEP, "when": Key(_EXPRESSION, "run this step only if this is true")},
+    "output": {
+        "name": Key(Text(), "the name of the value"),
+        "file": Key(Text(), "the text is also written to this file"),
+        "schema": Key(_CONTRACT, "JSON Schema of the output"),
+    },
+    "check": {
+        "rules": Key(ListOf(Table("rule"), 1), "the first true one wins"),
+        "criteria": Key(ListOf(Table("rule"), 1), "another word for rules"),
+        "script": Key(_SOME_WORDS, 'a program that prints {"action": …}'),
+        "max": Key(Integer(0), "how often the check may send the phase back; default 2"),
+        "timeout": Key(_SECONDS, 'how long the script may take: seconds, or "10m"'),
+    },
+    "rule": {
+        "if": Key(_EXPRESSION, "the rule applies when this is true"),
+        "condition": Key(_EXPRESSION, "another word for if"),
+        "then": Key(one_of(Word(RULE_ACTIONS), Table("move")), "a move, or ask"),
+        "action": Key(Word(RULE_ACTIONS), "another way to write then"),
+        "agents": Key(_SOME_WORDS, "for spawn_additional: who runs in the extra round"),
+        "say": Key(Text(), "why, for people and agents"),
+        "message": Key(Text(), "another word for say"),
+    },
+    "checkpoint": {
+        "approval_required": Key(Flag(), "offer Continue and Abort"),
+        "condition": Key(_EXPRESSION, "ask only if this is true"),
+        "prompt": Key(Text(), "the question; a template"),
+        "show_files": Key(_WORDS, "files to look at first; templates"),
+        "status": Key(Text(), "the checkpoint's own status word"),
+        "fields": Key(ListOf(Table("field")), "what else is asked"),
+        "options": Key(ListOf(Table("option"), 1), "what can be chosen"),
+    },
+    "field": {
+        "id": Key(Text(), "the name of one field"),
+        "each": Key(_EXPRESSION, "an expression that gives a list: one field for each item"),
+        "key": Key(Text(), "the property that identifies an item; default id"),
+        "type": Key(Word(FIELD_TYPES), "default text"),
+        "prompt": Key(Text(), "the question"),
+        "options": Key(one_of(ListOf(Text(), 1), Text()), "the choices: a list, or an expression that gives one"),
+        "required": Key(Flag(), "must be answered"),
+        "blank": Key(Anything(), "stands in for no answer"),
+        "default": Key(Anything(), "offered as the answer; for types other than text, a string is an expression"),
+        "expr": Key(_EXPRESSION, "an expression that gives the default"),
+        "into": Key(Text(), "the value that takes the answer"),
+    },
+    "option": {
+        "label": Key(Text(), "what the person reads and chooses", required=True),
+        "then": Key(_MOVE, "continue, again, {goto: phase}, {goto: phase, rerun: true} or {end: outcome}"),
+        "on_select": Key(Table("on_select"), "another way to write then"),
+        "when": Key(_EXPRESSION, "offered only if this is true"),
+        "recommend": Key(_EXPRESSION, "recommended if this is true"),
+        "remark": Key(Word(REMARKS), "whether a remark goes with it; default none"),
+        "with_feedback": Key(Flag(), "another way to write remark: optional"),
+        "fields": Key(ListOf(Table("field")), "what is asked with this option"),
+        "as": Key(Text(), "the name under which context.checkpoints records it"),
+        "undo": Key(Flag(), "take the round back first"),
+        "set": Key(MapOf(Anything()), "values to set"),
+        "skip": Key(_WORDS, "phases to skip"),
+        "start": Key(Later()),
+    },
+    "on_select": {
+        "action": Key(Word(SEED_ACTIONS), "continue, repeat_phase, skip_phases or abort", required=True),
+        "target": Key(Text(), 'for repeat_phase: a phase, or "current"'),
+        "phases": Key(_SOME_WORDS, "for skip_phases: which"),
+    },
+    "move": {
+        "again": Key(one_of(Flag(), Text(), ListOf(Text(), 1)), "another round, with these agents only"),
+        "goto": Key(Text(), 'a phase, "previous" or "current"'),
+        "rerun": Key(Flag(), "run the phase anew instead of reopening its last visit"),
+        "end": Key(Text(), "end the run with this outcome"),
+        "status": Key(Word(STATUSES), "how an ended run counts; default from the outcome"),
+    },
+    "file": {
+        "path": Key(Text(), "where in the workspace; a template", required=True),
+        "template": Key(Text(), "a file in templates/, or the template itself"),
+        "each": Key(Word(("tasks",)), "one file for each accepted task"),
+        "from": Key(Text(), "with each: the part of the output to write, such as output.full"),
+        "section": Key(Later()),
+    },
+}

@@ -1,0 +1,102 @@
+"""What a run is given and bounded by: inputs, settings, limits."""
+
+from __future__ import annotations
+
+from reconvene.core.workflow import Input, Limits, Setting
+from reconvene.wire.places import Roster
+from reconvene.wire.problems import shown
+from reconvene.wire.reading import SETTING_ROOTS, Reading, entries, flag_of, int_of, line_in, text_of
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
+
+
+def read_inputs(reading: Reading, root: Mapping) -> dict[str, Input]:
+    found = {}
+    for name, node in entries(root, "inputs").items():
+        reading.name(name, line_in(root, "inputs", name), "an input")
+        if not isinstance(node, Mapping):
+            found[name] = Input(type=str(node.value) if isinstance(node, Scalar) and node.value else "text")
+            continue
+        kind = text_of(node, "type", "text")
+        found[name] = Input(
+            type=kind,
+            required=flag_of(node, "required"),
+            default=_constant(reading, node, kind),
+            description=text_of(node, "description"),
+        )
+    return found
+
+
+def read_settings(reading: Reading, root: Mapping) -> dict[str, Setting]:
+    found = {}
+    for name, node in entries(root, "settings").items():
+        reading.name(name, line_in(root, "settings", name), "a setting")
+        if isinstance(node, Mapping):
+            found[name] = _setting(reading, name, node)
+    return found
+
+
+def _setting(reading: Reading, name: str, node: Mapping) -> Setting:
+    default = node.get("default")
+    kind = text_of(node, "type") or _kind_of(default)
+    about = text_of(node, "description")
+    if node.get("expr") is not None:
+        if default is not None:
+            message = f"setting '{shown(name)}' has both 'default' and 'expr'"
+            reading.problems.add(node.line_of("expr"), message, "keep one of them")
+        return Setting(type=kind, expr=reading.expression(node, "expr", SETTING_ROOTS), description=about)
+    if not node.wrote("default"):
+        reading.problems.add(node.line, f"setting '{shown(name)}' needs 'default'", "or an expression over inputs")
+        return Setting(type=kind, description=about)
+    if kind != "text" and isinstance(default, Scalar) and isinstance(default.value, str):
+        return Setting(type=kind, expr=reading.source(default, "'default'", SETTING_ROOTS), description=about)
+    return Setting(type=kind, default=_constant(reading, node, kind), description=about)
+
+
+def _constant(reading: Reading, node: Mapping, kind: str) -> object:
+    """The default, if it is of the declared kind."""
+    default = node.get("default")
+    if default is None:
+        return None
+    value = plain(default)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    wrong = {"number": not number, "bool": not isinstance(value, bool), "text": not isinstance(value, str)}
+    if value is not None and wrong.get(kind, False):
+        hint = "put it in quotes" if kind == "text" and isinstance(default, Scalar) else f"the type says {kind}"
+        reading.problems.add(default.line, f"'default' must be of type {kind}", hint)
+    return value
+
+
+def _kind_of(node: Node | None) -> str:
+    match node:
+        case Scalar(value=bool()):
+            return "bool"
+        case Scalar(value=int() | float()):
+            return "number"
+        case Scalar() | None:
+            return "text"
+        case _:
+            return "json"
+
+
+def read_limits(reading: Reading, root: Mapping, roster: Roster) -> Limits:
+    node = root.get("limits")
+    if not isinstance(node, Mapping):
+        return Limits()
+    usual = Limits()
+    calls = node.get("calls")
+    groups = dict(calls.entries) if isinstance(calls, Mapping) else {}
+    total = int_of(calls, "total", usual.calls) if isinstance(calls, Mapping) else int_of(node, "calls", usual.calls)
+    groups.pop("total", None)
+    for name in groups:
+        if not roster.knows_group(name) and isinstance(calls, Mapping):
+            message = f"'calls': there is no group '{shown(name)}'"
+            reading.problems.add_unknown(calls.line_of(name), message, name, [*roster.groups, "total"])
+    return Limits(
+        entries=int_of(node, "entries", usual.entries),
+        rounds=int_of(node, "rounds", usual.rounds),
+        calls=total,
+        group_calls={name: int_of(calls, name, 0) for name in groups} if isinstance(calls, Mapping) else {},
+        undo=int_of(node, "undo", usual.undo),
+        concurrency=int_of(node, "concurrency", usual.concurrency),
+        model_concurrency=int_of(node, "model_concurrency", usual.model_concurrency),
+    )

@@ -1,0 +1,151 @@
+"""Workflow files → `core.workflow.Workflow`, valid or refused with every problem at once.
+
+The order: text → nodes (yaml_reader) → only what the grammar knows (shapes) → the parts, each checking what it refers
+to. All of them report into one list, so a person mends a file in one go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as Dict
+from pathlib import Path
+
+from reconvene.core.workflow import LANGUAGE, FileSpec, Workflow
+from reconvene.errors import Problem, WorkflowError
+from reconvene.wire.agents import Agents
+from reconvene.wire.fitting import fit
+from reconvene.wire.grammar import TABLES
+from reconvene.wire.inputs import read_inputs, read_limits, read_settings
+from reconvene.wire.phases import Phases
+from reconvene.wire.places import Places, Roster
+from reconvene.wire.problems import shown
+from reconvene.wire.reading import Reading, int_of, mappings, text_of
+from reconvene.wire.resources import Folder, Unreadable, read_text
+from reconvene.wire.shapes import Table
+from reconvene.wire.values import Values
+from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_SOURCE = re.compile(r"output(\.[A-Za-z_][A-Za-z0-9_]*)*")
+
+
+def load(path: Path) -> Workflow:
+    """The workflow in this file, or in `workflow.yaml` of this folder, with the files beside it."""
+    file = path / "workflow.yaml" if path.is_dir() else path
+    try:
+        text = read_text(file)
+    except Unreadable as error:
+        problem = Problem(str(path), 0, f"this workflow cannot be read: {error}")
+        raise WorkflowError([problem], hint="reconvene workflows lists the packaged ones") from None
+    return parse(text, file.name, Folder(file.parent))
+
+
+def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
+    """The workflow in this text. `resources`: relative path → text of the files beside it."""
+    written = read_yaml(text, file)
+    reading = Reading(file, resources)
+    if not isinstance(written, Mapping):
+        reading.problems.add(written.line, "a workflow is a mapping with 'name', 'agents' and 'phases'")
+        reading.problems.raise_any()
+    assert isinstance(written, Mapping)
+    root = fit(written, Table("workflow"), "the workflow", TABLES, reading.problems)
+    assert isinstance(root, Mapping)  # a table keeps whatever fits
+    workflow = _build(reading, root, written, text, file)
+    reading.problems.raise_any()
+    return workflow
+
+
+def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: str) -> Workflow:
+    values = Values(reading)
+    roster = Roster(reading, root, written)
+    places = Places(reading, root)
+    agents = Agents(reading, root)
+    phases = Phases(reading, root, places, roster, values).read()
+    inputs = read_inputs(reading, root)
+    declared = written.get("inputs")
+    values.check_reads([*inputs, *(declared.entries if isinstance(declared, Mapping) else ())])
+    files, templates = _files(reading, root)
+    return Workflow(
+        name=_name(reading, root),
+        phases=phases,
+        language=_language(reading, root),
+        description=text_of(root, "description"),
+        file=file,
+        source=text,
+        inputs=inputs,
+        settings=read_settings(reading, root),
+        limits=read_limits(reading, root, roster),
+        agents=agents.read(),
+        groups=roster.groups,
+        files=files,
+        templates=templates,
+        recordings=agents.recordings,
+        names=values.names,
+        run_id=reading.template(root, "run_id"),
+        workspace=_workspace(reading, root),
+        reopen=_reopen(root, places),
+    )
+
+
+def _name(reading: Reading, root: Mapping) -> str:
+    name = text_of(root, "name")
+    if name and not _NAME.fullmatch(name):
+        hint = "use letters, digits, - and _"
+        reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
+    return name
+
+
+def _language(reading: Reading, root: Mapping) -> int:
+    language = int_of(root, "language", LANGUAGE)
+    if language != LANGUAGE:
+        message = f"this release reads version {LANGUAGE} of the workflow language, not {language}"
+        reading.problems.add(root.line_of("language"), message)
+    return language
+
+
+def _workspace(reading: Reading, root: Mapping) -> str:
+    node = root.get("workspace")
+    return reading.path(node, "'workspace'") if isinstance(node, Scalar) else ""
+
+
+def _reopen(root: Mapping, places: Places) -> str:
+    phase = text_of(root, "reopen")
+    if phase:
+        places.find(phase, root.line_of("reopen"), "reopen")
+    return phase
+
+
+def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[str, str]]:
+    templates: dict[str, str] = {}
+    specs = []
+    for node in mappings(root, "files"):
+        path = node.get("path")
+        spec = FileSpec(
+            path=reading.path(path, "'path'") if isinstance(path, Scalar) else "",
+            template=_template(reading, node, templates),
+            each=text_of(node, "each"),
+            source=text_of(node, "from") or ("output" if node.get("each") else ""),
+        )
+        _check_file(reading, node, spec)
+        specs.append(spec)
+    return tuple(specs), templates
+
+
+def _template(reading: Reading, node: Mapping, templates: dict[str, str]) -> str:
+    template = node.get("template")
+    found = reading.rendered(template) if isinstance(template, Scalar) else None
+    if found is None:
+        return ""
+    name = found[0] or f"inline:{text_of(node, 'path')}"
+    templates[name] = found[1]
+    return name
+
+
+def _check_file(reading: Reading, node: Mapping, spec: FileSpec) -> None:
+    add = reading.problems.add
+    if not node.wrote("template") and not node.wrote("each"):
+        add(node.line, "a file needs 'template', or 'each: tasks'", "a file name in templates/, or the template itself")
+    if node.wrote("from") and not node.wrote("each"):
+        add(node.line_of("from"), "'from' needs 'each: tasks'", "or use 'template'")
+    if spec.source and not _SOURCE.fullmatch(spec.source):
+        add(node.line_of("from"), f"'from': '{shown(spec.source)}' is not a part of the output", "such as output.full")

@@ -1,0 +1,162 @@
+"""Where an option or a rule leads: both spellings of the moves, checked against the phases."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, assert_never
+
+from reconvene.core.workflow import Again, Continue, End, Goto, Move
+from reconvene.wire.places import Place, Places, Roster
+from reconvene.wire.reading import Reading, flag_of, scalars, text_of
+from reconvene.wire.yaml_reader import Mapping, Scalar
+
+_ABORTED = {"abort", "aborted", "abandon", "abandoned"}
+_FAILED = {"fail", "failed", "max_rounds"}
+
+
+class Selected(NamedTuple):
+    """What choosing an option does: its move, the phases it skips, the name it is recorded under."""
+
+    move: Move
+    skip: tuple[str, ...]
+    alias: str
+
+
+class Moves:
+    def __init__(self, reading: Reading, places: Places, roster: Roster) -> None:
+        self._reading = reading
+        self._places = places
+        self._roster = roster
+
+    def of_option(self, option: Mapping, here: Place) -> Selected:
+        skip = self._phases(option, "skip")
+        select = option.get("on_select")
+        if isinstance(select, Mapping):
+            if option.get("then") is not None:
+                self._reading.problems.add(option.line_of("then"), "'then' and 'on_select' say the same", "keep one")
+            move, more = self._select(select, here)
+            return Selected(move, (*skip, *more), text_of(option, "as") or text_of(select, "action", "continue"))
+        move = self.of_then(option, here)
+        if isinstance(move, Again) and not flag_of(option, "undo"):
+            self.check_room(here, option.line_of("then"))
+        return Selected(move, skip, text_of(option, "as") or alias_of(move, skip))
+
+    def of_then(self, owner: Mapping, here: Place) -> Move:
+        """The move under `then`: a word or a mapping. Without one: continue."""
+        node = owner.get("then")
+        if isinstance(node, Mapping):
+            return self._mapping(node, here)
+        return Again() if isinstance(node, Scalar) and node.value == "again" else Continue()
+
+    def goto(self, target: str, rerun: bool, here: Place, line: int) -> Move:
+        if target == "current":
+            target = here.id
+        if target == "previous":
+            return self._previous(rerun, here, line)
+        place = self._places.find(target, line, "goto")
+        if place is not None:
+            self._check_reach(place, rerun, here, line)
+        return Goto(target, rerun)
+
+    def again(self, owner: Mapping, key: str) -> Again:
+        return Again(self._roster.spread(tuple(node for node in scalars(owner, key) if isinstance(node.value, str))))
+
+    def check_room(self, here: Place, line: int) -> None:
+        """An extra round that can never fit is a mistake, not a surprise at the checkpoint (rule 15)."""
+        needed = len(here.rounds.plan) + 1
+        if not here.rounds.open_ended and needed > here.rounds.max:
+            message = f"another round of phase '{here.id}' can never fit: its rounds end at {here.rounds.max}"
+            self._reading.problems.add(line, message, f"set rounds: {{max: {needed}}}")
+
+    def _select(self, select: Mapping, here: Place) -> tuple[Move, tuple[str, ...]]:
+        action = text_of(select, "action", "continue")
+        self._check_belongs(select, action, "target", "repeat_phase")
+        self._check_belongs(select, action, "phases", "skip_phases")
+        match action:
+            case "repeat_phase":
+                line = select.line_of("target")
+                return self.goto(text_of(select, "target", "current"), True, here, line), ()
+            case "skip_phases":
+                if not select.wrote("phases"):
+                    self._reading.problems.add(select.line, "skip_phases needs 'phases'", "name the phases to skip")
+                return Continue(), self._phases(select, "phases")
+            case "abort":
+                return End("aborted", "aborted"), ()
+            case _:
+                return Continue(), ()
+
+    def _check_belongs(self, select: Mapping, action: str, key: str, owner: str) -> None:
+        if select.get(key) is not None and action != owner and select.get("action") is not None:
+            message = f"'{key}' belongs to {owner}, not to {action}"
+            self._reading.problems.add(select.line_of(key), message, "remove it, or change the action")
+
+    def _mapping(self, node: Mapping, here: Place) -> Move:
+        given = [key for key in ("again", "goto", "end") if key in node.entries]
+        if len(given) != 1:
+            what = "a move is one of again, goto, end" + (f", not {' and '.join(given)}" if given else "")
+            self._reading.problems.add(node.line, what, "or the words continue, again")
+            return Continue()
+        for key, owner in (("rerun", "goto"), ("status", "end")):
+            if key in node.entries and given[0] != owner:
+                self._reading.problems.add(node.line_of(key), f"'{key}' belongs to {owner}, not to {given[0]}")
+        match given[0]:
+            case "again":
+                return self.again(node, "again")
+            case "goto":
+                return self.goto(text_of(node, "goto"), flag_of(node, "rerun"), here, node.line_of("goto"))
+            case _:
+                return _end(text_of(node, "end"), text_of(node, "status"))
+
+    def _previous(self, rerun: bool, here: Place, line: int) -> Move:
+        if rerun:
+            self._reading.problems.add(line, "goto previous cannot be rerun", "name the phase to run again")
+        elif not self._places.has_earlier_visit(here):
+            message = f"goto previous: no checkpoint can have been visited before phase '{here.id}'"
+            self._reading.problems.add(line, message, "remove this option")
+        return Goto("previous")
+
+    def _check_reach(self, target: Place, rerun: bool, here: Place, line: int) -> None:
+        add = self._reading.problems.add
+        if rerun and not self._places.on_the_way(here, target):
+            where = "comes after" if self._places.same_pass(here, target) else "is not on the way to"
+            hint = "phases that can run again from here: " + ", ".join(self._before(here))
+            add(line, f"goto: phase '{target.id}' {where} '{here.id}', so it cannot run again from here", hint)
+        elif not rerun and not target.asks:
+            hint = f"add rerun: true to run it again, or give '{target.id}' a checkpoint"
+            add(line, f"goto: phase '{target.id}' has no checkpoint, so there is no visit to reopen", hint)
+        elif not rerun and not self._places.same_pass(here, target):
+            message = f"goto: phase '{target.id}' lies inside '{target.parents[-1]}', which has ended at '{here.id}'"
+            add(line, message, f"go to '{target.parents[0]}' with rerun: true instead")
+
+    def _before(self, here: Place) -> list[str]:
+        return [] if self._reading.problems.full else self._places.before(here)[-8:]
+
+    def _phases(self, owner: Mapping, key: str) -> tuple[str, ...]:
+        found = []
+        for node in scalars(owner, key):
+            if self._places.find(str(node.value), node.line, key):
+                found.append(str(node.value))
+        return tuple(found)
+
+
+def alias_of(move: Move, skip: tuple[str, ...]) -> str:
+    """The name under which context.checkpoints records a choice: the seed's, where it has one."""
+    match move:
+        case Continue():
+            return "skip_phases" if skip else "continue"
+        case Again():
+            return "again"
+        case Goto(rerun=rerun):
+            return "repeat_phase" if rerun else "goto"
+        case End(status=status):
+            return "abort" if status == "aborted" else "end"
+        case _:
+            assert_never(move)
+
+
+def _end(outcome: str, status: str) -> End:
+    word = outcome.casefold()
+    match status:
+        case "completed" | "failed" | "aborted":
+            return End(outcome, status)
+        case _:
+            return End(outcome, "aborted" if word in _ABORTED else "failed" if word in _FAILED else "completed")

@@ -1,0 +1,121 @@
+"""Phases and their steps, long and short forms."""
+
+from __future__ import annotations
+
+import re
+
+from reconvene.core.workflow import Each, Phase, Step
+from reconvene.wire.checkpoints import Checkpoints
+from reconvene.wire.checks import Checks
+from reconvene.wire.moves import Moves
+from reconvene.wire.places import Place, Places, Roster
+from reconvene.wire.problems import shown
+from reconvene.wire.reading import Reading, mappings, scalars, text_of
+from reconvene.wire.values import Values
+from reconvene.wire.yaml_reader import Mapping, Scalar
+
+_SHORT = ("agents", "prompt", "reads", "writes", "output")
+_NAME = re.compile(r"[\w-]+")
+
+
+class Phases:
+    def __init__(self, reading: Reading, root: Mapping, places: Places, roster: Roster, values: Values) -> None:
+        self._reading = reading
+        self._root = root
+        self._places = places
+        self._roster = roster
+        self._values = values
+        moves = Moves(reading, places, roster)
+        self._checks = Checks(reading, moves)
+        self._checkpoints = Checkpoints(reading, root, moves, values)
+
+    def read(self) -> tuple[Phase, ...]:
+        phases = tuple(self._phase(each) for each in mappings(self._root, "phases"))
+        self._checkpoints.check_all_used()
+        return phases
+
+    def _phase(self, node: Mapping) -> Phase:
+        here = self._places.of(node)
+        self._check_body(node)
+        return Phase(
+            id=here.id,
+            when=self._reading.expression(node, "when"),
+            each=self._each(node),
+            rounds=here.rounds,
+            steps=self._steps(node, here),
+            phases=tuple(self._phase(each) for each in mappings(node, "phases")),
+            check=self._checks.of(node, here),
+            checkpoint=self._checkpoints.of(node, here),
+            title=text_of(node, "title"),
+            line=here.line,
+        )
+
+    def _check_body(self, node: Mapping) -> None:
+        add = self._reading.problems.add
+        short = [key for key in _SHORT if node.get(key) is not None]
+        if node.get("steps") is not None and node.get("phases") is not None:
+            add(node.line_of("phases"), "a phase has either steps or phases", "put the steps into a phase of their own")
+        for body in ("steps", "phases"):
+            if short and node.get(body) is not None:
+                message = f"a phase has either '{short[0]}' or '{body}'"
+                add(node.line_of(short[0]), message, f"move '{short[0]}' into one of the {body}")
+                return
+        if short and not node.wrote("agents"):
+            add(node.line_of(short[0]), f"'{short[0]}' needs 'agents' in the same phase", "who does the work?")
+
+    def _each(self, node: Mapping) -> Each | None:
+        each = node.get("each")
+        if not isinstance(each, Mapping):
+            return None
+        return Each(
+            of=self._reading.expression(each, "of"),
+            key=text_of(each, "key", "id"),
+            until=self._reading.expression(each, "until"),
+        )
+
+    def _steps(self, node: Mapping, here: Place) -> tuple[Step, ...]:
+        if node.get("steps") is not None:
+            return tuple(self._step(each, here, when=True) for each in mappings(node, "steps"))
+        return (self._step(node, here, when=False),) if node.get("agents") is not None else ()
+
+    def _step(self, node: Mapping, here: Place, *, when: bool) -> Step:
+        """`when` beside a short form is the phase's own."""
+        agents, agents_expr = self._who(node)
+        output = node.get("output")
+        detail = output if isinstance(output, Mapping) else Mapping({}, node.line)
+        name = text_of(detail, "name") or text_of(node, "output")
+        if name:
+            self._output_name(name, output.line if output else node.line, here)
+        file = detail.get("file")
+        return Step(
+            agents=agents,
+            agents_expr=agents_expr,
+            when=self._reading.expression(node, "when") if when else "",
+            prompt=self._reading.prompt(node),
+            reads=None if node.get("reads") is None else self._values.read(scalars(node, "reads")),
+            writes=self._reading.paths(node, "writes"),
+            output=name,
+            output_file=self._reading.path(file, "'file'") if isinstance(file, Scalar) else "",
+            schema=self._reading.contract(detail, "schema"),
+            line=node.line,
+        )
+
+    def _output_name(self, name: str, line: int, here: Place) -> None:
+        if "." in name:
+            hint = "to keep the text in a file: output: {name: …, file: …}"
+            self._reading.problems.add(line, f"'output': '{shown(name)}' must be a name without dots", hint)
+        else:
+            self._values.written(name, line, "output", here)
+
+    def _who(self, node: Mapping) -> tuple[tuple[str, ...], str]:
+        """Literal agents, or an expression: one text may be a group, an agent, or JavaScript."""
+        agents = node.get("agents")
+        if agents is None and not node.wrote("agents"):
+            self._reading.problems.add(node.line, "a step needs 'agents'", "who does the work?")
+            return (), ""
+        if isinstance(agents, Scalar):
+            text = str(agents.value)
+            if self._roster.knows(text) or _NAME.fullmatch(text):
+                return self._roster.spread((agents,)), ""
+            return (), self._reading.source(agents, "'agents'")
+        return self._roster.spread(scalars(node, "agents")), ""

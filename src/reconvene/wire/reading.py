@@ -1,0 +1,253 @@
+"""What every part of the loader shares: where problems go, the files beside the workflow, and the checks of leaves
+(expressions, templates, paths, contracts). Knows no part of the language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as Dict
+
+from reconvene.core import expressions, templates
+from reconvene.errors import WorkflowError
+from reconvene.wire.problems import Problems, did_you_mean, shown
+from reconvene.wire.resources import Unreadable, leaves_folder
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
+
+ROOTS = frozenset({"context", "inputs", "settings", "phase", "round", "item", "up", "groups", "feedback"})
+GATE_ROOTS = ROOTS | {"output"}
+ROUTED_ROOTS = ROOTS | {"routing"}
+SETTING_ROOTS = frozenset({"inputs"})
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_FILE = re.compile(r"\S+\.(md|txt|j2)")
+_CONTRACT_FILE = re.compile(r"\S+\.(json|yaml|yml)")
+_TEMPLATE_PART = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)")
+_LONGEST_PATH = 500
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+class Reading:
+    """One workflow being read."""
+
+    def __init__(self, file: str, resources: Dict[str, str]) -> None:
+        self.problems = Problems(file)
+        self._resources = resources
+        self._checked: dict[tuple[str, frozenset[str]], str | None] = {}
+
+    # --- leaves -----------------------------------------------------------------------------------------------------
+
+    def expression(self, owner: Mapping, key: str, roots: frozenset[str] = ROOTS) -> str:
+        """The source under `key`, checked; "" where there is none."""
+        node = owner.get(key)
+        return self.source(node, f"'{key}'", roots) if isinstance(node, Scalar) else ""
+
+    def source(self, node: Scalar, what: str, roots: frozenset[str] = ROOTS) -> str:
+        text = _javascript(node.value)
+        if (text, roots) not in self._checked:
+            self._checked[text, roots] = expressions.check(text, roots)
+        wrong = self._checked[text, roots]
+        if wrong:
+            self.problems.add(node.line, f"{what}: {wrong}", column=node.column)
+        return text
+
+    def template(self, owner: Mapping, key: str) -> str:
+        node = owner.get(key)
+        return self.template_text(node, f"'{key}'") if isinstance(node, Scalar) else ""
+
+    def template_text(self, node: Scalar, what: str) -> str:
+        text = str(node.value)
+        self._check_template(text, what, node.text_line or node.line)
+        return text
+
+    def _check_template(self, text: str, what: str, first_line: int, file: str = "") -> None:
+        wrong = templates.check(text)
+        if wrong:
+            line, message = wrong
+            self.problems.add(first_line + max(line, 1) - 1, f"{what}: {message}", file=file)
+
+    def paths(self, owner: Mapping, key: str) -> tuple[str, ...]:
+        """Workspace paths or patterns, which may be templates."""
+        return tuple(self.path(node, f"'{key}'") for node in scalars(owner, key))
+
+    def path(self, node: Scalar, what: str) -> str:
+        text = str(node.value)
+        if len(text) > _LONGEST_PATH:
+            self.problems.add(node.line, f"{what}: a path of {len(text)} characters is too long")
+            return text
+        self.template_text(node, what)
+        bare = _TEMPLATE_PART.sub("x", text)
+        if leaves_folder(bare):
+            hint = "use a path relative to the workspace, without '..'"
+            self.problems.add(node.line, f"{what}: '{shown(text)}' leaves the workspace", hint)
+        elif ".git" in bare.casefold().replace("\\", "/").split("/"):
+            self.problems.add(node.line, f"{what}: '{shown(text)}' lies inside a .git folder", "choose another place")
+        return text
+
+    def name(self, text: str, line: int, what: str) -> bool:
+        """Whether this may name a phase, an agent, a group, an input: ids and file names are made of them."""
+        if _NAME.fullmatch(text):
+            return True
+        hint = "use letters, digits, _ and -, beginning with a letter"
+        self.problems.add(line, f"'{shown(text)}' cannot be the name of {what}", hint)
+        return False
+
+    def seconds(self, owner: Mapping, key: str, default: float) -> float:
+        node = owner.get(key)
+        if not isinstance(node, Scalar):
+            return default
+        value = _duration(node.value)
+        if value is None or value <= 0:
+            self.problems.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
+            return default
+        return value
+
+    # --- files beside the workflow ------------------------------------------------------------------------------------
+
+    def prompt(self, owner: Mapping, key: str = "prompt") -> str:
+        """A prompt written here, or the text of the file it names."""
+        node = owner.get(key)
+        if not isinstance(node, Scalar):
+            return ""
+        text = str(node.value)
+        if not _FILE.fullmatch(text):
+            return self.template_text(node, f"'{key}'")
+        found = self.resource(text, node.line, f"'{key}'")
+        if found is None:
+            return ""
+        self._check_template(found, "template", 1, file=text)
+        return found
+
+    def default_prompt(self, agent: str, line: int) -> str:
+        name = f"prompts/{agent}.md"
+        if name not in self._resources:
+            return ""
+        found = self.resource(name, line, f"agent '{agent}'") or ""
+        self._check_template(found, "template", 1, file=name)
+        return found
+
+    def rendered(self, node: Scalar) -> tuple[str, str] | None:
+        """A template of the engine's own files: name and text. What has blanks or braces is the template itself."""
+        text = str(node.value)
+        if re.search(r"\s|\{[{%]", text):
+            return "", self.template_text(node, "'template'")
+        here = leaves_folder(text) or (text in self._resources and f"templates/{text}" not in self._resources)
+        name = text if here else f"templates/{text}"
+        found = self.resource(name, node.line, "'template'")
+        if found is None:
+            return None
+        self._check_template(found, "template", 1, file=name)
+        return text, found
+
+    def recording(self, name: str, line: int) -> object:
+        file = f"recorded/{name}.yaml"
+        found = self.resource(file, line, "'recorded'")
+        return None if found is None else self._parsed(found, file)
+
+    def contract(self, owner: Mapping, key: str) -> object:
+        """A JSON Schema written here or in a file; None where there is none."""
+        node = owner.get(key)
+        if node is None:
+            return None
+        if isinstance(node, Mapping):
+            return self._schema(plain(node), node.line, key)
+        text = str(plain(node))
+        if not _CONTRACT_FILE.fullmatch(text):
+            self.problems.add(node.line, f"'{key}' must be a JSON Schema", "a mapping, or a .json or .yaml file")
+            return None
+        found = self.resource(text, node.line, f"'{key}'")
+        return None if found is None else self._schema(self._parsed(found, text), node.line, key)
+
+    def resource(self, name: str, line: int, what: str) -> str | None:
+        """The text of a file beside the workflow, or None with a problem noted."""
+        if leaves_folder(name):
+            self.problems.add(line, f"{what}: '{shown(name)}' is outside the workflow's folder", "keep it inside")
+            return None
+        try:
+            return self._resources[name]
+        except KeyError:
+            hint = did_you_mean(name, [each for each in self._resources if each.count("/") <= 1])
+            self.problems.add(line, f"{what}: there is no file '{shown(name)}' beside the workflow", hint)
+        except Unreadable as error:
+            self.problems.add(line, f"{what}: '{shown(name)}' cannot be read: {error}")
+        return None
+
+    def _parsed(self, text: str, file: str) -> object:
+        try:
+            return plain(read_yaml(text, file))
+        except WorkflowError as error:
+            for each in error.problems:
+                self.problems.add(each.line, each.message, each.hint, file=each.file, column=each.column)
+            return None
+
+    def _schema(self, schema: object, line: int, key: str) -> object:
+        from jsonschema import Draft202012Validator, SchemaError
+
+        try:
+            Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]
+        except SchemaError as error:
+            self.problems.add(line, f"'{key}' is not a JSON Schema: {shown(error.message, 160)}")
+        return schema
+
+
+def text_of(owner: Mapping, key: str, default: str = "") -> str:
+    node = owner.get(key)
+    return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else default
+
+
+def int_of(owner: Mapping, key: str, default: int) -> int:
+    node = owner.get(key)
+    return node.value if isinstance(node, Scalar) and isinstance(node.value, int) else default
+
+
+def flag_of(owner: Mapping, key: str) -> bool:
+    node = owner.get(key)
+    return isinstance(node, Scalar) and node.value is True
+
+
+def scalars(owner: Mapping, key: str) -> tuple[Scalar, ...]:
+    """The entries of a list, or the one value that stands for a list of one."""
+    node = owner.get(key)
+    if isinstance(node, Scalar):
+        return (node,)
+    return tuple(item for item in node.items if isinstance(item, Scalar)) if isinstance(node, Sequence) else ()
+
+
+def texts_of(owner: Mapping, key: str) -> tuple[str, ...]:
+    return tuple(str(node.value) for node in scalars(owner, key))
+
+
+def mappings(owner: Mapping, key: str) -> tuple[Mapping, ...]:
+    """The mappings of a list, or the one mapping that stands for it."""
+    node = owner.get(key)
+    if isinstance(node, Mapping):
+        return (node,)
+    return tuple(item for item in node.items if isinstance(item, Mapping)) if isinstance(node, Sequence) else ()
+
+
+def entries(owner: Mapping, key: str) -> dict[str, Node]:
+    node = owner.get(key)
+    return node.entries if isinstance(node, Mapping) else {}
+
+
+def line_in(owner: Mapping, key: str, name: str) -> int:
+    """The line of entry `name` of the mapping under `key`."""
+    node = owner.get(key)
+    return node.line_of(name) if isinstance(node, Mapping) else owner.line
+
+
+def _javascript(value: str | int | float | bool | None) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _duration(value: object) -> float | None:
+    if isinstance(value, int | float):
+        return float(value)
+    text = str(value).strip()
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    if not re.fullmatch(rf"({_DURATION.pattern}\s*)+", text):
+        return None
+    return sum(float(amount) * _UNITS[unit] for amount, unit in _DURATION.findall(text))

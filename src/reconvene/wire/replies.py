@@ -1,0 +1,217 @@
+"""Reading what agents reply: JSON inside prose, `<file>` blocks, and whether a value fits its contract. Pure text work.
+
+It knows nothing of who replied or over which wire. Every complaint is written to be read by the agent that must do
+better next time, as well as by a person.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_FILE_OPEN = re.compile(r"""<file\s+path\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*>""")
+_FILE_CLOSE = re.compile(r"^[ \t]*</file>|</file>", re.MULTILINE)
+_WHOLE_FENCE = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n?[ \t]*\1\s*\Z", re.DOTALL)
+_STARTS = re.compile(r"[{\[]")
+_MAX_STARTS = 1000  # a reply full of brackets must not cost quadratic time
+_MAX_PROBLEMS = 8
+
+
+def extract_json(text: str) -> object:
+    """The JSON in a reply: the whole text, else a fenced block, else the first object or array that parses.
+
+    ValueError says where the most promising candidate went wrong.
+    """
+    body = text.strip().removeprefix("\ufeff")
+    if not body:
+        raise ValueError("the reply is empty; it should be JSON")
+    try:
+        return _loads(body)
+    except ValueError as whole:
+        complaint = whole
+    for candidate in _fenced(text):
+        try:
+            return _loads(candidate)
+        except ValueError as error:
+            complaint = error
+    found, value = _first_balanced(text)
+    if found:
+        return value
+    if not _STARTS.search(text):
+        raise ValueError(f"the reply holds no JSON; it starts with {_excerpt(body, 0)!r}")
+    raise ValueError(f"the reply holds no valid JSON: {complaint}")
+
+
+def _loads(text: str) -> object:
+    try:
+        value: object = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        near = _excerpt(text, error.pos)
+        raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}, near {near!r}") from None
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+    return value
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON; use null or a number")
+
+
+def _fenced(text: str) -> list[str]:
+    blocks = [(match[2].lower(), match[3]) for match in _FENCE.finditer(text)]
+    return [body for language, body in blocks if language == "json"] + [body for lang, body in blocks if lang != "json"]
+
+
+def _first_balanced(text: str) -> tuple[bool, object]:
+    """The first object or array in running text. Objects and non-empty arrays win over a stray `[]` or `[1]` mark."""
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    fallback: tuple[bool, object] = (False, None)
+    position = 0
+    for _ in range(_MAX_STARTS):
+        start = _STARTS.search(text, position)
+        if start is None:
+            break
+        try:
+            value, position = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            position = start.end()
+            continue
+        if isinstance(value, dict) or _holds_objects(value):
+            return True, value
+        if not fallback[0]:
+            fallback = (True, value)
+    return fallback
+
+
+def _holds_objects(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(item, dict | list) for item in value)
+
+
+def _excerpt(text: str, position: int, width: int = 40) -> str:
+    piece = text[max(0, position - width // 2) : position + width]
+    return " ".join(piece.split())
+
+
+def file_blocks(text: str) -> tuple[dict[str, str], str]:
+    """The `<file path="…">…</file>` blocks of a reply, and the reply without them.
+
+    A block ends at the first `</file>` that stands on a line of its own, or else at the first one. A block that is
+    never closed was cut short: ValueError. Naming a path twice keeps the later text.
+    """
+    files: dict[str, str] = {}
+    rest: list[str] = []
+    position = 0
+    while opening := _FILE_OPEN.search(text, position):
+        rest.append(text[position : opening.start()])
+        closing = _closing(text, opening.end())
+        path = (opening[1] or opening[2] or "").strip()
+        if closing is None:
+            raise ValueError(f'the block <file path="{path}"> is never closed with </file>; the reply may be cut short')
+        files[path] = _block_body(text[opening.end() : closing[0]])
+        position = closing[1]
+    rest.append(text[position:])
+    return files, "".join(rest).strip()
+
+
+def _closing(text: str, start: int) -> tuple[int, int] | None:
+    following = _FILE_OPEN.search(text, start)
+    limit = following.start() if following else len(text)
+    inline: tuple[int, int] | None = None
+    for match in _FILE_CLOSE.finditer(text, start, limit):
+        if match.start() and text[match.start() - 1] == "\n":
+            return match.span()
+        inline = inline or match.span()
+    return inline
+
+
+def _block_body(body: str) -> str:
+    """Without the line breaks that belong to the tags, and without a code fence around the whole of it."""
+    body = body.removeprefix("\r\n").removeprefix("\n")
+    fence = _WHOLE_FENCE.match(body)
+    if fence and fence[1] not in fence[2]:
+        body = fence[2]
+    if body and not body.endswith("\n"):
+        body += "\n"
+    return body
+
+
+def validate(schema: object, value: object) -> list[str]:
+    """What is wrong with a value, in plain words; [] = it fits. A schema that is itself wrong is a problem too."""
+    from jsonschema import exceptions, validators
+
+    if not isinstance(schema, dict):
+        return [f"the output contract is not a JSON Schema (it is {_kind(schema)})"]
+    kind: Any = validators.validator_for(schema, default=validators.validator_for({}))
+    try:
+        kind.check_schema(schema)
+        errors = sorted(kind(schema).iter_errors(value), key=lambda error: [str(part) for part in error.absolute_path])
+    except exceptions.SchemaError as error:
+        return [f"the output contract is not a valid JSON Schema: {error.message}"]
+    except Exception as error:  # an unresolvable $ref, a bad pattern: the schema's fault, and it has many types
+        return [f"the output contract cannot be used: {error}"]
+    problems = [_in_words(error) for error in errors[:_MAX_PROBLEMS]]
+    if len(errors) > _MAX_PROBLEMS:
+        problems.append(f"and {len(errors) - _MAX_PROBLEMS} more")
+    return problems
+
+
+def _in_words(error: Any) -> str:
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
+    at = where or "the reply"
+    match error.validator:
+        case "required":
+            missing = [name for name in error.validator_value if name not in error.instance]
+            return f"{at}: {' and '.join(repr(str(name)) for name in missing)} is missing"
+        case "type":
+            return f"{at} should be {_wanted(error.validator_value)}, not {_kind(error.instance)}"
+        case "enum":
+            choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in error.validator_value)
+            return f"{at} is {_shown(error.instance)}; it should be one of {choices}"
+        case "additionalProperties":
+            return f"{at}: {error.message[0].lower()}{error.message[1:]}"
+        case _:
+            return f"{at}: {_shorten(error.message)}"
+
+
+def _wanted(types: object) -> str:
+    names = types if isinstance(types, list) else [types]
+    return " or ".join(_NAMES.get(str(name), str(name)) for name in names)
+
+
+_NAMES = {
+    "object": "an object",
+    "array": "a list",
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case str():
+            return "text"
+        case int() | float():
+            return "a number"
+        case list() | tuple():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return type(value).__name__
+
+
+def _shown(value: object) -> str:
+    return _shorten(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _shorten(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

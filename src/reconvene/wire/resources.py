@@ -1,0 +1,71 @@
+"""The files around a workflow: prompts, templates, recordings. Nothing outside the workflow's folder is ever read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from reconvene.wire.yaml_reader import MAX_BYTES
+
+_FOLDERS = ("prompts", "templates", "recorded", "schemas")
+
+
+class Unreadable(Exception):
+    """A file that is there but cannot be used; the message says why."""
+
+
+class Folder(Mapping[str, str]):
+    """Relative path → text, read when asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def __getitem__(self, name: str) -> str:
+        return read_text(self._inside(name))
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and os.path.lexists(self._root / name)
+
+    def __iter__(self) -> Iterator[str]:
+        """What may be worth naming in a hint; not a full listing."""
+        for folder in _FOLDERS:
+            for path in sorted((self._root / folder).glob("*")):
+                yield f"{folder}/{path.name}"
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _inside(self, name: str) -> Path:
+        path = self._root / name
+        if not os.path.lexists(path):
+            raise KeyError(name)
+        try:
+            inside = path.resolve().is_relative_to(self._root.resolve())
+        except (OSError, RuntimeError):  # a loop of links
+            inside = False
+        if not inside:
+            raise Unreadable("it is a link that leaves the workflow's folder")
+        return path
+
+
+def leaves_folder(name: str) -> bool:
+    """Whether a relative path points outside, before any file is touched."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return path.is_absolute() or ".." in path.parts or name[1:2] == ":" or "\0" in name
+
+
+def read_text(path: Path) -> str:
+    """A regular, small, UTF-8 file; Unreadable with the reason otherwise."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise Unreadable("it is not a file")
+        if found.st_size > MAX_BYTES:
+            raise Unreadable(f"it is larger than {MAX_BYTES // 1_000_000} MB")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable("it is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        raise Unreadable(getattr(error, "strerror", None) or str(error)) from None

@@ -1,0 +1,43 @@
+"""Snapshots: a state as JSON and back. Deletable at any time; the key says which code and workflow made it."""
+
+from __future__ import annotations
+
+from typing import get_args, get_origin
+
+import msgspec
+from immutables import Map
+
+from reconvene.core.state import EVOLVE_VERSION, RunState
+
+
+def snapshot_key(workflow: str) -> str:
+    return f"{EVOLVE_VERSION}/{workflow}"
+
+
+def encode_state(state: RunState) -> bytes:
+    return msgspec.json.encode(state, enc_hook=_from_map)
+
+
+def decode_state(data: bytes) -> RunState:
+    return msgspec.json.decode(data, type=RunState, dec_hook=_to_map)
+
+
+def _from_map(value: object) -> object:
+    if isinstance(value, Map):
+        return dict(value.items())
+    raise NotImplementedError(f"{type(value).__name__} is not part of a state")
+
+
+def _to_map(kind: type, value: object) -> object:
+    if get_origin(kind) is Map or kind is Map:
+        arguments = get_args(kind) or (str, object)
+        return Map(msgspec.convert(value, dict[arguments[0], arguments[1]], dec_hook=_to_map, strict=False))  # type: ignore[valid-type]
+    raise NotImplementedError(f"{kind} is not part of a state")
+
+
+def entries(state: RunState) -> int:
+    """Roughly how many entries a snapshot of this state would hold: what decides when the next one is due."""
+    world, record = state.world, state.record
+    size = len(world.values) + len(world.files) + len(world.outputs) + len(world.visits) + len(world.entries)
+    size += len(record.ended) + len(record.remarks) + len(record.decisions) + len(record.calls)
+    return size * (1 + len(state.marks))

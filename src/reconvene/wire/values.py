@@ -1,0 +1,109 @@
+"""The names of values: who writes them, where they live, and whether what a step reads exists.
+
+Rule 5 of the language: a name lives in the innermost `each` body that holds all its writers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from reconvene.wire.places import Place
+from reconvene.wire.problems import shown
+from reconvene.wire.reading import Reading
+from reconvene.wire.yaml_reader import Scalar
+
+ENGINE_NAMES = frozenset(
+    {
+        "feature",
+        "checkpoints",
+        "skip_phases",
+        "phases",
+        "subagents_spawned",
+        "deliverables",
+        "gap_checks",
+        "inputs",
+        "settings",
+        "conversation",
+    }
+)
+READ_WORDS = (
+    "own.full",
+    "own.summary",
+    "all.full",
+    "all.summary",
+    "round.full",
+    "round.summary",
+    "files",
+    "values",
+    "conversation",
+)
+_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+_LOOKS_LIKE_FILE = re.compile(r".*/.*|.*\.\w+", re.DOTALL)
+
+
+class Values:
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._homes: dict[str, tuple[str, ...]] = {}
+        self._reads: list[Scalar] = []
+
+    def written(self, path: str, line: int, what: str, here: Place) -> str:
+        """Notes a writer. `path` may lead into the value; its root is the name. Returns it if it may be written."""
+        name = path.partition(".")[0]
+        problems = self._reading.problems
+        if not _PATH.fullmatch(path):
+            hint = "use letters, digits and _, with dots between the parts"
+            problems.add(line, f"{what}: '{shown(path)}' cannot be the name of a value", hint)
+            return ""
+        if name in ENGINE_NAMES or name in READ_WORDS:
+            problems.add(line, f"{what}: '{name}' is kept by the engine and cannot be written", "choose another name")
+            return ""
+        before = self._homes.get(name)
+        self._homes[name] = here.eaches if before is None else _shared(before, here.eaches)
+        return path
+
+    def read(self, nodes: tuple[Scalar, ...]) -> tuple[str, ...]:
+        """Notes what a step reads; checked once all writers are known."""
+        self._reads.extend(nodes)
+        return tuple(str(node.value) for node in nodes)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Value name → id of the `each` phase it lives in, "" for the run."""
+        return {name: home[-1] if home else "" for name, home in self._homes.items()}
+
+    def check_reads(self, inputs: Collection[str]) -> None:
+        for node in self._reads:
+            self._check_read(node, str(node.value), inputs)
+
+    def _check_read(self, node: Scalar, text: str, inputs: Collection[str]) -> None:
+        root, dot, rest = text.partition(".")
+        if text in READ_WORDS or text in self._homes:
+            return
+        if root == "inputs" and dot:
+            if rest not in inputs:
+                self._unknown(node, f"reads: there is no input '{shown(rest)}'", rest, inputs)
+        elif root in ("own", "all", "round"):
+            self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, READ_WORDS[:6])
+        elif root in ("settings", "context", "phase", "item", "up", "groups") and dot and "/" not in text:
+            hint = "name the value itself; prompts can use {{" + shown(text) + "}}"
+            self._reading.problems.add(node.line, f"reads: '{shown(text)}' is not something to read", hint)
+        elif _LOOKS_LIKE_FILE.fullmatch(text):
+            self._reading.path(node, "reads")
+        else:
+            known = [*self._homes, *READ_WORDS, *(f"inputs.{name}" for name in inputs)]
+            self._unknown(node, f"reads: nothing writes a value '{shown(text)}'", text, known)
+
+    def _unknown(self, node: Scalar, message: str, word: str, known: Collection[str]) -> None:
+        self._reading.problems.add_unknown(node.line, message, word, known, column=node.column)
+
+
+def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """The loops both lie in."""
+    count = 0
+    for here, there in zip(one, other):
+        if here != there:
+            break
+        count += 1
+    return one[:count]

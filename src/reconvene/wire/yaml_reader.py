@@ -1,0 +1,261 @@
+"""YAML text → a tree of nodes that know their line. Knows nothing of workflows.
+
+libyaml only ever hands over a stream of events; the tree is composed here. That keeps the dangerous parts out: aliases
+(bombs), deep nesting (libyaml's own composer overflows the stack), duplicate keys and foreign tags are refused while
+the events pass by. Plain scalars follow YAML 1.2: `on`, `yes`, `010` and `12:30:45` are text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import yaml
+
+from reconvene.wire.problems import Problems, shown
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 50
+MAX_NODES = 100_000
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CORE_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")}
+_TEXT_TAGS = {"tag:yaml.org,2002:str", "!"}
+_NULL = {"", "~", "null", "Null", "NULL"}
+_BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_JSON = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    value: str | int | float | bool | None
+    line: int
+    column: int = 0
+    text_line: int = 0  # where the text itself begins: a block scalar's is the line below its `|`
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    items: tuple[Node, ...]
+    line: int
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    entries: dict[str, Node]
+    line: int
+    column: int = 0
+    key_lines: dict[str, int] = field(default_factory=dict)
+
+    def get(self, key: str) -> Node | None:
+        return self.entries.get(key)
+
+    def wrote(self, key: str) -> bool:
+        """Whether the author gave this key, also where its value was no good and is gone."""
+        return key in self.key_lines
+
+    def line_of(self, key: str) -> int:
+        return self.key_lines.get(key, self.line)
+
+
+Node = Scalar | Sequence | Mapping
+
+
+def read_yaml(text: str, file: str) -> Node:
+    """One document of plain data. WorkflowError, with every problem found, for anything else."""
+    problems = Problems(file)
+    root = _read(text, problems)
+    problems.raise_any()
+    assert root is not None  # there is no missing root without a problem
+    return root
+
+
+def plain(node: Node) -> object:
+    """The node as dicts, lists and scalars."""
+    match node:
+        case Scalar(value=value):
+            return value
+        case Sequence(items=items):
+            return [plain(item) for item in items]
+        case Mapping(entries=entries):
+            return {key: plain(value) for key, value in entries.items()}
+
+
+def _read(text: str, problems: Problems) -> Node | None:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        problems.add(text.count("\n", 0, error.start) + 1, "this is not valid text", "save the file as UTF-8")
+        return None
+    if size > MAX_BYTES:
+        problems.add(0, f"the file is larger than {MAX_BYTES // 1_000_000} MB", "move long texts into files beside it")
+        return None
+    try:
+        return _Composer(yaml.parse(text, Loader=_LOADER), problems).document()
+    except _Stop:
+        return None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1 if isinstance(error.position, int) else 0
+        problems.add(line, "a control character or invalid byte is not allowed in YAML", "save the file as plain UTF-8")
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problems.add(*_syntax(error, text), column=mark.column + 1 if mark else 0)
+    except yaml.YAMLError as error:
+        problems.add(0, f"this is not valid YAML: {shown(error, 200)}")
+    return None
+
+
+def _syntax(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, str]:
+    mark = error.problem_mark or error.context_mark
+    line = mark.line + 1 if mark else 0
+    parts = [part for part in (error.context, error.problem) if part]
+    lines = text.splitlines()
+    here = lines[line - 1] if 0 < line <= len(lines) else ""
+    hint = ""
+    if "\t" in here[: len(here) - len(here.lstrip())] or "'\\t'" in (error.problem or ""):
+        hint = "indent with spaces, YAML does not allow tabs"
+    elif error.problem and "mapping values are not allowed" in error.problem:
+        hint = "put text that contains ': ' in quotes"
+    return line, "this is not valid YAML: " + ", ".join(parts), hint
+
+
+class _Stop(Exception):
+    """Reading on makes no sense; the problem is already noted."""
+
+
+class _Composer:
+    """Composes nodes from events. Recursion is bounded: the depth is checked before each descent."""
+
+    def __init__(self, events: Iterator[yaml.Event], problems: Problems) -> None:
+        self._events = events
+        self._problems = problems
+        self._depth = 0
+        self._nodes = 0
+
+    def document(self) -> Node:
+        root: Node | None = None
+        documents = 0
+        for event in self._events:
+            match event:
+                case yaml.StreamStartEvent() | yaml.StreamEndEvent() | yaml.DocumentEndEvent():
+                    continue
+                case yaml.DocumentStartEvent():
+                    documents += 1
+                    if documents > 1:
+                        raise self._stop(event, "the file holds several documents", "keep one of them")
+                case _:
+                    root = self._node(event)
+        if root is None or (isinstance(root, Scalar) and root.value is None):
+            self._problems.add(0, "the file is empty")
+            raise _Stop
+        return root
+
+    def _stop(self, event: yaml.Event, message: str, hint: str = "") -> _Stop:
+        self._problems.add(_line(event), message, hint, column=_column(event))
+        return _Stop()
+
+    def _node(self, event: yaml.Event) -> Node:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise self._stop(event, f"the file holds more than {MAX_NODES} values")
+        if isinstance(event, yaml.AliasEvent):
+            self._problems.add(_line(event), f"aliases (*{shown(event.anchor)}) are not allowed", "write it out")
+            return Scalar("", _line(event), _column(event))
+        self._refuse_anchor_and_tag(event)
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._stop(event, f"this is nested more than {MAX_DEPTH} deep")
+        node = self._mapping(event) if isinstance(event, yaml.MappingStartEvent) else self._sequence(event)
+        self._depth -= 1
+        return node
+
+    def _refuse_anchor_and_tag(self, event: yaml.Event) -> None:
+        anchor = getattr(event, "anchor", None)
+        if anchor is not None:
+            self._problems.add(_line(event), f"anchors (&{shown(anchor)}) are not allowed", "write it out")
+        tag = getattr(event, "tag", None)
+        if tag is not None and tag not in _CORE_TAGS and tag != "!":
+            self._problems.add(_line(event), f"the tag {shown(tag)} is not allowed", "write the plain value")
+
+    def _sequence(self, start: yaml.Event) -> Sequence:
+        items = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            items.append(self._node(event))
+        return Sequence(tuple(items), _line(start), _column(start))
+
+    def _mapping(self, start: yaml.Event) -> Mapping:
+        entries: dict[str, Node] = {}
+        key_lines: dict[str, int] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            line = _line(event)
+            key = self._key(self._node(event))
+            value = self._node(next(self._events))
+            if key is None:
+                continue
+            if key in entries:
+                first = key_lines[key]
+                self._problems.add(line, f"'{shown(key)}' is given twice, on lines {first} and {line}", "keep one")
+                continue
+            entries[key] = value
+            key_lines[key] = line
+        return Mapping(entries, _line(start), _column(start), key_lines)
+
+    def _key(self, node: Node) -> str | None:
+        if isinstance(node, Scalar) and isinstance(node.value, str):
+            return node.value
+        what = f"the key {shown(node.value)}" if isinstance(node, Scalar) else "a key that is a list or a mapping"
+        self._problems.add(node.line, f"{what} is not text", "keys are words; put it in quotes", column=node.column)
+        return None
+
+    def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
+        line = _line(event)
+        block = event.style in ("|", ">")
+        value: str | int | float | bool | None = event.value
+        # implicit[0]: a plain scalar without a tag, the only kind that may be anything but text
+        if event.implicit[0] or (event.tag in _CORE_TAGS and event.tag not in _TEXT_TAGS):
+            value = self._resolve(event.value, event)
+        return Scalar(value, line, _column(event), line + 1 if block else line)
+
+    def _resolve(self, text: str, event: yaml.Event) -> str | int | float | bool | None:
+        if text in _NULL:
+            return None
+        if text in _BOOL:
+            return _BOOL[text]
+        if _INT.fullmatch(text) or _BASED.fullmatch(text):
+            return self._int(text, event)
+        if _NOT_JSON.fullmatch(text):
+            self._problems.add(_line(event), f"{text} is not a number that can be stored", "put it in quotes")
+            return None
+        if _FLOAT.fullmatch(text):
+            return self._float(text, event)
+        return text
+
+    def _int(self, text: str, event: yaml.Event) -> int | None:
+        number = int(text, 0) if len(text) <= 25 else 1 << 64
+        if abs(number) >= 1 << 63:
+            self._problems.add(_line(event), f"the number {shown(text)} is too large", "put it in quotes")
+            return None
+        return number
+
+    def _float(self, text: str, event: yaml.Event) -> float | None:
+        number = float(text)
+        if not math.isfinite(number):
+            self._problems.add(_line(event), f"the number {shown(text)} is too large", "put it in quotes")
+            return None
+        return number
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 0
+
+
+def _column(event: yaml.Event) -> int:
+    return event.start_mark.column + 1 if event.start_mark else 0

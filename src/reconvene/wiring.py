@@ -1,0 +1,54 @@
+"""The composition root: which adapter stands behind which port. The only module that knows them all."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from reconvene.adapters.sqlite import SqliteLog
+
+if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+    from reconvene.ports import AgentRunner, History, Workspace
+
+
+class SystemClock:
+    def now(self) -> str:
+        from datetime import UTC, datetime
+
+        return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def open_log(home: str | os.PathLike[str]) -> SqliteLog:
+    """The log alone: enough for the inbox, and cheap to import."""
+    return SqliteLog(os.path.join(os.path.abspath(home), "reconvene.db"))
+
+
+def open_engine(
+    home: str | os.PathLike[str],
+    *,
+    runner: AgentRunner | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Engine:
+    from reconvene.app.engine import Engine
+
+    root = os.path.abspath(home)
+    if runner is None:
+        from reconvene.adapters.agents import Agents
+
+        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say)
+
+    def workspace_for(run: str, folder: str) -> Workspace:
+        from reconvene.adapters.workspace import FolderWorkspace
+
+        safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
+        return FolderWorkspace(folder, os.path.join(root, "manifests", f"{safe}.json"))
+
+    def history_for() -> History:
+        from reconvene.adapters.git import GitHistory
+
+        return GitHistory(os.path.join(root, "history.git"))
+
+    return Engine(open_log(root), SystemClock(), runner, workspace_for, history_for, root)

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+
+from reconvene.doors.cli.options import CheckpointShape, example, fields_of, match_option, read_fields
+from reconvene.errors import Refused, UserError
+
+CHECKPOINT: CheckpointShape = {
+    "id": "C1",
+    "prompt": "Good enough?",
+    "options": [
+        {"label": "Accept", "available": False, "why_not": "a question is open"},
+        {
+            "label": "Another round",
+            "recommend": True,
+            "remark": "required",
+            "fields": [{"id": "why", "required": True}],
+        },
+        {"label": "Again"},
+        {"label": "again, harder"},
+        {"label": "7"},
+    ],
+    "fields": [
+        {"id": "count", "type": "number"},
+        {"id": "sure", "type": "confirm"},
+        {"id": "who", "type": "agents"},
+        {"id": "note"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "label"),
+    [
+        ("Accept", "Accept"),
+        ("accept", "Accept"),
+        ("  ACCEPT ", "Accept"),
+        ("acc", "Accept"),
+        ("another", "Another round"),
+        ("again", "Again"),
+        ("again,", "again, harder"),
+        ("1", "Accept"),
+        ("4", "again, harder"),
+        ("7", "7"),
+    ],
+)
+def test_an_option_is_found_by_label_beginning_or_number(typed: str, label: str) -> None:
+    assert match_option(CHECKPOINT, typed)["label"] == label
+
+
+@pytest.mark.parametrize("typed", ["A", "an option", "", "0", "6", "-1"])
+def test_an_option_that_is_not_clear_is_refused_with_the_list(typed: str) -> None:
+    with pytest.raises(Refused) as refused:
+        match_option(CHECKPOINT, typed)
+    assert refused.value.exit_code == 64
+    assert "1. Accept (not available: a question is open); 2. Another round" in refused.value.hint
+
+
+def test_fields_take_their_own_types() -> None:
+    fields = fields_of(CHECKPOINT, CHECKPOINT["options"][1])
+    typed = ["count=3", "sure=yes", "who=economist, contrarian", "note=a=b", "why=because"]
+    assert read_fields(fields, typed) == {
+        "count": 3,
+        "sure": True,
+        "who": ["economist", "contrarian"],
+        "note": "a=b",
+        "why": "because",
+    }
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("cuont=3", "did you mean count?"),
+        ("count=three", "number"),
+        ("sure=perhaps", "true or false"),
+        ("note", "name=value"),
+    ],
+)
+def test_a_bad_field_is_refused(typed: str, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        read_fields(fields_of(CHECKPOINT, None), [typed])
+    assert said in refused.value.message + refused.value.hint
+
+
+def test_the_example_command_takes_the_recommended_option_with_all_it_needs() -> None:
+    assert example(CHECKPOINT, "x-1") == [
+        "decide", "x-1", "--option", "Another round", "--field", "why=…", "--feedback", "comment: …",
+    ]  # fmt: skip
+
+
+def test_the_example_command_never_proposes_what_is_not_available() -> None:
+    plain: CheckpointShape = {"id": "C1", "options": CHECKPOINT["options"][:1] + CHECKPOINT["options"][2:3]}
+    assert example(plain, "x-1") == ["decide", "x-1", "--option", "Again"]
