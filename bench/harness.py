@@ -6,13 +6,12 @@ its own preparation left out.
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -72,12 +71,19 @@ class Row:
         return "ok" if self.score <= self.target else "over"
 
 
+def in_turn(names: Iterable[str], turn: int) -> list[str]:
+    """Who goes first rotates, and every second lap is backwards: nobody always runs behind the same neighbour."""
+    order = list(names)
+    lap, first = divmod(turn, len(order))
+    rotated = order[first:] + order[:first]
+    return rotated[::-1] if lap % 2 else rotated
+
+
 def interleave(contenders: Mapping[str, Contender], samples: int) -> dict[str, list[float]]:
-    """`samples` turns for each. Who begins a turn rotates, so that nobody always runs behind the same neighbour."""
+    """`samples` turns for each."""
     taken: dict[str, list[float]] = {name: [] for name in contenders}
-    names = list(contenders)
     for turn in range(samples):
-        for name in itertools.islice(itertools.cycle(names), turn % len(names), turn % len(names) + len(names)):
+        for name in in_turn(contenders, turn):
             taken[name].append(contenders[name]())
     return taken
 

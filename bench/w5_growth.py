@@ -1,72 +1,152 @@
 """W5: what a step costs at step 10, 100, 1,000 and 5,000 of one run, and how the database grows.
 
-Minutes lie between step 10 and step 5,000, and a machine is not the same after minutes. So inside each window of steps
-the agent also makes a raw commit, and a window's cost is compared in units of the floor of that very moment.
+Minutes lie between step 10 and step 5,000, and a machine is not the same after minutes. So all runs stand in threads of
+their own and take one step when told to, in turns; and around step 100, 1,000 and 5,000 a fresh run takes turns with
+the old one, its steps 10 to 50 beside theirs. The score is the old run's step over the fresh run's of the same moment.
 """
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import statistics
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
 from bench import agents, floors, ours, peers
-from bench.harness import OURS, PEER, Options, Row, progress
+from bench.harness import FLOOR, OURS, PEER, Contender, Options, Row, in_turn, progress, ratio
 
 TITLE = "growth: one run of 5,000 steps"
 AT = (10, 100, 1_000, 5_000)
+YOUNG, WIDTH = 9, 41  # a fresh run's first steps do not count; a window is this wide
 FLAT, LINEAR = 1.2, 1.1
+FRESH = "fresh"
 
 
-class Probe:
-    """Called once in every step. Within a window it measures: since the last call one step's cost, then one commit."""
+class Stepper:
+    """A run in a thread of its own. `work` is given a function that its agent must call in every step."""
 
-    def __init__(self, folder: Path, database: Callable[[], Path], steps: int) -> None:
-        self._windows = {at: window(at, steps) for at in AT if at <= steps}
-        self._half, self._last = steps // 2, steps
-        self._database = database
-        self._floor = floors.connect(folder / "probe.db")
-        self._step = 0
-        self._left = 0.0
-        self.costs: dict[int, list[float]] = {at: [] for at in self._windows}
-        self.floors: dict[int, list[float]] = {at: [] for at in self._windows}
-        self.bytes: dict[int, int] = {}
+    def __init__(self, work: Callable[[Callable[[], None]], object]) -> None:
+        self._go, self._here = threading.Semaphore(0), threading.Semaphore(0)
+        self._left, self._cost = 0.0, 0.0
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._live, args=(work,), daemon=True)
+        self._thread.start()
+        self._arrived()
 
-    def __call__(self) -> None:
-        arrived = time.perf_counter()
-        self._step += 1
-        for at, steps in self._windows.items():
-            if self._step in steps:
-                if self._step - 1 in steps:
-                    self.costs[at].append(arrived - self._left)
-                begun = time.perf_counter()
-                floors.commit(self._floor)
-                self.floors[at].append(time.perf_counter() - begun)
-        if self._step in (1, self._half, self._last):
-            self.bytes[self._step] = _logical_size(self._database())
+    def _live(self, work: Callable[[Callable[[], None]], object]) -> None:
+        try:
+            work(self._turn)
+        except BaseException as failure:
+            self._failure = failure
+        finally:
+            self._here.release()
+
+    def _turn(self) -> None:
+        """Inside the agent: stop here until told to go on. Stamped on this side, so that waking up is not counted."""
+        self._cost = time.perf_counter() - self._left
+        self._here.release()
+        self._go.acquire()
         self._left = time.perf_counter()
 
-    def cost(self, at: int) -> float:
-        return statistics.median(self.costs[at]) * 1000
+    def _arrived(self) -> None:
+        self._here.acquire()
+        if self._failure is not None:
+            raise self._failure
 
-    def floor(self, at: int) -> float:
-        return statistics.median(self.floors[at]) * 1000
+    def step(self) -> float:
+        """From leaving the agent to entering it again, in seconds."""
+        self._go.release()
+        self._arrived()
+        return self._cost
 
-    def relative(self, at: int) -> float:
-        return self.cost(at) / self.floor(at)
+    def finish(self) -> None:
+        """After the last step."""
+        self.step()
+        self._thread.join()
 
-    def bend(self) -> float:
+
+Costs = dict[tuple[str, int], list[float]]  # (side, window) → seconds
+
+
+class Race:
+    """The long runs, in turns, and what was seen of them."""
+
+    def __init__(self, folder: Path, options: Options, steps: int) -> None:
+        self._folder, self._steps = folder, steps
+        self._fresh_homes = (folder / f"fresh{number}" for number in itertools.count())
+        databases: dict[str, Callable[[], Path]] = {
+            OURS: lambda: _database(folder / OURS),
+            PEER: lambda: folder / "threads.db",
+        }
+        self._databases = options.chosen(databases)
+        self._with_ours = OURS in options.sides
+        self.windows = {at: window(at, steps) for at in AT if at <= steps}
+        self.costs: Costs = defaultdict(list)
+        self.bytes: dict[str, list[int]] = defaultdict(list)
+
+    def run(self) -> None:
+        raw = floors.connect(self._folder / "floor.db")
+        works: dict[str, Callable[[Callable[[], None]], object]] = {
+            OURS: lambda turn: _our_run(self._folder / OURS, self._steps, turn),
+            PEER: lambda turn: peers.growth(self._folder / "threads.db", self._steps, turn),
+        }
+        runs = {name: Stepper(works[name]) for name in self._databases}
+        fresh: Stepper | None = None
+        for step in range(1, self._steps):
+            at = next((at for at, steps in self.windows.items() if step in steps), 0)
+            if step in (1, self._steps // 2):
+                self._weigh()
+            if at > AT[0] and fresh is None and self._with_ours:
+                fresh = self._begin_fresh()
+            turns: dict[str, Contender] = {name: stepper.step for name, stepper in runs.items()}
+            if at:
+                turns[FLOOR] = lambda: _timed_commit(raw)
+            if fresh:
+                turns[FRESH] = fresh.step
+            for name in in_turn(turns, step):
+                self.costs[name, at].append(turns[name]())
+            if fresh and step + 1 not in self.windows[at]:
+                fresh.finish()
+                fresh = None
+        self._weigh()
+        for stepper in runs.values():
+            stepper.finish()
+        raw.close()
+
+    def _begin_fresh(self) -> Stepper:
+        home = next(self._fresh_homes)
+        stepper = Stepper(lambda turn: _our_run(home, YOUNG + WIDTH + 1, turn))
+        for _ in range(YOUNG):
+            stepper.step()
+        return stepper
+
+    def _weigh(self) -> None:
+        for name, database in self._databases.items():
+            self.bytes[name].append(_logical_size(database()))
+
+    def cost(self, side: str, at: int) -> float | None:
+        seen = self.costs.get((side, at))
+        return statistics.median(seen) * 1000 if seen else None
+
+    def bend(self, side: str) -> float | None:
         """Bytes of the second half over bytes of the first: 1 is a straight line."""
-        first, half, last = (self.bytes[step] for step in (1, self._half, self._last))
+        if side not in self.bytes:
+            return None
+        first, half, last = self.bytes[side]
         return (last - half) / (half - first)
+
+    def megabytes(self, side: str) -> float | None:
+        return self.bytes[side][-1] / 2**20 if side in self.bytes else None
 
 
 def window(at: int, last: int) -> range:
-    """About forty steps around `at`, wholly inside the run, none of them the very first."""
-    begin = max(3, min(at - 20, last - 41))
-    return range(begin, begin + 41)
+    """Steps around `at`, wholly inside the run, none of them the very first."""
+    begin = max(YOUNG, min(at - WIDTH // 2, last - WIDTH))
+    return range(begin, begin + WIDTH)
 
 
 def measure(options: Options) -> list[Row]:
@@ -74,55 +154,49 @@ def measure(options: Options) -> list[Row]:
     if options.quick:
         progress(f"    --quick: {steps:,} steps instead of {AT[-1]:,}")
     with options.scratch() as folder:
-        mine = _ours(folder, steps) if OURS in options.sides else None
-        theirs = _langgraph(folder, steps) if PEER in options.sides else None
-    steps_shown = [at for at in AT if at <= steps]
-    return [*(_step_row(at, mine, theirs, steps) for at in steps_shown), _bytes_row(mine, theirs, steps)]
+        race = Race(folder, options, steps)
+        race.run()
+    return [*(_step_row(race, at, steps) for at in race.windows), _bytes_row(race, steps)]
 
 
-def _ours(folder: Path, steps: int) -> Probe:
-    probe = Probe(folder, lambda: _database(folder / "ours"), steps)
-    agents.probes.append(probe)
-    ours.growth(folder / "ours", steps)
-    agents.probes.remove(probe)
-    return probe
-
-
-def _langgraph(folder: Path, steps: int) -> Probe:
-    database = folder / "threads.db"
-    probe = Probe(folder, lambda: database, steps)
-    peers.growth(database, steps, probe)
-    return probe
-
-
-def _step_row(at: int, mine: Probe | None, theirs: Probe | None, steps: int) -> Row:
+def _step_row(race: Race, at: int, steps: int) -> Row:
     last = at == steps
-    either = mine or theirs
     return Row(
         workload="W5",
         what=f"step {at:,}",
         unit="ms",
-        ours=mine.cost(at) if mine else None,
-        floor=either.floor(at) if either else None,
-        peer=theirs.cost(at) if theirs else None,
-        score=mine.relative(at) / mine.relative(AT[0]) if mine and last else None,
+        ours=race.cost(OURS, at),
+        floor=race.cost(FLOOR, at),
+        peer=race.cost(PEER, at),
+        score=ratio(race.cost(OURS, at), race.cost(FRESH, at)) if last else None,
         target=FLAT if last else None,
         of=f"× step {AT[0]}",
     )
 
 
-def _bytes_row(mine: Probe | None, theirs: Probe | None, steps: int) -> Row:
+def _bytes_row(race: Race, steps: int) -> Row:
     return Row(
         workload="W5",
         what=f"database after {steps:,}",
         unit="MB",
-        ours=mine.bytes[steps] / 2**20 if mine else None,
+        ours=race.megabytes(OURS),
         floor=steps * len(floors.ROW) / 2**20,
-        peer=theirs.bytes[steps] / 2**20 if theirs else None,
-        score=mine.bend() if mine else None,
+        peer=race.megabytes(PEER),
+        score=race.bend(OURS),
         target=LINEAR,
         of="2nd half ÷ 1st",
     )
+
+
+def _our_run(home: Path, steps: int, turn: Callable[[], None]) -> None:
+    agents.this_thread.turn = turn
+    ours.growth(home, steps)
+
+
+def _timed_commit(raw: sqlite3.Connection) -> float:
+    begun = time.perf_counter()
+    floors.commit(raw)
+    return time.perf_counter() - begun
 
 
 def _database(home: Path) -> Path:

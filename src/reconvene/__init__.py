@@ -1,1 +1,76 @@
-"""Reconvene."""
+"""Reconvene: a human-in-the-loop engine for teams of agents. The public door of the library: re-exports only.
+
+Names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+    from reconvene.core.commands import Abort, AddRemark, AnswerCheckpoint, Pause, RemarkIn, Resume, Rollback, SaveDraft
+    from reconvene.core.state import RunState
+    from reconvene.core.workflow import Workflow
+    from reconvene.errors import (
+        AgentError,
+        Bug,
+        ReconveneError,
+        Refused,
+        StaleDecision,
+        StoreError,
+        UserError,
+        WorkflowError,
+    )
+    from reconvene.wire.workflow import load_workflow, parse_workflow
+    from reconvene.wiring import open_engine
+
+_HOMES = {
+    "Engine": "app.engine",
+    "RunState": "core.state",
+    "Workflow": "core.workflow",
+    "load_workflow": "wire.workflow",
+    "parse_workflow": "wire.workflow",
+    "open_engine": "wiring",
+    **dict.fromkeys(
+        ("Abort", "AddRemark", "AnswerCheckpoint", "Pause", "RemarkIn", "Resume", "Rollback", "SaveDraft"),
+        "core.commands",
+    ),
+    **dict.fromkeys(
+        ("AgentError", "Bug", "ReconveneError", "Refused", "StaleDecision", "StoreError", "UserError", "WorkflowError"),
+        "errors",
+    ),
+}
+
+__all__ = [
+    "Abort",
+    "AddRemark",
+    "AgentError",
+    "AnswerCheckpoint",
+    "Bug",
+    "Engine",
+    "Pause",
+    "ReconveneError",
+    "Refused",
+    "RemarkIn",
+    "Resume",
+    "Rollback",
+    "RunState",
+    "SaveDraft",
+    "StaleDecision",
+    "StoreError",
+    "UserError",
+    "Workflow",
+    "WorkflowError",
+    "load_workflow",
+    "open_engine",
+    "parse_workflow",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'reconvene' has no attribute {name!r}")
+    return getattr(import_module(f"reconvene.{home}"), name)

@@ -22,7 +22,7 @@ class IndexRow(NamedTuple):
 
 
 class EventLog(Protocol):
-    """Append-only logs, artefacts by digest, index rows, snapshots, leases. Conformance: reconvene.testing.conformance."""
+    """Append-only logs, artefacts by digest, index rows, snapshots, leases. See reconvene.testing.conformance."""
 
     def append(
         self,
@@ -54,7 +54,7 @@ class EventLog(Protocol):
         """The kept one if its key matches."""
 
     def acquire(self, run: str, holder: str) -> bool:
-        """Take the run's lease. False while another live holder has it; a dead process's lease is taken over at once."""
+        """Take the run's lease. False while another live holder has it; a dead process's is taken over at once."""
 
     def release(self, run: str, holder: str) -> None: ...
 

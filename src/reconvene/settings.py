@@ -6,7 +6,6 @@ Knows environment variables and defaults; opens and creates nothing.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
@@ -14,9 +13,9 @@ DEBUG_VARIABLE = "RECONVENE_DEBUG"
 DEFAULT_HOME = ".reconvene"
 
 
-def home_folder(given: str = "") -> Path:
+def home_folder(given: str = "") -> str:
     """`--home`, else RECONVENE_HOME, else `.reconvene` under the current folder."""
-    return Path(given or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+    return given or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME
 
 
 def person(given: str = "") -> str:

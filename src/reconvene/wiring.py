@@ -21,6 +21,16 @@ class SystemClock:
         return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def _file_name(run: str) -> str:
+    """A run's id as a file name, its own for every id."""
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
+    if safe == run:
+        return safe
+    from reconvene.core.ids import digest_of
+
+    return f"{safe}-{digest_of(run.encode())[:8]}"
+
+
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     """The log alone: enough for the inbox, and cheap to import."""
     return SqliteLog(os.path.join(os.path.abspath(home), "reconvene.db"))
@@ -43,8 +53,7 @@ def open_engine(
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
 
-        safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
-        return FolderWorkspace(folder, os.path.join(root, "manifests", f"{safe}.json"))
+        return FolderWorkspace(folder, os.path.join(root, "manifests", f"{_file_name(run)}.json"))
 
     def history_for() -> History:
         from reconvene.adapters.git import GitHistory

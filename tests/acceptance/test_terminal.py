@@ -171,7 +171,7 @@ def test_ctrl_c_at_the_question_leaves_the_checkpoint_open(terminal: Terminal, f
     child = terminal("run", "two-step.yaml")
     child.expect("Your decision")
     child.sendcontrol("c")
-    child.expect("reconvene decide two-step-1 --option Continue")
+    child.expect("reconvene resume two-step-1")
     assert ending(child) == 3
     assert command(folder, "show")["status"] == "waiting"
 
@@ -312,7 +312,7 @@ def test_without_colour_and_on_a_narrow_screen_it_still_works(terminal: Terminal
     seen = str(child.before)
     child.sendcontrol("c")
     assert ending(child) == 3
-    assert not re.search(r"\x1b\[(?:[0-9;]*;)?[34][0-9]", seen + str(child.before))
+    assert not re.search(r"\x1b\[(?:[0-9;]*;)?[34][0-9](?:;[0-9;]*)?m", seen + str(child.before))
 
 
 def test_half_a_terminal_is_none(terminal: Terminal, folder: Path) -> None:

@@ -135,8 +135,10 @@ def test_answers_survive_going_back_and_forth():
 
 
 def test_previous_from_the_first_checkpoint_is_not_available():
-    text = TALK.replace("- {label: Discuss, remark: required, then: again}",
-                        "- {label: Discuss, remark: required, then: again}\n        - {label: Previous, then: {goto: previous}}")
+    text = TALK.replace(
+        "- {label: Discuss, remark: required, then: again}",
+        "- {label: Discuss, remark: required, then: again}\n        - {label: Previous, then: {goto: previous}}",
+    )
     game = play(text)
     game.finish("a")
     assert "Previous" not in game.labels
@@ -231,7 +233,12 @@ def test_repeat_phase_enters_the_target_and_everything_between_anew_and_counts()
     counts = game.context()["phases"]["iteration_counts"]
     assert counts == {"draft": 2, "optional": 2, "review": 2}
     row = game.context()["checkpoints"][0]
-    assert (row["phase"], row["decision"], row["target"], row["feedback"]) == ("review", "repeat_phase", "draft", "too long")
+    assert (row["phase"], row["decision"], row["target"], row["feedback"]) == (
+        "review",
+        "repeat_phase",
+        "draft",
+        "too long",
+    )
 
 
 def test_repeat_current_runs_only_this_phase_again():
@@ -259,12 +266,18 @@ def test_skip_phases_skips_and_is_recorded_in_the_seeds_words():
     context = game.context()
     assert context["skip_phases"] == ["after", "later"]
     row = context["checkpoints"][0]
-    assert (row["decision"], row["skipped"], row["feedback"]) == ("skip_phases", ["after", "later"], "not needed for now")
+    assert (row["decision"], row["skipped"], row["feedback"]) == (
+        "skip_phases",
+        ["after", "later"],
+        "not needed for now",
+    )
 
 
 def test_repeat_phase_takes_its_target_off_the_skip_list():
-    text = REPEAT.replace("{id: optional, agents: [b]}",
-                          "{id: optional, agents: [b], checkpoint: {options: [{label: Skip review, then: continue, skip: [draft]}]}}")
+    text = REPEAT.replace(
+        "{id: optional, agents: [b]}",
+        "{id: optional, agents: [b], checkpoint: {options: [{label: Skip review, then: continue, skip: [draft]}]}}",
+    )
     game = play(text)
     game.finish("a")
     game.finish("b")

@@ -1,8 +1,8 @@
 """A random walk over the real core, on all five processes: legal and illegal commands in any order.
 
-What must hold after every command: nothing but the project's own errors, folding the log gives the state, the same command
-twice adds nothing, at most one open checkpoint and never a stuck run, no remark or decision lost, late outputs inert,
-the order of parallel outputs irrelevant, undo restores the world, limits kept.
+What must hold after every command: nothing but the project's own errors, folding the log gives the state, the same
+command twice adds nothing, at most one open checkpoint and never a stuck run, no remark or decision lost, late outputs
+inert, the order of parallel outputs irrelevant, undo restores the world, limits kept.
 """
 
 from __future__ import annotations
@@ -36,12 +36,40 @@ INPUTS = {
 }
 LISTS = [{"id": "x1", "question": "Which?", "options": ["a", "b"]}, {"id": "x2", "text": "Why?"}]
 VALUES: list[object] = [
-    {"level": "complex", "pieces": LISTS, "batches": LISTS, "list": LISTS, "sections": LISTS, "tasks": LISTS, "todos": LISTS,
-     "job_complete": False, "verdict": "REVISE", "complete": False, "questions": LISTS, "conflicts": LISTS, "critical": [],
-     "open": 3, "warning": True},
-    {"level": "straightforward", "pieces": [], "batches": [{"id": "b1"}], "list": [], "sections": [{"id": "s1"}], "tasks": [],
-     "todos": [{"id": "t1"}], "job_complete": True, "verdict": "APPROVE", "complete": True, "questions": [], "conflicts": [],
-     "critical": [{"id": "g1"}], "open": 0, "warning": False},
+    {
+        "level": "complex",
+        "pieces": LISTS,
+        "batches": LISTS,
+        "list": LISTS,
+        "sections": LISTS,
+        "tasks": LISTS,
+        "todos": LISTS,
+        "job_complete": False,
+        "verdict": "REVISE",
+        "complete": False,
+        "questions": LISTS,
+        "conflicts": LISTS,
+        "critical": [],
+        "open": 3,
+        "warning": True,
+    },
+    {
+        "level": "straightforward",
+        "pieces": [],
+        "batches": [{"id": "b1"}],
+        "list": [],
+        "sections": [{"id": "s1"}],
+        "tasks": [],
+        "todos": [{"id": "t1"}],
+        "job_complete": True,
+        "verdict": "APPROVE",
+        "complete": True,
+        "questions": [],
+        "conflicts": [],
+        "critical": [{"id": "g1"}],
+        "open": 0,
+        "warning": False,
+    },
     None,  # plain text: expressions over it may fail, and then a person is asked
     {"level": "exploration"},
 ]
@@ -89,8 +117,12 @@ class Walk(RuleBasedStateMachine):
             view = shown(self.game.state, self.game.book, task.task)
             for remark in view.remarks:
                 assert remark["text"] in view.prompt, "what was delivered is in the prompt itself"
-            command = self.game.output(task.agent, f"{task.task}#{task.attempt}", value=value,
-                                       files={p: task.task for p in view.writes} if files or view.writes else {})
+            command = self.game.output(
+                task.agent,
+                f"{task.task}#{task.attempt}",
+                value=value,
+                files=dict.fromkeys(view.writes, task.task) if files or view.writes else {},
+            )
             self.spent.append(command)
             self.attempt(command)
 
@@ -111,6 +143,27 @@ class Walk(RuleBasedStateMachine):
         assert states[0].record == states[1].record
         for command in commands[::-1] if backwards else commands:
             self.attempt(command)
+
+    @rule(turns=st.integers(1, 12), value=st.sampled_from(VALUES[:2]), pick=st.sampled_from([0, 0, 0, 1, 2, 3]))
+    def play_on(self, turns: int, value: object, pick: int) -> None:
+        """Go deep: agents deliver something sensible, the person mostly takes the first option."""
+        for _ in range(turns):
+            for task in self._tasks():
+                view = shown(self.game.state, self.game.book, task.task)
+                self.attempt(
+                    self.game.output(task.agent, task.task, value=value, files=dict.fromkeys(view.writes, task.task))
+                )
+            point = self.game.state.world.open
+            if point is not None:
+                option = point.options[pick % len(point.options)]
+                self.said += 1
+                remarks = (c.RemarkIn(f"remark {self.said}"),) if option.remark == "required" else ()
+                answers = {
+                    f.id: f.options[0] if f.options else "yes"
+                    for f in (*point.fields, *option.fields)
+                    if f.type in ("text", "choice", "confirm")
+                }
+                self.attempt(c.AnswerCheckpoint(point.id, option.label, answers, remarks, by="ann", door="test"))
 
     @rule(pick=st.integers(0, 6), retryable=st.booleans())
     def fail(self, pick: int, retryable: bool) -> None:
@@ -225,8 +278,12 @@ def test_any_sequence_of_commands_leaves_the_run_whole(sketch: str) -> None:
     machine = type(f"Walk_{sketch.replace('-', '_')}", (Walk,), {"sketch": sketch})
     run_state_machine_as_test(
         machine,
-        settings=settings(max_examples=40, stateful_step_count=60, deadline=None,
-                          suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]),
+        settings=settings(
+            max_examples=50,
+            stateful_step_count=50,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        ),
     )
 
 

@@ -63,6 +63,13 @@ def test_templates_come_from_their_folder_or_stand_in_the_file(tmp_path: Path) -
     assert (found.files[2].each, found.files[2].source) == ("tasks", "output.full")
 
 
+def test_templates_that_only_others_include_are_kept_too(tmp_path: Path) -> None:
+    text = "name: w\nphases: [{id: a}]\nfiles: [{path: a.md, template: a.j2}]"
+    parts = {"templates/a.j2": "{% include 'part.j2' %}", "templates/part.j2": "P", "templates/logo.png": "no text"}
+    found = load_workflow(write(tmp_path, {"workflow.yaml": text, **parts}))
+    assert found.templates == {"a.j2": "{% include 'part.j2' %}", "part.j2": "P"}
+
+
 def test_recordings_are_parsed_and_kept_with_the_workflow(tmp_path: Path) -> None:
     file = write(
         tmp_path,

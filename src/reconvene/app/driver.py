@@ -14,7 +14,7 @@ from reconvene.app.files import Files
 from reconvene.app.session import Session
 from reconvene.core.commands import Claim, Command, Pause, RecordAttempt, Resume
 from reconvene.core.plan import Effect, RunCheck, RunTask, plan
-from reconvene.ports import AgentRunner, Listener
+from reconvene.ports import AgentRunner, Assignment, Listener
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on a provider's advice to hold back
@@ -31,12 +31,15 @@ class Driver:
         self._claim = claim
         self._by = by
         self._door = door
-        self._mailbox: asyncio.Queue[Done] = asyncio.Queue()
+        self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Effect, asyncio.Task[None]] = {}
+        self._begun: set[Effect] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
         limits = session.book.workflow.limits
         self._slots = asyncio.Semaphore(limits.concurrency)
-        self._model_slots: dict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(limits.model_concurrency))
+        self._model_slots: dict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(limits.model_concurrency)
+        )
 
     def post(self, command: Command) -> None:
         """Put a command into the mailbox, from the driver's own event loop."""
@@ -45,19 +48,31 @@ class Driver:
     async def drive(self) -> None:
         session = self._session
         session.refresh()
-        self._files.restore(session)
         edits, blobs = self._files.edits(session, self._by, self._door)
-        session.submit([*([edits] if edits else []), Claim(), *([Resume(self._by, self._door)] if session.state.paused else [])],
-                       blobs, self._claim)
+        self._files.restore(session)
+        session.submit(
+            [*([edits] if edits else []), Claim(), *([Resume(self._by, self._door)] if session.state.paused else [])],
+            blobs,
+            self._claim,
+        )
         self._files.sync(session)
         async with asyncio.TaskGroup() as group:
-            while True:
-                effects = plan(session.state, session.book)
-                self._start(effects, group)
-                self._stop(effects)
-                if not self._running and self._mailbox.empty():
-                    return
-                await self._receive()
+            ticks = group.create_task(self._tick())
+            try:
+                while True:
+                    effects = plan(session.state, session.book)
+                    self._start(effects, group)
+                    self._stop(effects)
+                    if not self._running and self._mailbox.empty():
+                        return
+                    await self._receive()
+            finally:
+                ticks.cancel()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(_POLL)
+            self._mailbox.put_nowait(None)
 
     def _start(self, effects: list[Effect], group: asyncio.TaskGroup) -> None:
         for effect in effects:
@@ -65,12 +80,11 @@ class Driver:
                 self._running[effect] = group.create_task(self._perform(effect))
 
     def _stop(self, effects: list[Effect]) -> None:
-        """Cancel what is no longer wanted. A plain pause lets running agents finish."""
+        """Cancel what is no longer wanted, once. A plain pause lets agents that have begun finish."""
         state = self._session.state
-        if state.paused and not state.pause_now:
-            return
+        patient = state.paused and not state.pause_now
         for effect, task in self._running.items():
-            if effect not in effects:
+            if effect not in effects and not (patient and effect in self._begun) and not task.cancelling():
                 task.cancel()
 
     async def _perform(self, effect: Effect) -> None:
@@ -78,15 +92,17 @@ class Driver:
             done = await self._work(effect)
         except asyncio.CancelledError:
             if isinstance(effect, RunCheck):
-                self._running.pop(effect, None)
                 return
             done = Done(RecordAttempt(effect.task, effect.attempt, cancelled=True, why="cancelled before it began"), {})
-        self._running.pop(effect, None)
+        finally:
+            self._running.pop(effect, None)
+            self._begun.discard(effect)
         self._mailbox.put_nowait(done)
 
     async def _work(self, effect: Effect) -> Done:
         session = self._session
         if isinstance(effect, RunCheck):
+            self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
         work = assignment(session.state, session.book, effect)
         hold = self._holding.pop(effect.task, 0.0)
@@ -94,26 +110,30 @@ class Driver:
             await asyncio.sleep(min(hold, _LONGEST_WAIT))
         async with self._slots:
             if work.agent.kind != "model":
-                done = await run_task(self._runner, work, self._listener)
+                done = await self._attempt(effect, work)
             else:
                 async with self._model_slots[work.agent.model]:
-                    done = await run_task(self._runner, work, self._listener)
+                    done = await self._attempt(effect, work)
         if done.wait:
             self._holding[effect.task] = done.wait
         return done
 
+    async def _attempt(self, effect: Effect, work: Assignment) -> Done:
+        self._begun.add(effect)
+        return await run_task(self._runner, work, self._listener)
+
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""
         session = self._session
-        try:
-            batch = [await asyncio.wait_for(self._mailbox.get(), _POLL)]
-        except TimeoutError:
+        news = [await self._mailbox.get()]
+        while not self._mailbox.empty():
+            news.append(self._mailbox.get_nowait())
+        batch = [done for done in news if done is not None]
+        if not batch:
             if session.behind():
                 session.refresh()
-                self._files.sync(session)
+                self._files.restore(session)
             return
-        while not self._mailbox.empty():
-            batch.append(self._mailbox.get_nowait())
         blobs: dict[str, bytes] = {}
         for done in batch:
             blobs |= done.blobs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from typing import NamedTuple
 
@@ -40,9 +41,17 @@ def assignment(state: RunState, book: Book, effect: RunTask) -> Assignment:
         agent = replace(agent, options={**agent.options, "recording": book.workflow.recordings.get(agent.recorded)})
     frame = state.world.top
     return Assignment(
-        run=state.run, task=effect.task, attempt=effect.attempt, agent=agent, prompt=view.prompt,
-        files={path: book.read(digest) for path, digest in view.files.items()}, writes=view.writes, schema=view.schema,
-        round=frame.round.n if frame.round else 1, phase=frame.phase, remarks=view.remarks,
+        run=state.run,
+        task=effect.task,
+        attempt=effect.attempt,
+        agent=agent,
+        prompt=view.prompt,
+        files={path: book.read(digest) for path, digest in view.files.items()},
+        writes=view.writes,
+        schema=view.schema,
+        round=frame.round.n if frame.round else 1,
+        phase=frame.phase,
+        remarks=view.remarks,
     )
 
 
@@ -62,7 +71,13 @@ async def run_task(runner: AgentRunner, work: Assignment, listener: Listener) ->
         return _failed(work, request, error, time.monotonic() - started)
     except ReconveneError as error:
         listener(Progress(work.run, task, work.agent.name, "failed", error.message))
-        return _failed(work, request, AgentError(error.message, hint=error.hint, retryable=False), time.monotonic() - started)
+        return _failed(
+            work, request, AgentError(error.message, hint=error.hint, retryable=False), time.monotonic() - started
+        )
+    except Exception as error:  # an adapter that breaks is a failed attempt, not a lost run
+        message = f"{type(error).__name__}: {error}"
+        listener(Progress(work.run, task, work.agent.name, "failed", message))
+        return _failed(work, request, AgentError(message, retryable=False), time.monotonic() - started)
     done = _answered(work, answer, time.monotonic() - started)
     tokens = answer.usage.input_tokens + answer.usage.output_tokens
     listener(Progress(work.run, task, work.agent.name, "done", tokens=tokens))
@@ -70,11 +85,20 @@ async def run_task(runner: AgentRunner, work: Assignment, listener: Listener) ->
 
 
 def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float) -> Done:
-    blobs = {digest_of(request): request}
+    request = getattr(error, "request", b"") or request  # as really sent, secrets redacted
+    reply: bytes = getattr(error, "reply", b"")
+    usage: Usage = getattr(error, "usage", None) or Usage()
+    blobs = {digest_of(data): data for data in (request, reply) if data}
     why = error.message + (f" ({error.hint})" if error.hint else "")
     command = RecordAttempt(
-        work.task, work.attempt, failed=True, retryable=error.retryable, why=why, prompt=digest_of(request),
-        usage=Usage(seconds=round(seconds, 3)),
+        work.task,
+        work.attempt,
+        failed=True,
+        retryable=error.retryable,
+        why=why,
+        prompt=digest_of(request),
+        reply=digest_of(reply) if reply else "",
+        usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),
     )
     return Done(command, blobs, error.wait)
 
@@ -93,12 +117,22 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> Done:
     if value is not None:
         encoded = to_json(value)
         value_ref = Ref(keep(encoded), "json", len(encoded))
-    usage = answer.usage if answer.usage.seconds else replace(answer.usage, seconds=round(seconds, 3))
+    usage = replace(
+        answer.usage,
+        seconds=answer.usage.seconds or round(seconds, 3),
+        cost=answer.usage.cost if math.isfinite(answer.usage.cost) else 0.0,
+    )
     command = RecordAttempt(
-        work.task, work.attempt, output=Ref(keep(text), "text", len(text)), value=value_ref,
+        work.task,
+        work.attempt,
+        output=Ref(keep(text), "text", len(text)),
+        value=value_ref,
         files=tuple(FileOut(path, keep(data), len(data)) for path, data in sorted(answer.files.items())),
-        ignored=answer.ignored, usage=usage, prompt=keep(answer.request or work.prompt.encode()),
-        reply=keep(answer.reply) if answer.reply else "", recorded=answer.recorded,
+        ignored=answer.ignored,
+        usage=usage,
+        prompt=keep(answer.request or work.prompt.encode()),
+        reply=keep(answer.reply) if answer.reply else "",
+        recorded=answer.recorded,
     )
     return Done(command, blobs)
 
@@ -121,9 +155,14 @@ async def run_check(runner: AgentRunner, state: RunState, book: Book, effect: Ru
         return Done(RecordCheck(effect.serial), {})
     request = msgspec.json.encode({"context": scope.context(state, book), "phase": {"id": phase.id}}).decode()
     work = Assignment(
-        run=state.run, task=f"R{effect.serial}/0/check", attempt=1,
-        agent=Agent("check", "command", command=phase.check.script, timeout=phase.check.timeout), prompt=request,
-        files={path: book.read(version.digest) for path, version in state.world.files.items()}, writes=(), schema=None,
+        run=state.run,
+        task=f"R{effect.serial}/0/check",
+        attempt=1,
+        agent=Agent("check", "command", command=phase.check.script, timeout=phase.check.timeout),
+        prompt=request,
+        files={path: book.read(version.digest) for path, version in state.world.files.items()},
+        writes=(),
+        schema=None,
     )
     try:
         answer = await runner.run(work, listener)
@@ -137,7 +176,7 @@ async def run_check(runner: AgentRunner, state: RunState, book: Book, effect: Ru
 
 def _verdict(serial: int, verdict: object) -> RecordCheck:
     if not isinstance(verdict, dict):
-        return RecordCheck(serial, error="it must print a JSON object such as {\"action\": \"retry\", \"say\": \"…\"}")
+        return RecordCheck(serial, error='it must print a JSON object such as {"action": "retry", "say": "…"}')
     action = str(verdict.get("action") or "")
     if action not in _ACTIONS:
         return RecordCheck(serial, error=f"unknown action {action!r} (known: {', '.join(_ACTIONS[1:])})")

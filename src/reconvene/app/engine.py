@@ -16,12 +16,13 @@ from reconvene.app.files import Files
 from reconvene.app.session import Session, book_for, index_row
 from reconvene.core import templates
 from reconvene.core.book import to_json
-from reconvene.core.commands import Claim, Command, Pause, StartRun
+from reconvene.core.commands import AnswerCheckpoint, Claim, Command, Pause, RecordEdits, Rollback, StartRun
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
 from reconvene.core.expressions import evaluate
 from reconvene.core.ids import digest_of
 from reconvene.core.paths import is_safe
+from reconvene.core.plan import plan
 from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow
 from reconvene.errors import Conflict, ReconveneError, UserError
@@ -52,7 +53,7 @@ class Engine:
         self._drivers: dict[str, Driver] = {}
         self._claim = uuid.uuid4().hex[:12]
 
-    # --- starting and finding ---------------------------------------------------------------------------------------
+    # --- starting and finding ---
 
     def start(
         self,
@@ -74,7 +75,14 @@ class Engine:
             run = self._free_id(workflow)
             session = Session.new(self.log, self._clock, run, book)
             command = StartRun(
-                run, digest, workflow.name, digest_of(given_json), digest_of(chosen_json), self._folder(workflow, run), by, door
+                run,
+                digest,
+                workflow.name,
+                digest_of(given_json),
+                digest_of(chosen_json),
+                self._folder(workflow, run),
+                by,
+                door,
             )
             (outcome,) = session.submit([command], blobs)
             if outcome.error is None:
@@ -95,7 +103,9 @@ class Engine:
     def _id(self, workflow: Workflow, n: int) -> str:
         if not workflow.run_id:
             return f"{workflow.name}-{n}"
-        return templates.render(workflow.run_id, {"year": self._clock.now()[:4], "n": f"{n:03d}", "name": workflow.name})
+        return templates.render(
+            workflow.run_id, {"year": self._clock.now()[:4], "n": f"{n:03d}", "name": workflow.name}
+        )
 
     def _folder(self, workflow: Workflow, run: str) -> str:
         if not workflow.workspace:
@@ -116,10 +126,12 @@ class Engine:
         if len(matching) > 1:
             raise UserError(f"{prefix!r} may be {', '.join(matching[:6])}.", hint="Give more of the id.")
         near = difflib.get_close_matches(prefix, runs, n=3)
-        raise UserError(f"There is no run {prefix!r}.",
-                        hint=f"Did you mean {', '.join(near)}?" if near else "reconvene runs lists them.")
+        raise UserError(
+            f"There is no run {prefix!r}.",
+            hint=f"Did you mean {', '.join(near)}?" if near else "reconvene runs lists them.",
+        )
 
-    # --- reading and writing ----------------------------------------------------------------------------------------
+    # --- reading and writing ---
 
     def session(self, run: str) -> Session:
         return Session.load(self.log, self._clock, run)
@@ -128,9 +140,13 @@ class Engine:
         return self.session(run).state
 
     def submit(self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None) -> RunState:
-        """Record one command, durably, without driving the run on."""
+        """Record one command, durably, without driving the run on. What a person did in the workspace comes first."""
         session = self.session(run)
-        (outcome,) = session.submit([command], blobs)
+        commands, found = [command], dict(blobs or {})
+        if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
+            edits, edited = self._edits(session, command.by, command.door)
+            commands, found = [*([edits] if edits else []), command], {**found, **edited}
+        outcome = session.submit(commands, found)[-1]
         if outcome.error is not None:
             raise outcome.error
         return session.state
@@ -140,16 +156,27 @@ class Engine:
         session = self.session(run)
         if session.state.ended:
             return []
-        command, blobs = self._files(session).edits(session, by, door)
+        command, blobs = self._edits(session, by, door)
         if command is None:
             return []
         session.submit([command], blobs)
         return [edit.path for edit in command.edits]
 
+    def _edits(self, session: Session, by: str, door: str) -> tuple[RecordEdits | None, dict[str, bytes]]:
+        files, holder = self._files(session), uuid.uuid4().hex[:12]
+        found = files.edits(session, by, door)
+        if self.log.acquire(session.run, holder):
+            # Nobody drives: what a crash left unwritten, or unnoted, is put right before the log moves on.
+            try:
+                files.restore(session)
+            finally:
+                self.log.release(session.run, holder)
+        return found
+
     def _files(self, session: Session) -> Files:
         return Files(self._workspace_for(session.run, session.state.workspace))
 
-    # --- driving ----------------------------------------------------------------------------------------------------
+    # --- driving ---
 
     async def drive(
         self, run: str, listener: Listener | None = None, *, by: str = "", door: str = "python"
@@ -157,18 +184,30 @@ class Engine:
         """Work until the run waits for a person, is paused, or has ended."""
         holder = uuid.uuid4().hex[:12]
         if not self.log.acquire(run, holder):
-            raise UserError(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
+            raise UserError(
+                f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working"
+            )
+        while True:
+            session = await self._drive(run, holder, listener or _silent, by, door)
+            # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
+            if session.behind():
+                session.refresh()
+            if not plan(session.state, session.book) or not self.log.acquire(run, holder):
+                return session.state
+
+    async def _drive(self, run: str, holder: str, listener: Listener, by: str, door: str) -> Session:
+        """To the next stop; then the lease, which must be held, is given up."""
         try:
             session = self.session(run)
             if session.state.ended:
-                return session.state
-            driver = Driver(session, self._runner, self._files(session), listener or _silent, holder, by, door)
+                return session
+            driver = Driver(session, self._runner, self._files(session), listener, holder, by, door)
             self._drivers[run] = driver
             try:
                 await driver.drive()
             except BaseExceptionGroup as group:
                 raise _first(group) from None
-            return session.state
+            return session
         finally:
             self._drivers.pop(run, None)
             self.log.release(run, holder)
@@ -184,7 +223,7 @@ class Engine:
     def drive_sync(self, run: str, listener: Listener | None = None) -> RunState:
         return asyncio.run(self.drive(run, listener))
 
-    # --- forks and history --------------------------------------------------------------------------------------------
+    # --- forks and history ---
 
     def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "") -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
@@ -192,7 +231,9 @@ class Engine:
         if not events:
             raise UserError(f"There is no run {run!r}.")
         if at < 0 or at > events[-1][0]:
-            raise UserError(f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}")
+            raise UserError(
+                f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}"
+            )
         prefix, state = _rest_point([event for _, event in events[: at or len(events)]])
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
@@ -200,8 +241,15 @@ class Engine:
         while True:
             new = f"{run}-fork-{number}"
             folder = os.path.join(os.path.dirname(state.workspace), new)
-            forked = Forked(at=max(self._clock.now(), state.updated), run=new, source=run, source_seq=len(prefix),
-                            workspace=folder, by=by, door=door)
+            forked = Forked(
+                at=max(self._clock.now(), state.updated),
+                run=new,
+                source=run,
+                source_seq=len(prefix),
+                workspace=folder,
+                by=by,
+                door=door,
+            )
             try:
                 self.log.append(new, 0, [*prefix, forked], {}, index_row(evolve(state, forked)))
                 return new
@@ -251,7 +299,7 @@ class _With:
         return self._blobs[digest] if digest in self._blobs else self._log.artefact(digest)
 
 
-# --- inputs and settings ----------------------------------------------------------------------------------------------
+# --- inputs and settings ---
 
 
 def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
@@ -260,9 +308,13 @@ def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str
         if name not in workflow.inputs and name != "feature":
             near = difflib.get_close_matches(name, workflow.inputs, n=1)
             known = ", ".join(workflow.inputs) or "none"
-            raise UserError(f"{workflow.name} has no input {name!r} (inputs: {known}).",
-                            hint=f"Did you mean {near[0]!r}?" if near else "")
-    missing = [name for name, spec in workflow.inputs.items() if spec.required and given.get(name, spec.default) is None]
+            raise UserError(
+                f"{workflow.name} has no input {name!r} (inputs: {known}).",
+                hint=f"Did you mean {near[0]!r}?" if near else "",
+            )
+    missing = [
+        name for name, spec in workflow.inputs.items() if spec.required and given.get(name, spec.default) is None
+    ]
     if missing:
         raise UserError(f"{workflow.name} needs the input {', '.join(missing)}.", hint=f"Add --input {missing[0]}=…")
     complete: dict[str, object] = {name: given.get(name, spec.default) for name, spec in workflow.inputs.items()}
@@ -278,8 +330,10 @@ def complete_settings(
     for name in given:
         if name not in workflow.settings:
             near = difflib.get_close_matches(name, workflow.settings, n=1)
-            raise UserError(f"{workflow.name} has no setting {name!r} (settings: {', '.join(workflow.settings) or 'none'}).",
-                            hint=f"Did you mean {near[0]!r}?" if near else "")
+            raise UserError(
+                f"{workflow.name} has no setting {name!r} (settings: {', '.join(workflow.settings) or 'none'}).",
+                hint=f"Did you mean {near[0]!r}?" if near else "",
+            )
     chosen: dict[str, object] = {}
     for name, spec in workflow.settings.items():
         if name in given:

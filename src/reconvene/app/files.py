@@ -51,15 +51,14 @@ class Files:
         return (RecordEdits(tuple(edits), by, door), blobs) if edits else (None, {})
 
     def restore(self, session: Session) -> None:
-        """Bring to disk whatever a crash left unwritten."""
+        """Bring to disk whatever a crash left unwritten. Look for a person's edits first."""
         known = self.known(session)
         stale = self._workspace.stale(known)
-        if stale:
-            self._workspace.write({p: session.book.read(known[p]) if p in known else None for p in stale}, known)
+        self._workspace.write({p: session.book.read(known[p]) if p in known else None for p in stale}, known)
         self._written = session.state.world.files
 
     def sync(self, session: Session) -> None:
-        """Bring to disk what the log has added since."""
+        """Bring to disk what the log has added since. What a person wrote is there already, unless a round was undone."""
         files = session.state.world.files
         if files is self._written:
             return
@@ -67,14 +66,7 @@ class Files:
         changed: dict[str, bytes | None] = {
             path: session.book.read(version.digest)
             for path, version in files.items()
-            if not version.person and (path not in before or before[path].digest != version.digest)
+            if path not in before or before[path].digest != version.digest
         }
-        changed |= {path: None for path in before if path not in files and not before[path].person}
-        undone = {
-            path: session.book.read(version.digest)
-            for path, version in files.items()
-            if version.person and path in before and before[path].digest != version.digest and not before[path].person
-        }
-        changed |= undone
-        if changed:
-            self._workspace.write(changed, self.known(session))
+        changed |= {path: None for path in before if path not in files}
+        self._workspace.write(changed, self.known(session))

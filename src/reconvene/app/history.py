@@ -34,21 +34,34 @@ _Described = tuple[str, str, tuple[tuple[str, str], ...], str]
 def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
     match event:
         case e.RoundClosed():
-            agents = ", ".join(output.agent for output in state.world.top.round.outputs) if state.world.top.round else ""
-            return (f"{event.phase}: round {event.n}", f"Worked: {agents}" if agents else "",
-                    (("Phase", event.phase), ("Round", str(event.n)), ("Round-Serial", str(event.serial))), "Reconvene")
+            agents = (
+                ", ".join(output.agent for output in state.world.top.round.outputs) if state.world.top.round else ""
+            )
+            return (
+                f"{event.phase}: round {event.n}",
+                f"Worked: {agents}" if agents else "",
+                (("Phase", event.phase), ("Round", str(event.n)), ("Round-Serial", str(event.serial))),
+                "Reconvene",
+            )
         case e.ItemDone():
             return f"{event.scope}: {event.key} done", "", (("Phase", event.scope), ("Item", event.key)), "Reconvene"
         case e.DecisionRecorded():
-            return (f"{event.phase}: {event.option}", event.feedback,
-                    (("Phase", event.phase), ("Decision", event.decision), ("Checkpoint", event.checkpoint)),
-                    event.by or "person")
+            return (
+                f"{event.phase}: {event.option}",
+                event.feedback,
+                (("Phase", event.phase), ("Decision", event.decision), ("Checkpoint", event.checkpoint)),
+                event.by or "person",
+            )
         case e.FilesEdited():
             paths = ", ".join(file.path for file in event.files)
             return f"Edited {paths}"[:200], "", (("Edit", paths),), event.by or "person"
         case e.RoundUndone():
-            return (f"{event.phase}: round {event.n} undone", event.why,
-                    (("Phase", event.phase), ("Round", str(event.n)), ("Round-Serial", str(event.serial))), event.by or "person")
+            return (
+                f"{event.phase}: round {event.n} undone",
+                event.why,
+                (("Phase", event.phase), ("Round", str(event.n)), ("Round-Serial", str(event.serial))),
+                event.by or "person",
+            )
         case e.FilesRendered() | e.RunEnded() if state.ended:
             return f"Run {state.ended}", "", (("Outcome", state.outcome or state.ended),), "Reconvene"
     return None

@@ -39,8 +39,13 @@ def show(engine: Engine, run: str) -> dict[str, object]:
         "remarks": [scope.remark_view(record.remarks[number]) for number in sorted(record.remarks)],
         "decisions": scope.checkpoints(state),
         "tasks": tasks(state),
-        "usage": {"calls": record.tasks, "rounds": record.rounds, "input_tokens": record.input_tokens,
-                  "output_tokens": record.output_tokens, "cost": round(record.cost, 6)},
+        "usage": {
+            "calls": record.tasks,
+            "rounds": record.rounds,
+            "input_tokens": record.input_tokens,
+            "output_tokens": record.output_tokens,
+            "cost": round(record.cost, 6),
+        },
         "failures": list(record.failures),
         "errors": list(record.errors),
     }
@@ -53,8 +58,12 @@ def tasks(state: RunState) -> list[dict[str, object]]:
         return []
     step = round_.open
     return [
-        {"agent": agent, "status": step.tasks[agent].status, "attempt": step.tasks[agent].attempt,
-         **({"why": step.tasks[agent].why} if step.tasks[agent].why else {})}
+        {
+            "agent": agent,
+            "status": step.tasks[agent].status,
+            "attempt": step.tasks[agent].attempt,
+            **({"why": step.tasks[agent].why} if step.tasks[agent].why else {}),
+        }
         for agent in step.order
     ]
 

@@ -19,8 +19,10 @@ def merge(turn: Turn, option: e.OptionOffered, given: dict[str, object], *, leav
     if unknown:
         near = difflib.get_close_matches(unknown[0], asked, n=1)
         known = ", ".join(asked) or "none"
-        raise Refused(f"There is no field {unknown[0]!r} here (fields: {known}).",
-                      hint=f"Did you mean {near[0]!r}?" if near else "")
+        raise Refused(
+            f"There is no field {unknown[0]!r} here (fields: {known}).",
+            hint=f"Did you mean {near[0]!r}?" if near else "",
+        )
     drafts = turn.book.object(turn.state.record.drafts.get(point.scope, ""))
     answers: dict[str, object] = {}
     for name, field in asked.items():
@@ -59,7 +61,11 @@ def _typed(field: e.FieldAsked, answer: object) -> object:
             except ValueError:
                 raise Refused(f"{field.id}: {answer!r} is not a number.") from None
         case "agents":
-            names = answer if isinstance(answer, list) else [part.strip() for part in str(answer).split(",") if part.strip()]
+            names = (
+                answer
+                if isinstance(answer, list)
+                else [part.strip() for part in str(answer).split(",") if part.strip()]
+            )
             wrong = [str(name) for name in names if name not in field.options]
             if wrong:
                 raise Refused(f"{field.id}: unknown agents {', '.join(wrong)} (known: {', '.join(field.options)}).")

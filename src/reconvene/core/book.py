@@ -16,7 +16,8 @@ from reconvene.core.events import Ref
 from reconvene.core.ids import digest_of
 from reconvene.core.workflow import Phase, Workflow
 
-_CACHED = 2048
+_CACHED = 2048  # entries
+_CACHED_BYTES = 64 * 1024 * 1024
 
 
 class Node(NamedTuple):
@@ -39,6 +40,7 @@ class Book:
         self.nodes: dict[str, Node] = {}
         self._read = read
         self._bytes: OrderedDict[str, bytes] = OrderedDict()
+        self._held = 0
         self._parsed: OrderedDict[str, object] = OrderedDict()
         self._place(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
@@ -64,9 +66,12 @@ class Book:
         return digest
 
     def remember(self, digest: str, data: bytes) -> None:
+        if digest in self._bytes:
+            return
         self._bytes[digest] = data
-        if len(self._bytes) > _CACHED:
-            self._bytes.popitem(last=False)
+        self._held += len(data)
+        while len(self._bytes) > _CACHED or (self._held > _CACHED_BYTES and len(self._bytes) > 1):
+            self._held -= len(self._bytes.popitem(last=False)[1])
 
     def read(self, digest: str) -> bytes:
         data = self._bytes.get(digest)

@@ -8,22 +8,13 @@ from reconvene.core import events as e
 from reconvene.core import limits, scope, templates
 from reconvene.core.book import Book, to_json
 from reconvene.core.ids import checkpoint_id, digest_of
+from reconvene.core.moves import move_refused
 from reconvene.core.state import RunState
 from reconvene.core.turn import Turn
-from reconvene.core.workflow import Checkpoint, Field, Option
+from reconvene.core.workflow import Again, Field, Option
 from reconvene.errors import ReconveneError
 
-AGAIN = "Try again"
-WITHOUT = "Go on without it"
-TRUE = "Count it as true"
-FALSE = "Count it as false"
-RAISE = "Raise the limit"
-STOP = "Stop the run"
-RESERVED = (AGAIN, WITHOUT, TRUE, FALSE, RAISE, STOP)
-
-
-def use_label(agent: str) -> str:
-    return f"Use {agent}'s version"
+WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
 
 
 def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
@@ -34,34 +25,18 @@ def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
     if not any(option.available for option in options):
         options = (*options, e.OptionOffered(WITHOUT, index=-1))
     fields = tuple(_ask(turn, point.fields))
-    _emit(
-        turn, prompt=_render(turn, point.prompt, f"prompt of {frame.phase}"), options=options, fields=fields,
-        show_files=show, status=point.status, reopened=reopened,
+    emit_opened(
+        turn,
+        prompt=_render(turn, point.prompt, f"prompt of {frame.phase}"),
+        options=options,
+        fields=fields,
+        show_files=show,
+        status=point.status,
+        reopened=reopened,
     )
 
 
-def open_attention(turn: Turn) -> None:
-    troubles = turn.state.world.trouble
-    lines = "\n".join(f"- {trouble.message}" for trouble in troubles)
-    labels: list[str] = []
-    kinds = {trouble.kind for trouble in troubles}
-    if any(trouble.boolean for trouble in troubles):
-        labels += [TRUE, FALSE]
-    if kinds & {"missing", "doubt", "conflict", "check", "escalated"}:
-        labels.append(AGAIN)
-    if "limit" in kinds:
-        labels.append(RAISE)
-    if kinds - {"expression"} or any(not trouble.boolean for trouble in troubles):
-        labels.append(WITHOUT)
-    labels += [use_label(agent) for trouble in troubles if trouble.kind == "conflict" for agent in trouble.agents]
-    labels.append(STOP)
-    options = tuple(
-        e.OptionOffered(label, index=-1, remark="optional") for label in dict.fromkeys(labels)
-    )
-    _emit(turn, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
-
-
-def _emit(
+def emit_opened(
     turn: Turn,
     *,
     prompt: str,
@@ -75,21 +50,34 @@ def _emit(
     frame = turn.frame
     number = turn.state.record.checkpoints + 1
     serial = frame.round.serial if frame.round else 0
-    turn.emit(e.CheckpointOpened(
-        at=turn.now, id=checkpoint_id(number), number=number, phase=frame.phase, scope=frame.place, serial=serial,
-        prompt=prompt, options=options, fields=fields, show_files=show_files, status=status, attention=attention,
-        reopened=reopened, digest=digest(turn.state, serial, options, show_files),
-    ))
+    turn.emit(
+        e.CheckpointOpened(
+            at=turn.now,
+            id=checkpoint_id(number),
+            number=number,
+            phase=frame.phase,
+            scope=frame.place,
+            serial=serial,
+            prompt=prompt,
+            options=options,
+            fields=fields,
+            show_files=show_files,
+            status=status,
+            attention=attention,
+            reopened=reopened,
+            digest=digest(turn.state, serial, options, show_files),
+        )
+    )
 
 
-def digest(
-    state: RunState, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]
-) -> str:
+def digest(state: RunState, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]) -> str:
     """Of what was shown: run, round, values, outputs, shown file versions, options; never drafts or rendered text."""
     world = state.world
     round_ = world.top.round
     parts = [
-        state.run, serial, [[option.label, option.available] for option in options],
+        state.run,
+        serial,
+        [[option.label, option.available] for option in options],
         [[path, world.files[path].digest if path in world.files else ""] for path in show_files],
         sorted(
             [key, value.ref.digest if value.ref else "", sorted((a, r.digest) for a, r in (value.parts or {}).items())]
@@ -105,7 +93,7 @@ def current_digest(state: RunState) -> str:
     return digest(state, point.serial, point.options, point.show_files) if point else ""
 
 
-# --- what is offered ---------------------------------------------------------------------------------------------------
+# --- what is offered ---
 
 
 def _offer(turn: Turn, option: Option, index: int) -> e.OptionOffered:
@@ -115,15 +103,17 @@ def _offer(turn: Turn, option: Option, index: int) -> e.OptionOffered:
     if option.recommend and not why_not:
         recommend, _ = turn.lenient(option.recommend, f"recommend of {where}")
     return e.OptionOffered(
-        option.label, available=not why_not, why_not=why_not, recommend=recommend, remark=option.remark,
-        fields=tuple(_ask(turn, option.fields)), index=index,
+        option.label,
+        available=not why_not,
+        why_not=why_not,
+        recommend=recommend,
+        remark=option.remark,
+        fields=tuple(_ask(turn, option.fields)),
+        index=index,
     )
 
 
 def _why_not(turn: Turn, option: Option, where: str) -> str:
-    from reconvene.core.advance import move_refused
-    from reconvene.core.workflow import Again
-
     if option.when:
         offered, wrong = turn.lenient(option.when, f"when of {where}")
         if wrong:
@@ -156,7 +146,14 @@ def _field(turn: Turn, field: Field) -> e.FieldAsked:
         options = tuple(turn.book.workflow.agents)
     default = turn.value(field.default_expr, where) if field.default_expr else field.default
     return e.FieldAsked(
-        field.id, field.type, _render(turn, field.prompt, where), options, field.required, field.blank, default, field.into
+        field.id,
+        field.type,
+        _render(turn, field.prompt, where),
+        options,
+        field.required,
+        field.blank,
+        default,
+        field.into,
     )
 
 
@@ -186,13 +183,16 @@ def _labels(value: object) -> Iterator[str]:
             yield str(item)
 
 
-# --- texts -------------------------------------------------------------------------------------------------------------
+# --- texts ---
 
 
 def _render(turn: Turn, text: str, where: str) -> str:
-    return render_with(text, turn.state, turn.book, lambda message: turn.emit(
-        e.ExpressionFailed(at=turn.now, where=where, source=text[:200], message=message)
-    ))
+    return render_with(
+        text,
+        turn.state,
+        turn.book,
+        lambda message: turn.emit(e.ExpressionFailed(at=turn.now, where=where, source=text[:200], message=message)),
+    )
 
 
 def render_with(text: str, state: RunState, book: Book, failed: Callable[[str], None]) -> str:
@@ -200,7 +200,9 @@ def render_with(text: str, state: RunState, book: Book, failed: Callable[[str], 
     if "{" not in text:
         return text
     try:
-        return templates.render(text, scope.for_template(state, book, templates.names(text)), loader=book.workflow.templates)
+        return templates.render(
+            text, scope.for_template(state, book, templates.names(text)), loader=book.workflow.templates
+        )
     except ReconveneError as error:
         failed(str(error))
         return text
@@ -211,6 +213,3 @@ def _shown(turn: Turn, path: str) -> str:
     rendered = _render(turn, path, f"show_files of {turn.frame.phase}")
     root = turn.state.workspace.rstrip("/") + "/"
     return rendered.removeprefix(root).removeprefix("./")
-
-
-__all__ = ["RESERVED", "Checkpoint", "current_digest", "open_attention", "open_checkpoint", "render_with", "use_label"]

@@ -123,6 +123,16 @@ class Rollback(Struct, frozen=True):
 
 
 Command = (
-    StartRun | AnswerCheckpoint | AddRemark | SaveDraft | RecordEdits | RecordAttempt | RecordCheck | Claim
-    | Pause | Resume | Abort | Rollback
+    StartRun
+    | AnswerCheckpoint
+    | AddRemark
+    | SaveDraft
+    | RecordEdits
+    | RecordAttempt
+    | RecordCheck
+    | Claim
+    | Pause
+    | Resume
+    | Abort
+    | Rollback
 )

@@ -37,14 +37,14 @@ def shown(state: RunState, book: Book, task_name: str) -> Shown:
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
     remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
-    parts = [
+    parts = (
         _instructions(state, book, agent, step),
         _documents(book, reads, inline=agent.kind != "command"),
         _said(book, agent_name, step_at, remarks),
         _drafts(state, book),
         _expected(step, agent),
         _retry(book, task),
-    ]
+    )
     return Shown(
         agent=agent,
         prompt="\n\n".join(part for part in parts if part) + "\n",
@@ -114,7 +114,9 @@ def summary_of(book: Book, read: Read) -> str:
     section = re.search(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", text, re.MULTILINE | re.DOTALL | re.IGNORECASE)
     if section and section[1].strip():
         return section[1].strip()
-    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip() and not part.lstrip().startswith("#")]
+    paragraphs = [
+        part.strip() for part in re.split(r"\n\s*\n", text) if part.strip() and not part.lstrip().startswith("#")
+    ]
     return (paragraphs[0] if paragraphs else text.strip())[:2000]
 
 
@@ -124,8 +126,10 @@ def _said(book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...]
     before = step.tasks[agent].seen_before
     fresh = [remark for remark in remarks if remark.number > before]
     old = [remark for remark in remarks if remark.number <= before]
-    parts = ["## What the person said\n\nThis is authoritative: where it differs from anything else, it counts. Cite a remark "
-             "as [FB-001] where you act on it, and say why where you do not."]
+    parts = [
+        "## What the person said\n\nThis is authoritative: where it differs from anything else, it counts. Cite a "
+        "remark by its id in brackets where you act on it, and say why where you do not."
+    ]
     if fresh:
         parts.append("### New since you last worked\n\n" + "\n".join(_remark(book, remark) for remark in fresh))
     if old:
@@ -150,16 +154,21 @@ def _drafts(state: RunState, book: Book) -> str:
     drafts = book.object(state.record.drafts.get(state.world.top.place, ""))
     if not drafts:
         return ""
-    return "## Answers so far\n\n" + "\n".join(f"- {key}: {to_json(value).decode()}" for key, value in sorted(drafts.items()))
+    return "## Answers so far\n\n" + "\n".join(
+        f"- {key}: {to_json(value).decode()}" for key, value in sorted(drafts.items())
+    )
 
 
 def _expected(step: Step, agent: Agent) -> str:
     if not step.writes:
         return ""
     names = ", ".join(step.writes)
-    if agent.kind == "model" and len(step.writes) > 1:
-        return (f"## What to write\n\nWrite these files: {names}. Put each into its own block, "
-                '<file path="name">…</file>, and keep anything else short.')
+    one = len(step.writes) == 1 and not set(step.writes[0]) & set("*?[")
+    if agent.kind == "model" and not one:
+        return (
+            f"## What to write\n\nWrite these files: {names}. Put each into its own block, "
+            '<file path="name">…</file>, and keep anything else short.'
+        )
     if agent.kind == "model":
         return f"## What to write\n\nAnswer with the whole content of {names}, and nothing else."
     return f"## What to write\n\nWrite these files into your working directory: {names}."
@@ -170,5 +179,7 @@ def _retry(book: Book, task: TaskAt) -> str:
         return ""
     if task.rejected is None:
         return f"## Your last attempt failed\n\n{task.why}\n\nPlease try again."
-    return (f"## Your last attempt was sent back\n\n{task.why}\n\nWhat you wrote then:\n\n"
-            f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\nPlease do it again, with that put right.")
+    return (
+        f"## Your last attempt was sent back\n\n{task.why}\n\nWhat you wrote then:\n\n"
+        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\nPlease do it again, with that put right."
+    )

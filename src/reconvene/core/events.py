@@ -1,7 +1,7 @@
 """Every fact of a run. Past tense, JSON, carrying its time; the log is made of these and nothing else.
 
-Adding a field needs a default; removing or renaming one is never done: old logs decode for ever. Contents (texts, files)
-are artefacts: events name them by digest.
+Adding a field needs a default; removing or renaming one is never done: old logs decode for ever. Contents (texts,
+files) are artefacts: events name them by digest.
 """
 
 from __future__ import annotations
@@ -416,9 +416,42 @@ class RunEnded(Event, frozen=True):
 
 
 AnyEvent = (
-    RunStarted | Forked | PhaseEntered | PhaseSkipped | ItemStarted | ItemDone | RoundStarted | StepSkipped | StepStarted
-    | TasksClaimed | AttemptEnded | LateOutputArchived | StepClosed | TroubleMet | TroubleSettled | ExpressionFailed
-    | RoundClosed | CheckPassed | GapFound | CheckpointSkipped | CheckpointOpened | RemarkAdded | FilesEdited | DraftSaved
-    | DecisionRecorded | ValuesSet | SkipsChanged | RoundUndone | WentBack | WentOn | Reran | AgainOrdered | PhaseClosed
-    | FilesRendered | RenderFailed | Paused | Resumed | RunEnded
+    RunStarted
+    | Forked
+    | PhaseEntered
+    | PhaseSkipped
+    | ItemStarted
+    | ItemDone
+    | RoundStarted
+    | StepSkipped
+    | StepStarted
+    | TasksClaimed
+    | AttemptEnded
+    | LateOutputArchived
+    | StepClosed
+    | TroubleMet
+    | TroubleSettled
+    | ExpressionFailed
+    | RoundClosed
+    | CheckPassed
+    | GapFound
+    | CheckpointSkipped
+    | CheckpointOpened
+    | RemarkAdded
+    | FilesEdited
+    | DraftSaved
+    | DecisionRecorded
+    | ValuesSet
+    | SkipsChanged
+    | RoundUndone
+    | WentBack
+    | WentOn
+    | Reran
+    | AgainOrdered
+    | PhaseClosed
+    | FilesRendered
+    | RenderFailed
+    | Paused
+    | Resumed
+    | RunEnded
 )

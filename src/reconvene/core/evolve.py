@@ -49,14 +49,16 @@ def remark_key(place: str, kind: str, target: str, text: str, by: str) -> str:
     return digest_of("\x00".join((place, kind, target, text, by)).encode())
 
 
-# --- small tools -----------------------------------------------------------------------------------------------------
+# --- small tools ---
 
 
 def _stage(frame: Frame, event: e.AnyEvent) -> Stage:
     try:
         return cast(Stage, TRANSITIONS[frame.stage, type(event).__name__])
     except KeyError:
-        raise Bug(f"{type(event).__name__} cannot happen in stage {frame.stage!r} of {frame.scope or 'the run'}") from None
+        raise Bug(
+            f"{type(event).__name__} cannot happen in stage {frame.stage!r} of {frame.scope or 'the run'}"
+        ) from None
 
 
 def _with_top(world: World, frame: Frame) -> World:
@@ -140,14 +142,22 @@ def _put_files(
     return replace(world, files=known)
 
 
-# --- the run -----------------------------------------------------------------------------------------------------------
+# --- the run ---
 
 
 def _run_started(state: RunState, ev: e.RunStarted) -> RunState:
     root = Frame(phase="", scope="", entry=1, stage="round")
     return replace(
-        state, run=ev.run, name=ev.name, workflow=ev.workflow, inputs=ev.inputs, settings=ev.settings,
-        workspace=ev.workspace, by=ev.by, started=ev.at, world=World(cursor=(root,)),
+        state,
+        run=ev.run,
+        name=ev.name,
+        workflow=ev.workflow,
+        inputs=ev.inputs,
+        settings=ev.settings,
+        workspace=ev.workspace,
+        by=ev.by,
+        started=ev.at,
+        world=World(cursor=(root,)),
     )
 
 
@@ -177,7 +187,7 @@ def _resumed(state: RunState, ev: e.Resumed) -> RunState:
     return replace(state, paused=False, pause_now=False)
 
 
-# --- phases and items --------------------------------------------------------------------------------------------------
+# --- phases and items ---
 
 
 def _phase_entered(state: RunState, ev: e.PhaseEntered) -> RunState:
@@ -189,7 +199,12 @@ def _phase_entered(state: RunState, ev: e.PhaseEntered) -> RunState:
     entries = _bump(world.entries, ev.scope.rpartition("#")[0])
     passes = _bump(world.passes, pass_key(parent, ev.phase))
     return _set_world(
-        state, cursor=(*world.cursor, frame), counts=counts, entries=entries, passes=passes, target="",
+        state,
+        cursor=(*world.cursor, frame),
+        counts=counts,
+        entries=entries,
+        passes=passes,
+        target="",
         skipped=world.skipped.delete(ev.phase) if ev.phase in world.skipped else world.skipped,
     )
 
@@ -224,7 +239,7 @@ def _item_done(state: RunState, ev: e.ItemDone) -> RunState:
     return replace(state, marks=_drop_marks(state.marks, state.world.cursor))
 
 
-# --- rounds and steps --------------------------------------------------------------------------------------------------
+# --- rounds and steps ---
 
 
 def _round_started(state: RunState, ev: e.RoundStarted) -> RunState:
@@ -247,15 +262,20 @@ def _step_skipped(state: RunState, ev: e.StepSkipped) -> RunState:
 def _step_started(state: RunState, ev: e.StepStarted) -> RunState:
     frame = state.world.top
     seen_before = state.record.seen
-    tasks = Map({
-        start.agent: TaskAt(
-            start.agent, claim=ev.claim, own=start.own, seen_before=seen_before.get(start.agent, 0)
-        )
-        for start in ev.tasks
-    })
+    tasks = Map(
+        {
+            start.agent: TaskAt(start.agent, claim=ev.claim, own=start.own, seen_before=seen_before.get(start.agent, 0))
+            for start in ev.tasks
+        }
+    )
     step = StepAt(
-        index=ev.step, order=tuple(start.agent for start in ev.tasks), tasks=tasks, open=len(tasks), reads=ev.reads,
-        remarks=ev.remarks, missing=ev.unfunded,
+        index=ev.step,
+        order=tuple(start.agent for start in ev.tasks),
+        tasks=tasks,
+        open=len(tasks),
+        reads=ev.reads,
+        remarks=ev.remarks,
+        missing=ev.unfunded,
     )
     state = _move_top(state, ev, round=replace(_round(frame), step=ev.step, open=step))
     calls, seen = state.record.calls, state.record.seen
@@ -303,7 +323,11 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     if ev.then == "retry":
         counted = ev.verdict in ("rejected", "failed")
         task = replace(
-            task, attempt=ev.attempt + 1, tries=task.tries + counted, claim=ev.claim, why=ev.why or task.why,
+            task,
+            attempt=ev.attempt + 1,
+            tries=task.tries + counted,
+            claim=ev.claim,
+            why=ev.why or task.why,
             rejected=ev.output if ev.verdict == "rejected" else task.rejected,
         )
         return _set_task(state, round_, step, task)
@@ -316,8 +340,10 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
 
 def _spent(record: Record, usage: e.Usage) -> Record:
     return replace(
-        record, input_tokens=record.input_tokens + usage.input_tokens,
-        output_tokens=record.output_tokens + usage.output_tokens, cost=record.cost + usage.cost,
+        record,
+        input_tokens=record.input_tokens + usage.input_tokens,
+        output_tokens=record.output_tokens + usage.output_tokens,
+        cost=record.cost + usage.cost,
     )
 
 
@@ -339,9 +365,14 @@ def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
     for output in fresh:
         outputs = outputs.set(f"{frame.phase}/{output.agent}", output)
     state = _move_top(
-        state, ev,
+        state,
+        ev,
         round=replace(
-            round_, step=ev.step + 1, open=None, outputs=(*round_.outputs, *fresh), missing=(*round_.missing, *ev.missing)
+            round_,
+            step=ev.step + 1,
+            open=None,
+            outputs=(*round_.outputs, *fresh),
+            missing=(*round_.missing, *ev.missing),
         ),
     )
     world = _put_values(replace(state.world, outputs=outputs), ev.values)
@@ -351,7 +382,10 @@ def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
 def _round_closed(state: RunState, ev: e.RoundClosed) -> RunState:
     round_ = _round(state.world.top)
     return _move_top(
-        state, ev, round=replace(round_, last=ev.last, ended_by=ev.ended_by), outputs=round_.outputs or state.world.top.outputs
+        state,
+        ev,
+        round=replace(round_, last=ev.last, ended_by=ev.ended_by),
+        outputs=round_.outputs or state.world.top.outputs,
     )
 
 
@@ -372,7 +406,7 @@ def _round_undone(state: RunState, ev: e.RoundUndone) -> RunState:
     return replace(state, world=mark, marks=marks, record=record)
 
 
-# --- trouble and checks ------------------------------------------------------------------------------------------------
+# --- trouble and checks ---
 
 
 def _trouble_met(state: RunState, ev: e.TroubleMet) -> RunState:
@@ -400,7 +434,8 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
         if ev.ruling == "again":
             opened += task.status != "open"
             tasks = tasks.set(
-                agent, replace(task, status="open", attempt=task.attempt + 1, tries=0, claim=ev.claim, output=None, files=())
+                agent,
+                replace(task, status="open", attempt=task.attempt + 1, tries=0, claim=ev.claim, output=None, files=()),
             )
         elif task.status == "ask":
             tasks = tasks.set(agent, replace(task, status="missing"))
@@ -436,7 +471,7 @@ def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
     return _move_top(state, ev, pending=Again(ev.agents))
 
 
-# --- checkpoints and what people say -----------------------------------------------------------------------------------
+# --- checkpoints and what people say ---
 
 
 def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
@@ -498,7 +533,7 @@ def _skips_changed(state: RunState, ev: e.SkipsChanged) -> RunState:
     return replace(state, world=_dirtied(replace(state.world, skips=skips)))
 
 
-# --- moves -------------------------------------------------------------------------------------------------------------
+# --- moves ---
 
 
 def _went_back(state: RunState, ev: e.WentBack) -> RunState:
@@ -540,7 +575,7 @@ def _lies_behind(visit: Visit, ev: e.Reran, parent: Frame) -> bool:
     return (frame.place, serial) == (parent.place, parent_serial) and frame.child >= ev.child
 
 
-# --- rendered files ----------------------------------------------------------------------------------------------------
+# --- rendered files ---
 
 
 def _files_rendered(state: RunState, ev: e.FilesRendered) -> RunState:
@@ -555,18 +590,43 @@ _Handler = Callable[[RunState, e.AnyEvent], RunState]
 _HANDLERS: dict[type, _Handler] = cast(
     dict[type, _Handler],
     {
-        e.RunStarted: _run_started, e.Forked: _forked, e.RunEnded: _run_ended, e.Paused: _paused, e.Resumed: _resumed,
-        e.PhaseEntered: _phase_entered, e.PhaseSkipped: _phase_skipped, e.PhaseClosed: _phase_closed,
-        e.ItemStarted: _item_started, e.ItemDone: _item_done,
-        e.RoundStarted: _round_started, e.StepSkipped: _step_skipped, e.StepStarted: _step_started,
-        e.TasksClaimed: _tasks_claimed, e.AttemptEnded: _attempt_ended, e.LateOutputArchived: _late_output,
-        e.StepClosed: _step_closed, e.RoundClosed: _round_closed, e.RoundUndone: _round_undone,
-        e.TroubleMet: _trouble_met, e.TroubleSettled: _trouble_settled, e.ExpressionFailed: _expression_failed,
-        e.CheckPassed: _check_passed, e.GapFound: _gap_found, e.AgainOrdered: _again_ordered,
-        e.CheckpointOpened: _checkpoint_opened, e.CheckpointSkipped: _checkpoint_skipped,
-        e.RemarkAdded: _remark_added, e.FilesEdited: _files_edited, e.DraftSaved: _draft_saved,
-        e.DecisionRecorded: _decision_recorded, e.ValuesSet: _values_set, e.SkipsChanged: _skips_changed,
-        e.WentBack: _went_back, e.WentOn: _went_on, e.Reran: _reran,
-        e.FilesRendered: _files_rendered, e.RenderFailed: _render_failed,
+        e.RunStarted: _run_started,
+        e.Forked: _forked,
+        e.RunEnded: _run_ended,
+        e.Paused: _paused,
+        e.Resumed: _resumed,
+        e.PhaseEntered: _phase_entered,
+        e.PhaseSkipped: _phase_skipped,
+        e.PhaseClosed: _phase_closed,
+        e.ItemStarted: _item_started,
+        e.ItemDone: _item_done,
+        e.RoundStarted: _round_started,
+        e.StepSkipped: _step_skipped,
+        e.StepStarted: _step_started,
+        e.TasksClaimed: _tasks_claimed,
+        e.AttemptEnded: _attempt_ended,
+        e.LateOutputArchived: _late_output,
+        e.StepClosed: _step_closed,
+        e.RoundClosed: _round_closed,
+        e.RoundUndone: _round_undone,
+        e.TroubleMet: _trouble_met,
+        e.TroubleSettled: _trouble_settled,
+        e.ExpressionFailed: _expression_failed,
+        e.CheckPassed: _check_passed,
+        e.GapFound: _gap_found,
+        e.AgainOrdered: _again_ordered,
+        e.CheckpointOpened: _checkpoint_opened,
+        e.CheckpointSkipped: _checkpoint_skipped,
+        e.RemarkAdded: _remark_added,
+        e.FilesEdited: _files_edited,
+        e.DraftSaved: _draft_saved,
+        e.DecisionRecorded: _decision_recorded,
+        e.ValuesSet: _values_set,
+        e.SkipsChanged: _skips_changed,
+        e.WentBack: _went_back,
+        e.WentOn: _went_on,
+        e.Reran: _reran,
+        e.FilesRendered: _files_rendered,
+        e.RenderFailed: _render_failed,
     },
 )

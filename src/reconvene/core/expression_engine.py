@@ -8,6 +8,7 @@ for, nor which names they may use.
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -22,6 +23,7 @@ CPU_SECONDS = 0.25
 STACK = 256 * 1024
 _USES = 5_000  # then a new engine is made, so that nothing can pile up over the years of a process
 _PROGRAMS = 500
+_FULL = ("out of memory", "string too long")
 _BYTES_PER_SECOND = 10_000_000  # time allowed on top for reading the data in
 
 
@@ -145,9 +147,17 @@ def _text(values: Sequence[object]) -> str:
     try:
         return msgspec.json.encode(values, enc_hook=_plain).decode()
     except (UnicodeError, OverflowError, ValueError):  # lone surrogates, integers beyond 64 bits
-        return json.dumps(msgspec.to_builtins(values, enc_hook=_plain)).replace("NaN", "null")
+        return json.dumps(_finite(msgspec.to_builtins(values, enc_hook=_plain)), allow_nan=False)
     except RecursionError:
         raise ExpressionLimit("the data is nested too deeply") from None
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _plain(value: object) -> object:
@@ -159,7 +169,7 @@ def _plain(value: object) -> object:
 def _run_error(message: str) -> ExpressionError:
     if "interrupted" in message:
         return ExpressionLimit(f"the expression takes longer than {CPU_SECONDS} s")
-    if "out of memory" in message or message in ("null", "[uninitialized]"):
+    if any(sign in message for sign in _FULL) or message in ("null", "thrown: [uninitialized]"):
         return _OutOfMemory(f"the expression needs more than {MEMORY // 1024 // 1024} MB of memory")
     if "Maximum call stack size exceeded" in message:
         return ExpressionLimit("the expression calls itself too deeply")

@@ -14,7 +14,7 @@ _SOURCE = r"""
 (() => {
 'use strict';
 const world = globalThis;
-const {freeze, keys, getPrototypeOf, defineProperty, getOwnPropertyDescriptor} = Object;
+const {freeze, isFrozen, keys, getPrototypeOf, defineProperty, getOwnPropertyDescriptor} = Object;
 const {ownKeys, apply} = Reflect;
 const {isArray} = Array;
 const {parse, stringify} = JSON;
@@ -77,8 +77,15 @@ const replace = (owner, name, guard) => {
 };
 const lists = Array.prototype;
 for (const name of [
-  'reverse', 'join', 'toString', 'toLocaleString', 'slice', 'splice', 'shift', 'unshift', 'copyWithin', 'sort',
+  'reverse', 'join', 'toString', 'toLocaleString', 'slice', 'splice', 'shift', 'unshift', 'copyWithin',
 ]) replace(lists, name, list => { size(list, name); return list; });
+replace(lists, 'sort', list => {
+  size(list, 'sort');
+  // The engine would let this pass when the list happens to be in order already.
+  if (isArray(list) && list.length > 1 && isFrozen(list))
+    throw new Absent('the list is read-only; sort a copy: [...list].sort()');
+  return list;
+});
 replace(lists, 'concat', (list, given) => {
   size(list, 'concat');
   for (const each of given) size(each, 'concat');

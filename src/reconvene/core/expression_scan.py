@@ -38,6 +38,8 @@ _INHERITED = words(
     "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf __proto__"
     " __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__"
 )
+_BINDERS = words("=> function const let var")
+MOST_BINDERS = 200
 _NONE = Token("", "", False)
 
 
@@ -64,6 +66,8 @@ class _Reader:
         self._tokens = lexer.tokens
         self._pairs = lexer.pairs
         self._parents = lexer.parents
+        if sum(token.text in _BINDERS for token in self._tokens) > MOST_BINDERS:
+            raise ScanError(f"the expression holds more than {MOST_BINDERS} functions and declarations")
         self._regions = [region for index in range(len(self._tokens)) for region in self._regions_at(index)]
         self._free = {index for index, token in enumerate(self._tokens) if self._is_free(index, token)}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Callable, Mapping
 
+from reconvene.core.paths import matches
 from reconvene.core.workflow import Gate
 
 Evaluate = Callable[[str, Mapping[str, object]], bool]
@@ -25,7 +25,7 @@ def rejection(
     validate: Validate,
 ) -> str:
     """Why this output is sent back, in words for the agent; "" = accepted. First failing rule wins."""
-    missing = [pattern for pattern in writes if not any(fnmatch.fnmatchcase(path, pattern) for path in files)]
+    missing = [pattern for pattern in writes if not any(matches(path, pattern) for path in files)]
     if missing:
         return f"FILE_MISSING: write {', '.join(missing)}. Produce it even if parts are uncertain."
     if schema is not None:
@@ -47,11 +47,19 @@ def _against_schema(schema: object, value: object, has_value: bool, validate: Va
 
 
 def _one(
-    gate: Gate, text: str, value: object, has_value: bool, files: tuple[str, ...], evaluate: Evaluate, validate: Validate
+    gate: Gate,
+    text: str,
+    value: object,
+    has_value: bool,
+    files: tuple[str, ...],
+    evaluate: Evaluate,
+    validate: Validate,
 ) -> str:
     if gate.min_chars and len(text.strip()) < gate.min_chars:
-        return (f"EMPTY_OUTPUT: {len(text.strip())} characters, at least {gate.min_chars} are needed. "
-                "Produce an output even if you are uncertain, and say what you are uncertain about.")
+        return (
+            f"EMPTY_OUTPUT: {len(text.strip())} characters, at least {gate.min_chars} are needed. "
+            "Produce an output even if you are uncertain, and say what you are uncertain about."
+        )
     if gate.headings:
         absent = [heading for heading in gate.headings if not _has_heading(text, heading)]
         if absent:
@@ -66,5 +74,7 @@ def _one(
 def _has_heading(text: str, heading: str) -> bool:
     """A heading stands at the start of a line; "## Review" also accepts "## Review: more words"."""
     wanted = heading.strip()
-    pattern = rf"^\s{{0,3}}{re.escape(wanted)}" if wanted.startswith("#") else rf"^\s{{0,3}}#{{1,6}}\s+{re.escape(wanted)}"
+    pattern = (
+        rf"^\s{{0,3}}{re.escape(wanted)}" if wanted.startswith("#") else rf"^\s{{0,3}}#{{1,6}}\s+{re.escape(wanted)}"
+    )
     return re.search(pattern, text, re.MULTILINE | re.IGNORECASE) is not None

@@ -21,7 +21,9 @@ def fund(state: RunState, book: Book, agents: tuple[str, ...]) -> Funded:
     limits, record = book.workflow.limits, state.record
     left = limits.calls + record.grants.get("calls", 0) - record.tasks
     group_left = {
-        group: size + record.grants.get(f"calls.{group}", 0) - sum(record.calls.get(a, 0) for a in book.workflow.groups[group])
+        group: size
+        + record.grants.get(f"calls.{group}", 0)
+        - sum(record.calls.get(a, 0) for a in book.workflow.groups[group])
         for group, size in limits.group_calls.items()
         if group in book.workflow.groups
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
+from fnmatch import fnmatchcase
 
 from reconvene.errors import UserError
 
@@ -233,3 +234,13 @@ def _cut(body: list[str], limit: int) -> list[str]:
 def _count(body: list[str]) -> tuple[int, int]:
     """The first character of a line is always the diff's own: content cannot forge it."""
     return sum(line.startswith("+") for line in body), sum(line.startswith("-") for line in body)
+
+
+def matches(path: str, pattern: str) -> bool:
+    """A workspace path against a pattern of `writes`; `*` crosses folders, `**/` also stands for no folder at all."""
+    pattern = pattern.removeprefix("./")
+    if pattern.endswith("/"):
+        pattern += "*"
+    if fnmatchcase(path, pattern):
+        return True
+    return "**/" in pattern and fnmatchcase(path, pattern.replace("**/", ""))

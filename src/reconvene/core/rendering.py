@@ -29,11 +29,20 @@ def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
     work: list[tuple[FileSpec, str, dict[str, object]]] = []
     for spec in specs:
         for task in done:
-            output = turn.book.load(task.value or task.output) if task.output else ""  # type: ignore[arg-type]
+            output = turn.book.load(task.value or task.output) if task.output else ""
             field = spec.source.partition(".")[2]
             text = output.get(field, "") if isinstance(output, dict) and field else output
-            work.append((spec, "{{ text }}", {"text": text if isinstance(text, str) else str(text),
-                                              "task": {"agent": task.agent, "attempt": task.attempt}, "output": output}))
+            work.append(
+                (
+                    spec,
+                    "{{ text }}",
+                    {
+                        "text": text if isinstance(text, str) else str(text),
+                        "task": {"agent": task.agent, "attempt": task.attempt},
+                        "output": output,
+                    },
+                )
+            )
     _emit(turn, work)
 
 

@@ -1,7 +1,6 @@
 """What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback.
 
-The names under `context` are seed 004's where it has them. Only what an expression asks for is built, so that a condition
-costs what it looks at and not what the run has become.
+Only what an expression asks for is built, so that a condition costs what it looks at and not what the run has become.
 """
 
 from __future__ import annotations
@@ -14,8 +13,19 @@ from reconvene.core.expressions import compile as compile_expression
 from reconvene.core.state import Frame, RoundAt, RunState, Value
 
 ENGINE_NAMES = (
-    "feature", "checkpoints", "skip_phases", "phases", "subagents_spawned", "deliverables", "gap_checks", "inputs",
-    "settings", "run", "phase", "outcome", "status",
+    "feature",
+    "checkpoints",
+    "skip_phases",
+    "phases",
+    "subagents_spawned",
+    "deliverables",
+    "gap_checks",
+    "inputs",
+    "settings",
+    "run",
+    "phase",
+    "outcome",
+    "status",
 )
 
 
@@ -78,8 +88,14 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
             return deliverables(state)
         case "gap_checks":
             return [
-                {"phase": c.phase, "action": c.action, "message": c.say, "count": c.count, "agents": list(c.agents),
-                 "timestamp": c.at}
+                {
+                    "phase": c.phase,
+                    "action": c.action,
+                    "message": c.say,
+                    "count": c.count,
+                    "agents": list(c.agents),
+                    "timestamp": c.at,
+                }
                 for c in record.gap_checks
             ]
         case "inputs":
@@ -129,8 +145,13 @@ def round_view(book: Book, frame: Frame, round_: RoundAt | None) -> dict[str, ob
     if round_ is None:
         return {"n": frame.n, "name": "", "extra": False, "agents": None, "last": False, "serial": 0}
     return {
-        "n": round_.n, "name": round_.name, "extra": round_.extra, "agents": list(round_.agents) or None,
-        "last": round_.last, "serial": round_.serial, "missing": list(round_.missing),
+        "n": round_.n,
+        "name": round_.name,
+        "extra": round_.extra,
+        "agents": list(round_.agents) or None,
+        "last": round_.last,
+        "serial": round_.serial,
+        "missing": list(round_.missing),
         "max": book.phase(frame.phase).rounds.max if frame.phase else 1,
     }
 
@@ -144,8 +165,17 @@ def item_view(book: Book, frame: Frame) -> object:
 
 
 def remark_view(remark: RemarkAdded) -> dict[str, str]:
-    return {"id": remark.id, "kind": remark.kind, "text": remark.text, "target": remark.target, "by": remark.by,
-            "phase": remark.phase, "round": str(remark.n), "at": remark.at, "path": remark.path}
+    return {
+        "id": remark.id,
+        "kind": remark.kind,
+        "text": remark.text,
+        "target": remark.target,
+        "by": remark.by,
+        "phase": remark.phase,
+        "round": str(remark.n),
+        "at": remark.at,
+        "path": remark.path,
+    }
 
 
 def feedback_view(state: RunState) -> dict[str, object]:
@@ -153,14 +183,14 @@ def feedback_view(state: RunState) -> dict[str, object]:
     remarks = [state.record.remarks[number] for number in sorted(state.record.remarks)]
     here = state.world.open.id if state.world.open else ""
     return {
-        "count": len(remarks), "all": [remark_view(remark) for remark in remarks], "major": False,
+        "count": len(remarks),
+        "all": [remark_view(remark) for remark in remarks],
+        "major": False,
         "here": [remark_view(remark) for remark in remarks if here and remark.checkpoint == here],
     }
 
 
-def build(
-    state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None
-) -> dict[str, object]:
+def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None) -> dict[str, object]:
     cursor = state.world.cursor
     frame = cursor[-1]
     scope: dict[str, object] = {}
@@ -173,7 +203,11 @@ def build(
             case "settings":
                 scope[root] = book.object(state.settings)
             case "phase":
-                scope[root] = {"id": frame.phase, "entry": frame.entry, "iteration": state.world.counts.get(frame.phase, 0)}
+                scope[root] = {
+                    "id": frame.phase,
+                    "entry": frame.entry,
+                    "iteration": state.world.counts.get(frame.phase, 0),
+                }
             case "round":
                 scope[root] = round_view(book, frame, frame.round)
             case "item":
@@ -201,7 +235,20 @@ def for_expression(
 
 
 TEMPLATE_ROOTS = frozenset(
-    ("context", "inputs", "settings", "phase", "round", "item", "up", "groups", "feedback", "output_dir", "run", "workflow")
+    (
+        "context",
+        "inputs",
+        "settings",
+        "phase",
+        "round",
+        "item",
+        "up",
+        "groups",
+        "feedback",
+        "output_dir",
+        "run",
+        "workflow",
+    )
 )
 
 

@@ -2,12 +2,12 @@
 
 The rules, before the table:
 
-- State = world + record. The WORLD rewinds when a round is undone: cursor, values, files, skip list, visits, counters. The
-  RECORD only grows: remarks, decisions, drafts, spend, serials. `marks` holds the world as it was before each open round.
+- State = world + record. The WORLD rewinds when a round is undone: cursor, values, files, skip list, visits, counters.
+  The RECORD only grows: remarks, decisions, drafts, spend, serials. `marks` holds the world before each open round.
 - One cursor: a stack of frames, outermost first. The first frame is the run itself. Only the top frame moves.
 - A frame's `stage` says what its phase is doing; TRANSITIONS lists every stage change there is. An event that finds no
-  entry for the stage it meets is a bug, not a new behaviour. Events that concern no stage (remarks, edits, files, claims)
-  are not in the table.
+  entry for the stage it meets is a bug, not a new behaviour. Events that concern no stage (remarks, edits, files,
+  claims) are not in the table.
 - A round's tasks run in steps. A step ends when none of its tasks is open: that is the barrier, the only place where a
   checkpoint may open. There is at most one open checkpoint.
 

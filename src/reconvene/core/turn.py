@@ -1,4 +1,4 @@
-"""One turn of `handle`: the working state, the events it has made so far, and the questions it may put to expressions."""
+"""One turn of `handle`: the working state, the events made so far, and the questions put to expressions."""
 
 from __future__ import annotations
 

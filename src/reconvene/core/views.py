@@ -39,9 +39,13 @@ def checkpoint(state: RunState) -> dict[str, object] | None:
     if point is None:
         return None
     row: dict[str, object] = {
-        "id": point.id, "prompt": point.prompt, "options": [option(offered) for offered in point.options],
-        "show_files": [_place(state, path) for path in point.show_files], "digest": current_digest(state),
-        "status": point.status or ("attention" if point.attention else "waiting"), "attention": point.attention,
+        "id": point.id,
+        "prompt": point.prompt,
+        "options": [option(offered) for offered in point.options],
+        "show_files": [_place(state, path) for path in point.show_files],
+        "digest": current_digest(state),
+        "status": point.status or ("attention" if point.attention else "waiting"),
+        "attention": point.attention,
         "opened": point.at,
     }
     if point.fields:
@@ -57,9 +61,14 @@ def summary(state: RunState) -> dict[str, object]:
     """{"run", "status", "phase", "round", "checkpoint"} and a little more; the index row is exactly this."""
     frame = state.world.top if state.world.cursor else None
     row: dict[str, object] = {
-        "run": state.run, "status": state.status, "phase": frame.phase if frame and frame.phase else None,
-        "round": frame.round.n if frame and frame.round else None, "checkpoint": checkpoint(state),
-        "workflow": state.name, "started": state.started, "updated": state.updated,
+        "run": state.run,
+        "status": state.status,
+        "phase": frame.phase if frame and frame.phase else None,
+        "round": frame.round.n if frame and frame.round else None,
+        "checkpoint": checkpoint(state),
+        "workflow": state.name,
+        "started": state.started,
+        "updated": state.updated,
     }
     if state.outcome:
         row["outcome"] = state.outcome

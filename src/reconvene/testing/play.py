@@ -20,7 +20,10 @@ from reconvene.wire.workflow import pin
 
 class Play:
     def __init__(
-        self, workflow: Workflow, inputs: Mapping[str, object] | None = None, settings: Mapping[str, object] | None = None
+        self,
+        workflow: Workflow,
+        inputs: Mapping[str, object] | None = None,
+        settings: Mapping[str, object] | None = None,
     ) -> None:
         self.blobs: dict[str, bytes] = {}
         self.workflow = workflow
@@ -28,10 +31,18 @@ class Play:
         self.state: RunState = EMPTY
         self.log: list[AnyEvent] = []
         self._ticks = 0
-        self.do(c.StartRun(
-            "run-1", self.keep(pin(workflow)), workflow.name, self.keep(to_json(dict(inputs or {}))),
-            self.keep(to_json(dict(settings or {}))), "/workspace", "ann", "test",
-        ))
+        self.do(
+            c.StartRun(
+                "run-1",
+                self.keep(pin(workflow)),
+                workflow.name,
+                self.keep(to_json(dict(inputs or {}))),
+                self.keep(to_json(dict(settings or {}))),
+                "/workspace",
+                "ann",
+                "test",
+            )
+        )
 
     def keep(self, data: bytes) -> str:
         digest = digest_of(data)
@@ -70,7 +81,9 @@ class Play:
         data = (text or f"output of {agent}").encode()
         encoded = to_json(value) if value is not None else b""
         return c.RecordAttempt(
-            effect.task, effect.attempt, output=Ref(self.keep(data), "text", len(data)),
+            effect.task,
+            effect.attempt,
+            output=Ref(self.keep(data), "text", len(data)),
             value=Ref(self.keep(encoded), "json", len(encoded)) if value is not None else None,
             files=tuple(FileOut(p, self.keep(t.encode()), len(t.encode())) for p, t in (files or {}).items()),
         )

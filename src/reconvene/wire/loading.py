@@ -26,7 +26,7 @@ from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_SOURCE = re.compile(r"output(\.[A-Za-z_][A-Za-z0-9_]*)*")
+_SOURCE = re.compile(r"output(\.[A-Za-z_][A-Za-z0-9_]*)?")
 
 
 def load(path: Path) -> Workflow:
@@ -116,7 +116,7 @@ def _reopen(root: Mapping, places: Places) -> str:
 
 
 def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[str, str]]:
-    templates: dict[str, str] = {}
+    templates = reading.shared_templates()
     specs = []
     for node in mappings(root, "files"):
         path = node.get("path")

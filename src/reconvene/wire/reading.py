@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping as Dict
 
 from reconvene.core import expressions, templates
-from reconvene.errors import WorkflowError
+from reconvene.core.paths import safe_path
+from reconvene.errors import UserError, WorkflowError
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
@@ -71,18 +72,19 @@ class Reading:
         return tuple(self.path(node, f"'{key}'") for node in scalars(owner, key))
 
     def path(self, node: Scalar, what: str) -> str:
+        """A workspace path in its one spelling. What a template adds is checked again when it is rendered."""
         text = str(node.value)
         if len(text) > _LONGEST_PATH:
             self.problems.add(node.line, f"{what}: a path of {len(text)} characters is too long")
             return text
         self.template_text(node, what)
         bare = _TEMPLATE_PART.sub("x", text)
-        if leaves_folder(bare):
-            hint = "use a path relative to the workspace, without '..'"
-            self.problems.add(node.line, f"{what}: '{shown(text)}' leaves the workspace", hint)
-        elif ".git" in bare.casefold().replace("\\", "/").split("/"):
-            self.problems.add(node.line, f"{what}: '{shown(text)}' lies inside a .git folder", "choose another place")
-        return text
+        try:
+            clean = safe_path(bare)
+        except UserError as error:
+            self.problems.add(node.line, f"{what}: {error.message[0].lower()}{error.message[1:]}", error.hint)
+            return text
+        return clean if bare == text else text
 
     def name(self, text: str, line: int, what: str) -> bool:
         """Whether this may name a phase, an agent, a group, an input: ids and file names are made of them."""
@@ -138,6 +140,16 @@ class Reading:
             return None
         self._check_template(found, "template", 1, file=name)
         return text, found
+
+    def shared_templates(self) -> dict[str, str]:
+        """All of templates/, by the names under which templates include each other."""
+        found = {}
+        for file in self._resources:
+            if file.startswith("templates/") and _FILE.fullmatch(file):
+                text = self.resource(file, 0, "templates/") or ""
+                self._check_template(text, "template", 1, file=file)
+                found[file.removeprefix("templates/")] = text
+        return found
 
     def recording(self, name: str, line: int) -> object:
         file = f"recorded/{name}.yaml"

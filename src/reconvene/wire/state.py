@@ -32,6 +32,8 @@ def _to_map(kind: type, value: object) -> object:
     if get_origin(kind) is Map or kind is Map:
         arguments = get_args(kind) or (str, object)
         return Map(msgspec.convert(value, dict[arguments[0], arguments[1]], dec_hook=_to_map, strict=False))  # type: ignore[valid-type]
+    if kind is object:  # any JSON value
+        return value
     raise NotImplementedError(f"{kind} is not part of a state")
 
 

@@ -90,7 +90,11 @@ class Values:
             hint = "name the value itself; prompts can use {{" + shown(text) + "}}"
             self._reading.problems.add(node.line, f"reads: '{shown(text)}' is not something to read", hint)
         elif _LOOKS_LIKE_FILE.fullmatch(text):
-            self._reading.path(node, "reads")
+            clean = self._reading.path(node, "reads")
+            if clean != text:
+                self._reading.problems.add(
+                    node.line, f"reads: '{shown(text)}' has a shorter spelling", f"write '{clean}'"
+                )
         else:
             known = [*self._homes, *READ_WORDS, *(f"inputs.{name}" for name in inputs)]
             self._unknown(node, f"reads: nothing writes a value '{shown(text)}'", text, known)

@@ -17,7 +17,7 @@ _PINNED = msgspec.json.Decoder(Workflow)
 
 
 def load_workflow(path: str | Path) -> Workflow:
-    """The workflow in this file, or in `workflow.yaml` of this folder, and what lies beside it. WorkflowError if bad."""
+    """The workflow in this file, or in `workflow.yaml` of this folder. WorkflowError with all its problems if bad."""
     from reconvene.wire import loading
 
     return loading.load(Path(path))

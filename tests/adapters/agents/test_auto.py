@@ -18,6 +18,12 @@ from reconvene.testing.openai_server import OpenAIServer, Say
 NOBODY = {"OLLAMA_BASE_URL": "http://127.0.0.1:9/v1"}  # the discard port: nobody listens there
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may take longer than the moment that a person is made to wait."""
+    monkeypatch.setattr(auto, "_PROBE_SECONDS", 60.0)
+
+
 def nothing_installed(program: str) -> None:
     return None
 
@@ -26,7 +32,9 @@ def no_ollama(url: str) -> None:
     return None
 
 
-def pick(environ: dict[str, str], *, installed: tuple[str, ...] = (), ollama: list[str] | None = None) -> auto.Picked | None:
+def pick(
+    environ: dict[str, str], *, installed: tuple[str, ...] = (), ollama: list[str] | None = None
+) -> auto.Picked | None:
     return auto.pick(environ, lambda name: f"/bin/{name}" if name in installed else None, lambda url: ollama)
 
 
@@ -116,7 +124,7 @@ def cli(folder: Path, script: str) -> dict[str, str]:
 
 
 def test_an_installed_command_line_agent_stands_in_for_a_model(tmp_path: Path) -> None:
-    environ = cli(tmp_path, "[ \"$1\" = -p ] && cat")
+    environ = cli(tmp_path, '[ "$1" = -p ] && cat')
     said: list[str] = []
     answer = asyncio.run(Agents(str(tmp_path / "s"), environ, said.append).run(assign(), lambda _: None))
     assert answer.text == "Write.\n"

@@ -88,17 +88,22 @@ def test_stdout_is_the_output_and_the_prompt_comes_on_stdin(tmp_path: Path) -> N
 
 def test_it_works_in_a_private_folder_with_its_files_and_nothing_else(tmp_path: Path) -> None:
     files = {"a.md": b"A", "deep/er/b.bin": b"\x00\xff"}
-    answer = run(sh('find . -type f | sort; stat -c %a .; [ "$PWD" = "$RECONVENE_WORKDIR" ] && echo same', files=files), tmp_path)
+    answer = run(
+        sh('find . -type f | sort; stat -c %a .; [ "$PWD" = "$RECONVENE_WORKDIR" ] && echo same', files=files), tmp_path
+    )
     assert answer.text.split() == ["./a.md", "./deep/er/b.bin", "700", "same"]
     assert answer.files == {}
 
 
 def test_it_sees_only_the_allowed_environment(tmp_path: Path) -> None:
     environ = ENVIRON | {"OPENAI_API_KEY": "sk-very-secret-1", "MY_NAME": "Ada", "OTHER": "x"}
-    answer = run(py("import os,json; print(json.dumps(dict(os.environ)))", env=("MY_NAME",), schema={}), tmp_path, environ)
+    answer = run(
+        py("import os,json; print(json.dumps(dict(os.environ)))", env=("MY_NAME",), schema={}), tmp_path, environ
+    )
     assert isinstance(answer.value, dict)
     assert set(answer.value) - {"PWD", "SHLVL", "_", "LC_CTYPE"} == {
-        "PATH", "HOME", "LC_ALL", "MY_NAME", "RECONVENE_RUN", "RECONVENE_TASK", "RECONVENE_ATTEMPT", "RECONVENE_WORKDIR",
+        "PATH", "HOME", "LC_ALL", "MY_NAME",
+        "RECONVENE_RUN", "RECONVENE_TASK", "RECONVENE_ATTEMPT", "RECONVENE_WORKDIR",
     }  # fmt: skip
     assert answer.value["RECONVENE_RUN"] == "run/1"
     assert answer.value["RECONVENE_TASK"] == "R1/0/writer"
@@ -176,6 +181,13 @@ os.mkdir("locked", 0)
     assert any("deep" in line for line in answer.ignored)
     assert any("broken" in line or "UTF-8" in line for line in answer.ignored)
     assert (outside / "secret").read_text() == "secret"
+
+
+def test_one_that_removes_its_own_folder_still_answers(tmp_path: Path) -> None:
+    answer = run(sh('rm -rf "$PWD"; echo done'), tmp_path)
+    assert answer.text == "done\n"
+    assert "cannot be read any more" in answer.ignored[0]
+    assert run(sh('cd ..; mv "$RECONVENE_WORKDIR" x; ln -s x "$RECONVENE_WORKDIR"; rm -rf x'), tmp_path).files == {}
 
 
 def test_more_than_a_thousand_files_are_not_taken(tmp_path: Path) -> None:
@@ -314,7 +326,9 @@ def test_with_a_contract_the_output_is_parsed_and_checked(tmp_path: Path) -> Non
     answer = run(sh("""echo 'Here: {"score": 4}'""", schema=schema), tmp_path)
     assert answer.has_value
     assert answer.value == {"score": 4}
-    assert "score should be a number, not text" in fails(sh("""echo '{"score": "x"}'""", schema=schema), tmp_path).message
+    assert (
+        "score should be a number, not text" in fails(sh("""echo '{"score": "x"}'""", schema=schema), tmp_path).message
+    )
     assert "holds no JSON" in fails(sh("echo no", schema=schema), tmp_path).message
 
 

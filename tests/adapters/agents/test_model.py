@@ -311,7 +311,10 @@ def test_hosted_providers_are_reached_with_our_own_client() -> None:
     """The other SDKs: a base_url of their own, one request, an honest error, nothing secret kept."""
     with OpenAIServer(Say("x")) as server:
         root = server.url.removesuffix("/v1")
-        for model, name in (("anthropic:claude-sonnet-5", "ANTHROPIC_API_KEY"), ("google:gemini-2.5-flash", "GOOGLE_API_KEY")):
+        for model, name in (
+            ("anthropic:claude-sonnet-5", "ANTHROPIC_API_KEY"),
+            ("google:gemini-2.5-flash", "GOOGLE_API_KEY"),
+        ):
             error = fails(assign(None, model=model, base_url=root), environ={name: "secret-key-123456"})
             assert "404" in error.message
             assert not error.retryable

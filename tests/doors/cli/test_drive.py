@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -374,3 +377,66 @@ def test_fields_are_typed_recorded_and_checked(reconvene: Command, folder: Path)
     assert reconvene("decide", "--option", "Go", "--field", "severity=low", "--field", "count=few").code == 64
     assert reconvene("decide", "--option", "Go", "--field", "severity=odd").code == 64
     assert reconvene("decide", "--option", "Go", "--field", "severity=low", "--field", "count=3").code == 0
+
+
+@pytest.fixture
+def at_work(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that drives a run whose agent is at work, and stays at it."""
+    started = folder / "started"
+    os.mkfifo(started)
+    script = f"cat >/dev/null; echo go >{started}; exec sleep 600"
+    (folder / "slow.yaml").write_text(
+        "name: slow\n"
+        f"agents: {{writer: {{command: {json.dumps(['sh', '-c', script])}}}}}\n"
+        "phases: [{id: draft, agents: [writer], checkpoint: {approval_required: true}}]\n",
+        encoding="utf-8",
+    )
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "reconvene.doors.cli", "run", "slow.yaml", "--json"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert started.read_text() == "go\n"  # opening the pipe waits for the agent
+    yield driver
+    driver.kill()
+    driver.communicate()
+
+
+def ending(driver: subprocess.Popen[str]) -> tuple[int, str]:
+    out, err = driver.communicate(timeout=120)
+    assert "Traceback" not in err
+    return driver.returncode, str(json.loads(out)["status"])
+
+
+def test_a_run_is_driven_by_one_process_at_a_time(reconvene: Command, at_work: subprocess.Popen[str]) -> None:
+    done = reconvene("resume")
+    assert done.code == 64
+    assert "slow-1" in done.err
+    assert at_work.poll() is None
+
+
+def test_an_interrupt_parks_the_run_and_records_what_was_cancelled(
+    reconvene: Command, at_work: subprocess.Popen[str]
+) -> None:
+    at_work.send_signal(signal.SIGINT)
+    assert ending(at_work) == (3, "paused")
+    (end,) = [e for e in map(json.loads, reconvene("log", "--json").out.splitlines()) if e["type"] == "AttemptEnded"]
+    assert end["verdict"] == "cancelled"
+
+
+def test_being_asked_to_terminate_parks_too(at_work: subprocess.Popen[str]) -> None:
+    at_work.send_signal(signal.SIGTERM)
+    assert ending(at_work) == (3, "paused")
+
+
+def test_pause_now_from_elsewhere_stops_the_process_at_work(reconvene: Command, at_work: subprocess.Popen[str]) -> None:
+    assert reconvene("pause", "--now").code == 3
+    assert ending(at_work) == (3, "paused")
+
+
+def test_abort_from_elsewhere_ends_the_process_at_work(reconvene: Command, at_work: subprocess.Popen[str]) -> None:
+    assert reconvene("abort", "slow-1").code == 2
+    assert ending(at_work) == (2, "aborted")

@@ -114,5 +114,5 @@ def test_help_and_version_need_no_run(reconvene: Command) -> None:
 def test_doctor_schema_and_workflows_answer(reconvene: Command) -> None:
     assert reconvene("doctor").code == 0
     assert {"python", "sqlite"} <= {str(row["what"]) for row in reconvene("doctor", "--json").objects}
-    assert "properties" in reconvene("schema").object
+    assert "$defs" in reconvene("schema").object
     assert isinstance(reconvene("workflows", "--json").json, list)

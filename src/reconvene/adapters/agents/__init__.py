@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
+from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ class Agents:
         self._picked: Picked | None = None
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
+        try:
+            return await self._dispatch(assignment, listener)
+        except ReconveneError:
+            raise
+        except Exception as error:  # one agent's surprise must not bring a whole run down
+            problem = f"Agent {assignment.agent.name!r} failed unexpectedly: {type(error).__name__}: {error}"
+            raise AgentError(problem, hint="This may be a defect of reconvene: please report it.") from error
+
+    async def _dispatch(self, assignment: Assignment, listener: Listener) -> Answer:
         match assignment.agent.kind:
             case "model":
                 return await self._model(assignment, listener)

@@ -75,9 +75,7 @@ def ollama_url(environ: Mapping[str, str]) -> str:
     return OLLAMA_URL
 
 
-def pick(
-    environ: Mapping[str, str], which: Which | None = None, probe_ollama: Probe = probe_ollama
-) -> Picked | None:
+def pick(environ: Mapping[str, str], which: Which | None = None, probe_ollama: Probe = probe_ollama) -> Picked | None:
     """The best this machine offers, None where it offers nothing. Programs are looked for on the environment's PATH."""
     which = which or _finder(environ)
     if model := environ.get("RECONVENE_MODEL", "").strip():

@@ -9,7 +9,9 @@ _CLAUSE_END = r"(?=;|:|\n|,(?!\d)|\.(?:\s|$)|[!?)—–]|\bbut\b|$)"
 _FIGURE = r"[^\s,;]*\d[\d.,]*[^\s,;.)]*(?:\s+(?:million|billion|thousand|percent|bn|m|k)\b)?"
 _DENIED = (
     # "not $850M", "instead of 850", "rather than 850", "no longer 850"
-    re.compile(rf"\b(?:not|n't|instead of|rather than|no longer|as opposed to|wrongly)\b[^;\n]*?{_CLAUSE_END}", re.I),
+    re.compile(
+        rf"(?:n't|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly))\b[^;\n]*?{_CLAUSE_END}", re.I
+    ),
     # "we said 850", "you assumed 850"
     re.compile(rf"\b(?:we|you|i|they|it)\s+(?:said|wrote|had|assumed|used|thought)\b[^;\n]*?{_CLAUSE_END}", re.I),
     # "850 is wrong", "$850M was last year's"

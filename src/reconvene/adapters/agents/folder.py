@@ -75,6 +75,13 @@ def collect(root: str, assignment: Assignment) -> Taken:
 
     A file that a step must write counts when it was written, even with the content it had before.
     """
+    try:
+        return _walk(root, assignment)
+    except OSError as error:  # it removed or locked its own folder
+        return Taken({}, (f"the working folder cannot be read any more: {error.strerror or error}",))
+
+
+def _walk(root: str, assignment: Assignment) -> Taken:
     files: dict[str, bytes] = {}
     ignored: list[str] = []
     unreadable: list[OSError] = []
@@ -99,8 +106,12 @@ def collect(root: str, assignment: Assignment) -> Taken:
 
 def _refuse_folder(fd: int, prefix: str, name: str, ignored: list[str]) -> bool:
     reason = why_unsafe(prefix + name)
-    if not reason and stat.S_ISLNK(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
-        reason = "symbolic link"
+    if not reason:
+        try:
+            status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            reason = "" if stat.S_ISDIR(status.st_mode) else _kind(status.st_mode)
+        except OSError as error:
+            reason = error.strerror or "cannot be read"
     if reason:
         ignored.append(f"{shown(prefix + name)}: {reason}")
     return bool(reason)

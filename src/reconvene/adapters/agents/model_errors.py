@@ -41,7 +41,9 @@ def explain(connection: Connection, error: Exception) -> AgentError:
         case problems.UnexpectedModelBehavior():
             return AgentError(f"The reply of {name} cannot be read: {_short(error.message)}.")
         case _:
-            return AgentError(f"The reply of {name}{where} cannot be read: {_short(f'{type(error).__name__}: {error}')}.")
+            return AgentError(
+                f"The reply of {name}{where} cannot be read: {_short(f'{type(error).__name__}: {error}')}."
+            )
 
 
 def _http(connection: Connection, error: problems.ModelHTTPError) -> AgentError:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Sequence
 
-from reconvene.core.paths import safe_path
+from reconvene.core.paths import matches, safe_path
 from reconvene.errors import UserError
 
 _GLOB = re.compile(r"[*?\[]")
@@ -37,17 +36,7 @@ def shown(path: str) -> str:
 
 def wanted(path: str, patterns: Sequence[str]) -> bool:
     """Whether a step that writes `patterns` takes this file. No patterns: everything. `*` crosses folders."""
-    return not patterns or any(_matches(path, pattern) for pattern in patterns)
-
-
-def _matches(path: str, pattern: str) -> bool:
-    pattern = pattern.removeprefix("./")
-    if pattern.endswith("/"):
-        pattern += "*"
-    if fnmatch.fnmatchcase(path, pattern):
-        return True
-    # `**/` may also stand for no folder at all
-    return "**/" in pattern and fnmatch.fnmatchcase(path, pattern.replace("**/", ""))
+    return not patterns or any(matches(path, pattern) for pattern in patterns)
 
 
 def only_literal(patterns: Sequence[str]) -> str | None:

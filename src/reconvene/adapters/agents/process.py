@@ -144,7 +144,33 @@ def _alive(group: int) -> bool:
         return False
     except PermissionError:
         return True
-    return True
+    return not _all_dead(group)
+
+
+def _all_dead(group: int) -> bool:
+    """Whether only dead members are left that nobody collects, as in containers without an init. Linux only."""
+    members = 0
+    try:
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                state, leader = _state(name)
+                if leader == group:
+                    members += 1
+                    if state not in ("Z", "X"):
+                        return False
+    except OSError:
+        return False
+    return members > 0
+
+
+def _state(pid: str) -> tuple[str, int]:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # after the name in brackets, which may hold anything: state, parent, process group
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return "", 0  # ended meanwhile
+    return fields[0].decode(), int(fields[2])
 
 
 def _signal(group: int, number: int) -> None:

@@ -1,12 +1,12 @@
-"""Agents from a recording: the offline demo, and tests. No model is asked, yet what a person says changes the answer.
+r"""Agents from a recording: the offline demo, and tests. No model is asked, yet what a person says changes the answer.
 
 A recording is a list of entries, or `{facts: …, entries: […]}` where the facts are shared by all entries. The first
 entry that matches answers:
 
 ```yaml
 facts:                                   # figures, settled in this order
-  revenue: {find: 'revenue\\D*\\$?([\\d.,]+ ?(?:m|bn|million|billion))', as: millions, default: 850}
-  debt:    {find: 'debt\\D*\\$?(\\d+)', as: number, default: 2700}
+  revenue: {find: 'revenue\D*\$?([\d.,]+ ?(?:m|bn|million|billion))', as: millions, default: 850}
+  debt:    {find: 'debt\D*\$?(\d+)', as: number, default: 2700}
   ebitda:  {calc: "facts.revenue * 0.25"}            # a JavaScript expression over facts, round, phase, agent
   leverage: {calc: "facts.debt / facts.ebitda"}
 entries:
@@ -246,8 +246,11 @@ def _usage(entry: Mapping[str, object]) -> tuple[int, int]:
     usage = entry.get("usage")
     if not isinstance(usage, Mapping):
         return 0, 0
-    counts = [usage.get(name, 0) for name in ("input_tokens", "output_tokens")]
-    return tuple(count if isinstance(count, int) else 0 for count in counts)  # type: ignore[return-value]
+    return _count(usage.get("input_tokens")), _count(usage.get("output_tokens"))
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 async def _pretend(

@@ -38,6 +38,7 @@ class GitHistory:
     def __init__(self, path: str) -> None:
         self.path = path
         self._blobs: dict[str, pygit2.Oid] = {}
+        self._last: tuple[str, pygit2.Oid, TreeWriter] | None = None  # whose commit came last, and what it knows
 
     def last_seq(self, run: str) -> int:
         with self._in_plain_words():
@@ -50,14 +51,17 @@ class GitHistory:
             repository = self._open() or self._create()
             tip = _tip(repository, run)
             after = _last_seq(repository, tip)
-            writer = TreeWriter(repository, blob, self._blobs)
+            writer = self._writer(run, tip)
             newest = tip
             for commit in commits:
                 if commit.seq > after:
-                    newest = _add(repository, run, commit, writer.write(commit.files), newest)
+                    tree = writer.write(repository, commit.files, blob)
+                    newest = _add(repository, run, commit, tree, newest)
                     after = commit.seq
-            if newest is not None and newest != tip:
-                self._move(repository, _branch(run), newest)
+            if newest is not None:
+                if newest != tip:
+                    self._move(repository, _branch(run), newest)
+                self._last = (run, newest, writer)
 
     def commits(self, run: str) -> list[tuple[str, Commit]]:
         """Oldest first, files left empty."""
@@ -103,6 +107,11 @@ class GitHistory:
             if found is None:
                 raise StoreError(f"The history at {self.path} lacks {oid}.", hint=self._rebuild_hint())
             return found.read_raw()
+
+    def _writer(self, run: str, tip: pygit2.Oid | None) -> TreeWriter:
+        """The last one if its objects are still there, so that only what changed is written. Set aside: it may fail."""
+        last, self._last = self._last, None
+        return last[2] if last is not None and last[:2] == (run, tip) else TreeWriter(self._blobs)
 
     def _open(self) -> pygit2.Repository | None:
         """None where there is none; `HEAD` is the last thing that is made."""

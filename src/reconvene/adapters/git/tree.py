@@ -18,31 +18,32 @@ _FILE, _FOLDER = 0o100644, 0o040000
 
 
 class TreeWriter:
-    """Writes one version after another into the repository's objects. Nothing refers to them yet."""
+    """Writes one version after another into the repository's objects. Nothing refers to them yet.
 
-    def __init__(self, repository: Repository, blob: Callable[[str], bytes], blobs: dict[str, Oid]) -> None:
-        self._repository = repository
-        self._blob = blob
-        self._blobs = blobs  # digest → blob id, kept by the caller from call to call
+    After an error it is of no further use: it no longer knows what was written.
+    """
+
+    def __init__(self, blobs: dict[str, Oid]) -> None:
+        self._blobs = blobs  # digest → blob id, kept by the caller for all runs
         self._files: dict[str, str] = {}
         self._folders: dict[str, dict[str, tuple[Oid | None, int]]] = {"": {}}
         self._touched = {""}
 
-    def write(self, files: Mapping[str, str]) -> Oid:
+    def write(self, repository: Repository, files: Mapping[str, str], blob: Callable[[str], bytes]) -> Oid:
         """The id of the tree that holds exactly these files."""
         gone = self._files.keys() - files.keys()
         changed = [path for path, digest in files.items() if self._files.get(path) != digest]
         for path in gone:
             self._remove(path)
         for path in changed:
-            self._put(path, self._blob_id(files[path]))
+            self._put(path, self._blob_id(repository, files[path], blob))
         self._files = dict(files)
-        return self._flush()
+        return self._flush(repository)
 
-    def _blob_id(self, digest: str) -> Oid:
+    def _blob_id(self, repository: Repository, digest: str, blob: Callable[[str], bytes]) -> Oid:
         known = self._blobs.get(digest)
-        if known is None or known not in self._repository:
-            known = self._blobs[digest] = self._repository.create_blob(self._blob(digest))
+        if known is None or known not in repository:
+            known = self._blobs[digest] = repository.create_blob(blob(digest))
         return known
 
     def _put(self, path: str, blob: Oid) -> None:
@@ -74,12 +75,12 @@ class TreeWriter:
             self._touched.discard(folder)
             self._remove(folder)
 
-    def _flush(self) -> Oid:
+    def _flush(self, repository: Repository) -> Oid:
         """Deepest folders first; each tells the one around it."""
         while True:
             folder = max(self._touched, key=lambda path: path.count("/") + bool(path))
             self._touched.discard(folder)
-            builder = self._repository.TreeBuilder()
+            builder = repository.TreeBuilder()
             for name, (oid, mode) in self._folders[folder].items():
                 assert oid is not None  # an inner folder is flushed before the outer one
                 builder.insert(name, oid, mode)

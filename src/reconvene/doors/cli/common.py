@@ -9,7 +9,6 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -31,7 +30,7 @@ OPEN = ("waiting", "paused", "running")
 class Call(NamedTuple):
     """One invocation: where state lives, and whether a script is reading."""
 
-    home: Path
+    home: str
     as_json: bool
 
     @property
@@ -41,9 +40,8 @@ class Call(NamedTuple):
 
     def command(self, *words: str) -> str:
         """A command to paste that finds the same state."""
-        chosen = str(self.home)
-        elsewhere = chosen not in (DEFAULT_HOME, os.environ.get(HOME_VARIABLE))
-        return command_line(*(("--home", chosen) if elsewhere else ()), *words)
+        elsewhere = self.home not in (DEFAULT_HOME, os.environ.get(HOME_VARIABLE))
+        return command_line(*(("--home", self.home) if elsewhere else ()), *words)
 
 
 class Outer(NamedTuple):
@@ -108,7 +106,7 @@ def open_run(call: Call, given: str | None) -> tuple[Engine, str]:
     """The engine, and the run that is meant: by id or a unique beginning of it, or the only open one."""
     from reconvene.wiring import open_engine
 
-    if not call.home.is_dir():  # looking for a run must not create a home
+    if not os.path.isdir(call.home):  # looking for a run must not create a home
         raise UserError(f"there are no runs: {call.home} does not exist", hint="start one with: reconvene run WORKFLOW")
     engine = open_engine(call.home, say=note)
     return engine, engine.find(given) if given else _only_open(engine)

@@ -124,7 +124,7 @@ def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Dec
         from reconvene.doors.cli.inputs import read_text
         from reconvene.wire.answers import read_answers
 
-        return FromFile(read_answers(read_text("--answers", Path(answers)), Path(answers).name), answers, by)
+        return FromFile(read_answers(read_text("--answers", Path(answers)), answers), answers, by)
     if call.interactive and not no_input:
         from reconvene.doors.cli.terminal import Person
 

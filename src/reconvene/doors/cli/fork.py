@@ -21,5 +21,5 @@ def fork(call: Call, run: str, at: int, by: str) -> int:
     if call.as_json:
         put_json(queries.summary(engine, made))
     else:
-        put(f"{made} shares the first {at} events of {source}\n\ncontinue with:\n  {call.command('resume', made)}")
+        put(f"{made} is {source} as it was at event {at}\n\ncontinue with:\n  {call.command('resume', made)}")
     return 0

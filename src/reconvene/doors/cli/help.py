@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
+from pathlib import Path
 
 import click
 
@@ -85,8 +85,9 @@ def doctor(call: Call) -> int:
     if call.as_json:
         put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
         return 0
+    wide = max(len(what) for what, _, _ in rows)
     for what, ok, detail in rows:
-        put(f"{'✓' if ok else '!'} {what.ljust(10)} {detail}")
+        put(f"{'✓' if ok else '–'} {what.ljust(wide)}  {detail}")
     return 0
 
 
@@ -106,7 +107,7 @@ def _sqlite() -> Row:
 
 
 def _home(call: Call) -> Row:
-    place = call.home.resolve()
+    place = Path(call.home).resolve()
     near = next(folder for folder in (place, *place.parents) if folder.exists())
     fine = near.is_dir() and os.access(near, os.W_OK)
     return "state", fine, f"{place}" + ("" if fine else ": cannot be written; choose another with --home DIR")
@@ -121,14 +122,9 @@ def _git() -> Row:
 
 
 def _models() -> list[Row]:
-    keys = [
-        name
-        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
-        if os.environ.get(name)
-    ]
-    tools = [name for name in ("claude", "codex", "gemini", "ollama") if shutil.which(name)]
-    advice = "none: set a provider's key such as OPENAI_API_KEY, or install a command-line agent; `demo` needs none"
-    return [("models", bool(keys or tools), ", ".join([*keys, *tools]) or advice)]
+    from reconvene.adapters.agents.auto import describe
+
+    return describe(os.environ)
 
 
 @command()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ def _rows(call: Call, status: str | None) -> list[IndexRow]:
     """No state yet is an empty list; looking must not create any."""
     from reconvene.wiring import open_log
 
-    if not call.home.is_dir():
+    if not os.path.isdir(call.home):
         return []
     log = open_log(call.home)
     try:
@@ -161,7 +162,7 @@ def _event_line(event: Mapping[str, object]) -> str:
     """The event's own words, its longest ones cut."""
     rest = {key: value for key, value in event.items() if key not in ("seq", "at", "type")}
     told = " ".join(f"{key}={one_line(_told(value), 60)}" for key, value in rest.items())
-    return one_line(f"{event['seq']:>5}  {event['at']}  {event['type']}").rjust(0) + (f"  {told}" if told else "")
+    return f"{event['seq']:>5}  {event['at']}  {event['type']}" + (f"  {told}" if told else "")
 
 
 def _told(value: object) -> str:

@@ -29,10 +29,11 @@ class Paper:
         self._run = run
         self._console: Console = Console(highlight=False)
 
-    def line(self, text: str = "", style: str = "") -> None:
+    def line(self, text: str = "", style: str = "", *, whole: bool = False) -> None:
+        """`whole`: never broken by us, so that a long path can be copied."""
         from rich.text import Text
 
-        self._console.print(Text(clean(text), style=style))
+        self._console.print(Text(clean(text), style=style), soft_wrap=whole)
 
     def checkpoint(self, headline: str, checkpoint: CheckpointShape) -> None:
         workspace = self._engine.load(self._run).workspace
@@ -80,7 +81,7 @@ class Paper:
 
     def _beginning(self, path: str, workspace: str) -> None:
         self._console.print()
-        self.line(path, "bold")
+        self.line(path, "bold", whole=True)
         text = self._content(path.removeprefix(f"{workspace}/"))
         if text is None:
             self.line("  not there, or not text", "dim")

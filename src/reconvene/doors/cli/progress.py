@@ -107,16 +107,17 @@ class Written(Silent):
             case "retry":
                 self._put(f"↻ {works.agent} tries again{why}")
             case "done":
-                self._put(f"✓ {works.agent} done ({works.figures(now)})")
-                self._working.pop(progress.task, None)
+                self._ended(progress.task, f"✓ {works.agent} done ({works.figures(now)})")
             case "failed" if progress.detail == "cancelled":
-                self._put(f"– {works.agent} cancelled ({works.figures(now)})")
-                self._working.pop(progress.task, None)
+                self._ended(progress.task, f"– {works.agent} cancelled ({works.figures(now)})")
             case "failed":
-                self._put(f"✗ {works.agent} failed ({works.figures(now)}){why}")
-                self._working.pop(progress.task, None)
+                self._ended(progress.task, f"✗ {works.agent} failed ({works.figures(now)}){why}")
             case _:
                 pass
+
+    def _ended(self, task: str, line: str) -> None:
+        self._working.pop(task, None)
+        self._put(line)
 
     def _started(self, works: Works, why: str) -> None:
         self._put(f"· {works.agent} works{why}")

@@ -72,7 +72,7 @@ needs attention (an agent failed, files conflict) is never answered from a file.
 
 def reference() -> str:
     """The whole page."""
-    return "\n".join([_HEAD, *_commands()])
+    return "\n".join([_HEAD, *_commands()]).rstrip() + "\n"
 
 
 def _commands() -> Iterator[str]:
@@ -93,4 +93,4 @@ def _section(title: str, text: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(reference().rstrip() + "\n")
+    sys.stdout.write(reference())

@@ -32,6 +32,8 @@ _KILLED = 130
 class Decider(Protocol):
     """Decides an open checkpoint, or leaves it open (False): then the run parks."""
 
+    shows: bool  # whether the person has already seen what they leave open
+
     def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool: ...
 
     def ended(self) -> None:
@@ -40,6 +42,8 @@ class Decider(Protocol):
 
 class Nobody:
     """There is no one to ask: every checkpoint parks."""
+
+    shows = False
 
     def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
         return False
@@ -50,6 +54,8 @@ class Nobody:
 
 class FromFile:
     """Answers taken in order. One that does not fit stops everything and stays unused; nothing is guessed."""
+
+    shows = False
 
     def __init__(self, answers: list[Answer], file: str, by: str) -> None:
         self._left = answers
@@ -110,7 +116,7 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
             summary = queries.summary(engine, run)
             if summary["status"] not in OPEN:
                 decider.ended()
-            report(call, summary)
+            report(call, summary, brief=decider.shows)
             keep_history(engine, run)
         finally:
             loop.run(engine.close())
@@ -159,7 +165,7 @@ async def _driven(engine: Engine, run: str, by: str, watch: Watcher) -> bool:
     return stops > 0
 
 
-def report(call: Call, summary: Mapping[str, object]) -> None:
+def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) -> None:
     """Where the run stands: for a script one object, for a person words and the command that goes on."""
     if call.as_json:
         put_json(summary)
@@ -170,10 +176,10 @@ def report(call: Call, summary: Mapping[str, object]) -> None:
     if summary.get("why"):
         put(str(summary["why"]))
     checkpoint = checkpoint_in(summary)
-    if checkpoint is not None:
+    if checkpoint is not None and not brief:
         put()
         put(describe(checkpoint))
-    if next_command := _next_command(call, summary):
+    if next_command := _next_command(call, summary, brief=brief):
         put(f"\ncontinue with:\n  {next_command}")
 
 
@@ -207,11 +213,11 @@ def describe(checkpoint: CheckpointShape) -> str:
     return "\n".join(lines)
 
 
-def _next_command(call: Call, summary: Mapping[str, object]) -> str:
+def _next_command(call: Call, summary: Mapping[str, object], *, brief: bool = False) -> str:
     run = str(summary["run"])
     checkpoint = checkpoint_in(summary)
     match summary["status"]:
-        case "waiting" if checkpoint is not None:
+        case "waiting" if checkpoint is not None and not brief:
             return call.command(*example(checkpoint, run))
         case "paused" | "running" | "waiting":
             return call.command("resume", run)

@@ -27,6 +27,8 @@ _KINDS = "correction, new context, clarification, strategic shift, reaction to A
 class Person:
     """Decides checkpoints by asking. `decide` is one checkpoint from first sight to a recorded decision."""
 
+    shows = True
+
     def __init__(self, by: str) -> None:
         self._by = by
 
@@ -50,6 +52,9 @@ class _Sitting:
         self._by = by
         self._paper = Paper(engine, run)
         self._drafts: dict[str, object] = {}
+        self._said: tuple[
+            RemarkIn, ...
+        ] = ()  # with decisions that were refused; noted already, and not asked for again
 
     def sit(self, checkpoint: CheckpointShape) -> bool:
         """True: the run may go on (decided here, or by somebody else meanwhile). False: it stays parked."""
@@ -103,6 +108,7 @@ class _Sitting:
         first = next(
             (one for one, option in zip(choices, options) if option.get("recommend") and not one.disabled), None
         )
+        self._paper.line()
         picked = _ask(questionary.select("Your decision", choices=listed, default=first, qmark="▸"))
         return picked if isinstance(picked, int) else str(picked)
 
@@ -110,7 +116,8 @@ class _Sitting:
         from reconvene.core.commands import AnswerCheckpoint
 
         fields = {**self._drafts, **ask_fields(option.get("fields") or [], {})}
-        remarks = ask_remarks(option.get("remark", "none"))
+        wanted = option.get("remark", "none")
+        remarks = self._said + ask_remarks("optional" if self._said and wanted == "required" else wanted)
         try:
             self._engine.submit(
                 self._run,
@@ -128,6 +135,7 @@ class _Sitting:
             self._paper.line(explain_stale(error), "yellow")
             for remark in remarks:  # the decision was refused; what was said stands all the same
                 self._add(remark)
+            self._said = remarks
             return False
         return True
 

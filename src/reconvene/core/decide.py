@@ -1,0 +1,201 @@
+"""A person's decision: checked against what is offered and what was shown, then carried out. Rules 13–19."""
+
+from __future__ import annotations
+
+import difflib
+
+from reconvene.core import answers, attention, checkpoint, limits
+from reconvene.core import commands as c
+from reconvene.core import events as e
+from reconvene.core.book import to_json
+from reconvene.core.ids import digest_of
+from reconvene.core.moves import make_move
+from reconvene.core.sayings import add_remarks, keep_draft, require_alive
+from reconvene.core.turn import Turn
+from reconvene.core.workflow import Again, Continue, End, Goto, Move, Option
+from reconvene.errors import Bug, Refused, StaleDecision
+
+
+def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:
+    key = digest_of(to_json([command.option, command.fields, [[r.kind, r.target, r.text] for r in command.remarks]]))
+    point = turn.state.world.open
+    if command.checkpoint and (point is None or point.id != command.checkpoint):
+        _already_decided(turn, command, key)
+        return
+    require_alive(turn)
+    if point is None:
+        raise Refused(
+            f"Run {turn.state.run} is {turn.state.status}: nothing waits for a decision.",
+            hint=f"reconvene show {turn.state.run}",
+        )
+    offered = _find_option(point, command.option)
+    _check_digest(turn, point, command)
+    if not offered.available:
+        raise Refused(f"{offered.label!r} is not available: {offered.why_not}.", hint=_options_hint(point))
+    if offered.remark == "required" and not any(remark.text.strip() for remark in command.remarks):
+        raise Refused(f"{offered.label!r} needs your words.", hint='Add --feedback "…"')
+    if point.attention:
+        attention.settle(turn, point, offered.label, command, key)
+    else:
+        _decide(turn, point, offered, command, key)
+
+
+def _already_decided(turn: Turn, command: c.AnswerCheckpoint, key: str) -> None:
+    number = turn.state.record.decided.get(command.checkpoint)
+    if number is None:
+        raise StaleDecision(
+            f"Checkpoint {command.checkpoint} is not open in run {turn.state.run}.",
+            hint=f"reconvene show {turn.state.run}",
+        )
+    decision = turn.state.record.decisions[number]
+    if decision.key == key:
+        return
+    raise StaleDecision(
+        f"Checkpoint {command.checkpoint} was decided already: {decision.option!r} by {decision.by or 'somebody'} at "
+        f"{decision.at}.",
+        changes=(f"decided: {decision.option}",),
+        hint=f"reconvene show {turn.state.run}",
+    )
+
+
+def _find_option(point: e.CheckpointOpened, label: str) -> e.OptionOffered:
+    for option in point.options:
+        if option.label == label:
+            return option
+    same = [option for option in point.options if option.label.casefold() == label.casefold()]
+    if len(same) == 1:
+        return same[0]
+    near = difflib.get_close_matches(label, [option.label for option in point.options], n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise Refused(f"{label!r} is not an option here.", hint=hint + _options_hint(point))
+
+
+def _options_hint(point: e.CheckpointOpened) -> str:
+    return "Options: " + ", ".join(option.label for option in point.options if option.available)
+
+
+def _check_digest(turn: Turn, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
+    now = checkpoint.current_digest(turn.state)
+    if not command.digest or command.digest == now:
+        return
+    remarks = turn.state.record.remarks.values()
+    changes = tuple(sorted(r.text for r in remarks if r.kind == "edit" and r.checkpoint == point.id))
+    what = "; ".join(changes) if changes and command.digest == point.digest else "the run moved on since"
+    raise StaleDecision(
+        f"What you decided on is not what is there now: {what}.",
+        changes=changes or (what,),
+        hint=f"reconvene show {turn.state.run}, then decide again",
+    )
+
+
+def _decide(
+    turn: Turn, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint, key: str
+) -> None:
+    definition = turn.phase.checkpoint
+    if definition is None:
+        raise Bug(f"{point.phase} has no checkpoint")
+    option = definition.options[offered.index] if offered.index >= 0 else Option(label=offered.label)
+    move = option.then
+    leaving = isinstance(move, Continue | End)
+    given = answers.merge(turn, offered, command.fields, leaving=leaving)
+    agents = answers.chosen_agents(offered, given)
+    if isinstance(move, Again) and agents:
+        move = Again(agents)
+    ids = add_remarks(turn, command.remarks, command.by, command.door)
+    if point.fields:
+        keep_draft(turn, point, {field.id: given[field.id] for field in point.fields if field.id in given})
+    serial = point.serial
+    turn.emit(
+        e.DecisionRecorded(
+            at=turn.now,
+            checkpoint=point.id,
+            number=point.number,
+            phase=point.phase,
+            scope=point.scope,
+            serial=serial,
+            option=offered.label,
+            decision=option.alias or _decision_name(option),
+            move=move,
+            fields=turn.keep(given).digest if given else "",
+            skipped=option.skip,
+            target=move.target if isinstance(move, Goto) else "",
+            feedback="\n".join(r.text for r in command.remarks if r.text.strip()),
+            remarks=ids,
+            by=command.by,
+            door=command.door,
+            digest=command.digest or checkpoint.digest(turn.state, serial, point.options, point.show_files),
+            key=key,
+        )
+    )
+    undone = option.undo and _undo(turn, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
+    fields = (*(point.fields if leaving else ()), *offered.fields)
+    writes = answers.writes(turn, fields, given, option.set, command.by)
+    if writes:
+        turn.emit(e.ValuesSet(at=turn.now, values=writes))
+    fresh = tuple(phase for phase in option.skip if phase not in turn.state.world.skips)
+    if fresh:
+        turn.emit(e.SkipsChanged(at=turn.now, added=fresh))
+    _move(turn, move, command.by, undone=undone)
+
+
+def _decision_name(option: Option) -> str:
+    match option.then:
+        case Continue():
+            return "skip_phases" if option.skip else "continue"
+        case Again():
+            return "again"
+        case Goto(rerun=rerun):
+            return "repeat_phase" if rerun else "goto"
+        case End(status=status):
+            return "abort" if status == "aborted" else "end"
+
+
+def _move(turn: Turn, move: Move, by: str, *, undone: bool) -> None:
+    if isinstance(move, End):
+        turn.emit(e.RunEnded(at=turn.now, status=move.status, outcome=move.outcome, by=by))
+    elif undone and isinstance(move, Again | Continue):
+        pass  # the restored world goes on by itself: the round again, or the one after it
+    elif isinstance(move, Continue):
+        world = turn.state.world
+        if world.visit < len(world.visits) - 1:
+            clean = world.dirty < 0 or world.dirty > world.visit
+            turn.emit(e.WentOn(at=turn.now, visit=world.visit + 1 if clean else -1))
+    else:
+        make_move(turn, move)
+
+
+def _undo(turn: Turn, *, dropped: bool, by: str, why: str) -> bool:
+    frame = turn.frame
+    if frame.round is None:
+        raise Bug(f"{frame.scope} has no round to undo")
+    turn.emit(
+        e.RoundUndone(
+            at=turn.now,
+            serial=frame.round.serial,
+            phase=frame.phase,
+            scope=frame.place,
+            n=frame.round.n,
+            dropped=dropped,
+            by=by,
+            why=why,
+        )
+    )
+    return True
+
+
+def rollback(turn: Turn, command: c.Rollback) -> None:
+    require_alive(turn)
+    if turn.state.world.open is None:
+        raise Refused(
+            f"Run {turn.state.run} is {turn.state.status}: a round is rolled back at its checkpoint.",
+            hint=f"reconvene pause {turn.state.run}, or fork it from an earlier point",
+        )
+    if command.checkpoint not in ("", turn.state.world.open.id):
+        raise StaleDecision(
+            f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {turn.state.run}"
+        )
+    refused = limits.undo_refused(turn.state, turn.book)
+    if refused:
+        raise Refused(f"This round cannot be rolled back: {refused}.")
+    add_remarks(turn, command.remarks, command.by, command.door)
+    _undo(turn, dropped=False, by=command.by, why="rollback")

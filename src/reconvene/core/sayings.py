@@ -1,0 +1,95 @@
+"""What people say and change, on record at once: remarks, edits, drafts. Nothing here moves the run."""
+
+from __future__ import annotations
+
+from reconvene.core import commands as c
+from reconvene.core import events as e
+from reconvene.core.evolve import remark_key
+from reconvene.core.ids import remark_id
+from reconvene.core.turn import Turn
+from reconvene.errors import Refused
+
+
+def require_alive(turn: Turn) -> None:
+    if turn.state.ended:
+        raise Refused(
+            f"Run {turn.state.run} has ended ({turn.state.ended}).",
+            hint=f"reconvene fork {turn.state.run} --at SEQ starts again from any point of its log",
+        )
+
+
+def add_remarks(turn: Turn, remarks: tuple[c.RemarkIn, ...], by: str, door: str) -> tuple[str, ...]:
+    return tuple(
+        add_remark(turn, remark.kind, remark.text, by, door, target=remark.target)
+        for remark in remarks
+        if remark.text.strip()
+    )
+
+
+def add_remark(
+    turn: Turn, kind: str, text: str, by: str, door: str, *, target: str = "", path: str = "", diff: str = ""
+) -> str:
+    state = turn.state
+    point = state.world.open
+    place = point.id if point else ""
+    known = state.record.said.get(remark_key(place, kind, target, text + diff, by))
+    if known is not None:
+        return state.record.remarks[known].id
+    number = len(state.record.remarks) + 1
+    frame = turn.frame
+    turn.emit(
+        e.RemarkAdded(
+            at=turn.now,
+            id=remark_id(number),
+            number=number,
+            kind=kind,
+            text=text,
+            target=target,
+            by=by,
+            door=door,
+            phase=frame.phase,
+            n=frame.round.n if frame.round else 0,
+            checkpoint=place,
+            path=path,
+            diff=diff,
+        )
+    )
+    return remark_id(number)
+
+
+def record_edits(turn: Turn, command: c.RecordEdits) -> None:
+    known = turn.state.world.files
+    fresh = [edit for edit in command.edits if (known[edit.path].digest if edit.path in known else "") != edit.digest]
+    if not fresh:
+        return
+    files = tuple(e.FileOut(edit.path, edit.digest, edit.size) for edit in fresh)
+    turn.emit(e.FilesEdited(at=turn.now, files=files, by=command.by))
+    for edit in fresh:
+        verb = "Edited" if edit.digest else "Deleted"
+        add_remark(
+            turn,
+            "edit",
+            f"{verb} {edit.path} ({edit.summary})",
+            command.by,
+            command.door,
+            path=edit.path,
+            diff=edit.diff,
+        )
+
+
+def save_draft(turn: Turn, command: c.SaveDraft) -> None:
+    point = turn.state.world.open
+    if point is None or (command.checkpoint and point.id != command.checkpoint):
+        raise Refused("That checkpoint is not open any more.", hint=f"reconvene show {turn.state.run}")
+    asked = {field.id for field in point.fields}
+    unknown = [name for name in command.fields if name not in asked]
+    if unknown:
+        raise Refused(f"There is no field {unknown[0]!r} here.")
+    old = turn.book.object(turn.state.record.drafts.get(point.scope, ""))
+    keep_draft(turn, point, {**old, **command.fields})
+
+
+def keep_draft(turn: Turn, point: e.CheckpointOpened, fields: dict[str, object]) -> None:
+    ref = turn.keep(fields)
+    if turn.state.record.drafts.get(point.scope, "") != ref.digest and fields:
+        turn.emit(e.DraftSaved(at=turn.now, checkpoint=point.id, place=point.scope, fields=ref.digest))

@@ -1,0 +1,149 @@
+"""How values look in a document, and the filters that make more text out of less, each with a bound.
+
+One job: values to text. It must not know templates, scopes or Jinja's environment.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from itertools import pairwise
+
+CAP = 5_000_000
+_WIDEST = 1_000
+
+
+class TemplateLimit(Exception):
+    """Something would grow beyond its bound."""
+
+
+def shown(value: object) -> str:
+    """A value as a reader meets it: nothing for null, true/false, JSON for lists and objects."""
+    match value:
+        case str():
+            return str(value)
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case Mapping() | list() | tuple():
+            return as_json(value)
+    return str(value)
+
+
+def as_json(value: object, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent if indent is None else min(indent, 8), default=_plain)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable):
+        return list(value)
+    raise TypeError(f"a {type(value).__name__} cannot be shown")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """How to go on after "… is not there": the nearest valid name, or those there are."""
+    names = sorted(known)
+    if near := difflib.get_close_matches(name, names, n=1):
+        return f"; did you mean '{near[0]}'?"
+    listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"; known here: {listed}" if names else ""
+
+
+def _date(value: object, time: bool = True) -> str:
+    if value is None or value == "":
+        return ""
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError(f"'date' needs an ISO date such as 2025-01-31T12:00:00Z, not '{value}'") from None
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC)
+    return f"{moment:%Y-%m-%d %H:%M}" if time else f"{moment:%Y-%m-%d}"
+
+
+def _quote_lines(value: object) -> str:
+    text = shown(value)
+    _bound(len(text) + 2 * text.count("\n"), "quote_lines")
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def _replace(value: object, old: object, new: object, count: int | None = None) -> str:
+    text, before, after = shown(value), shown(old), shown(new)
+    times = text.count(before) if count is None else min(text.count(before), count)
+    _bound(len(text) + times * len(after), "replace")
+    return text.replace(before, after, times)
+
+
+def _indent(value: object, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+    margin = width if isinstance(width, str) else " " * _narrow(width, "indent")
+    lines = shown(value).split("\n")
+    _bound(sum(map(len, lines)) + len(lines) * (len(margin) + 1), "indent")
+    moved = [margin + line if line or blank else line for line in lines[1:]]
+    return "\n".join([margin + lines[0] if first else lines[0], *moved])
+
+
+def _join(value: Iterable[object], between: object = "", attribute: str | None = None) -> str:
+    items = list(value)
+    if attribute is not None:
+        items = [item.get(attribute) if isinstance(item, Mapping) else None for item in items]
+    texts, separator = [shown(item) for item in items], shown(between)
+    _bound(sum(map(len, texts)) + len(texts) * len(separator), "join")
+    return separator.join(texts)
+
+
+def _center(value: object, width: int = 80) -> str:
+    return shown(value).center(_narrow(width, "center"))
+
+
+def _wordwrap(value: object, width: int = 79) -> str:
+    import textwrap
+
+    lines = shown(value).split("\n")
+    return "\n".join(textwrap.fill(line, max(1, _narrow(width, "wordwrap"))) for line in lines)
+
+
+def _batch(value: Iterable[object], size: int, fill: object = None) -> list[list[object]]:
+    items = list(value)
+    size = max(1, _narrow(size, "batch"))
+    rows = [items[at : at + size] for at in range(0, len(items), size)]
+    if fill is not None and rows:
+        rows[-1] += [fill] * (size - len(rows[-1]))
+    return rows
+
+
+def _slice(value: Iterable[object], parts: int) -> list[list[object]]:
+    items = list(value)
+    each, more = divmod(len(items), max(1, _narrow(parts, "slice")))
+    starts = [at * each + min(at, more) for at in range(max(1, parts) + 1)]
+    return [items[start:end] for start, end in pairwise(starts)]
+
+
+def _narrow(width: int, name: str) -> int:
+    if width > _WIDEST:
+        raise TemplateLimit(f"'{name}' goes up to {_WIDEST}, not {width}")
+    return width
+
+
+def _bound(size: int, name: str) -> None:
+    if size > CAP:
+        raise TemplateLimit(f"'{name}' would make more than {CAP // 1_000_000} MB of text")
+
+
+FILTERS: dict[str, Callable[..., object]] = {
+    "json": as_json,
+    "date": _date,
+    "quote_lines": _quote_lines,
+    "replace": _replace,
+    "indent": _indent,
+    "join": _join,
+    "center": _center,
+    "wordwrap": _wordwrap,
+    "batch": _batch,
+    "slice": _slice,
+    "string": shown,
+}

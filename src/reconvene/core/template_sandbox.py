@@ -1,0 +1,290 @@
+"""The Jinja environment of our templates: closed, counted, strict.
+
+One job: run a template that is more than plain look-ups. Whatever a template writes, it reads plain data only, and its
+loops, calls and texts are counted against a budget. Loaded only when such a template is met, since Jinja is slow to
+import. It must not know what the names in a scope mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from types import CodeType, TracebackType
+from typing import cast
+
+from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.loaders import BaseLoader
+from jinja2.meta import find_referenced_templates, find_undeclared_variables
+from jinja2.runtime import Context
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import pass_context
+
+from reconvene.core.template_filters import CAP, FILTERS, TemplateLimit, nearest, shown
+
+STEPS = 1_000_000  # turns of loops and calls in one rendering
+_CALL = 10  # turns that one call counts for
+TEXT = 4 * CAP  # characters made on the way, whether they are shown in the end or not
+_ABSENT_FILTERS = ("format", "random", "urlize", "xmlattr", "pprint")
+_STRING_METHODS = frozenset(
+    ("upper", "lower", "title", "capitalize", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "find",
+     "startswith", "endswith", "removeprefix", "removesuffix", "count", "isdigit", "isalpha", "isspace")
+)  # fmt: skip
+_MAPPING_METHODS = frozenset(("items", "keys", "values", "get"))
+_LIST_METHODS = frozenset(("index", "count"))
+
+
+class Failure(Exception):
+    """A rendering that failed, in plain words. `line` 0 = not known, `name` = the template it happened in."""
+
+    def __init__(self, message: str, line: int = 0, name: str | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.name = name
+
+
+class _Missing(StrictUndefined):
+    """Says which name would have been there."""
+
+    __slots__ = ()
+
+    @property
+    def _undefined_message(self) -> str:
+        if self._undefined_hint:
+            return self._undefined_hint
+        name, owner = str(self._undefined_name), self._undefined_obj
+        if owner is None:
+            return f"'{name}' is missing: what stands before it is empty"
+        if isinstance(owner, Mapping):
+            return f"'{name}' is not there{nearest(name, map(str, owner))}"
+        if isinstance(owner, list | tuple | str):
+            return f"'{name}' is not there: the value before it is a {'text' if isinstance(owner, str) else 'list'}"
+        return f"'{name}' is not known here"
+
+
+class _Generator(CodeGenerator):
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        self.write("environment.concatenate((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    code_generator_class = _Generator
+    intercepted_binops = frozenset(("+", "*", "**", "%"))
+
+    def __init__(self) -> None:
+        super().__init__(
+            autoescape=False,
+            keep_trailing_newline=True,
+            undefined=_Missing,
+            finalize=_finalize,
+            optimized=False,  # nothing of a template runs before it is rendered
+            cache_size=0,
+        )
+        self.steps = 0
+        self.text = 0
+        self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace", "joiner", "cycler")}
+        for name in _ABSENT_FILTERS:
+            del self.filters[name]
+        self.filters.update(FILTERS)
+        self.filters["counted"] = _counted
+
+    def spend(self, steps: int, text: int) -> None:
+        self.steps += steps
+        self.text += text
+        if self.steps > STEPS:
+            raise TemplateLimit(f"the template takes more than {STEPS} turns of its loops")
+        if self.text > TEXT:
+            raise TemplateLimit(f"the template makes more than {TEXT // 1_000_000} MB of text")
+
+    def concatenate(self, parts: Iterable[object]) -> str:
+        text = "".join(map(shown, parts))
+        self.spend(0, len(text))
+        return text
+
+    def getattr(self, obj: object, attribute: str) -> object:
+        if attribute.startswith("_"):
+            return self.unsafe_undefined(obj, attribute)
+        if isinstance(obj, Mapping):
+            # Data first: a key called `items` is that key.
+            if attribute in obj:
+                return cast(object, obj[attribute])
+            if attribute not in _MAPPING_METHODS:
+                return self.undefined(obj=obj, name=attribute)
+        return cast(object, super().getattr(obj, attribute))
+
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
+        if isinstance(obj, str):
+            return attr in _STRING_METHODS
+        if isinstance(obj, Mapping):
+            return attr in _MAPPING_METHODS
+        if isinstance(obj, list | tuple | int | float | bytes) or obj is None:
+            return attr in _LIST_METHODS
+        return super().is_safe_attribute(obj, attr, value)
+
+    def wrap_str_format(self, value: object) -> Callable[..., str] | None:
+        return None  # `format` is refused like any other attribute that is not listed
+
+    def call(__self, __context: Context, __obj: object, *args: object, **kwargs: object) -> object:
+        __self.spend(_CALL, 0)
+        return cast(object, super().call(__context, __obj, *args, **kwargs))
+
+    def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
+        _allow(operator, left, right)
+        result: object = self.binop_table[operator](left, right)
+        if isinstance(result, str | list):
+            self.spend(0, len(result))
+        return result
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        for loop in tree.find_all(nodes.For):
+            fixed = sum(len(data.data) for part in loop.body for data in _texts(part))
+            line = loop.iter.lineno
+            loop.iter = nodes.Filter(loop.iter, "counted", [nodes.Const(fixed)], [], None, None, lineno=line)
+        return tree
+
+
+def _texts(node: nodes.Node) -> Iterator[nodes.TemplateData]:
+    if isinstance(node, nodes.TemplateData):
+        yield node
+    yield from node.find_all(nodes.TemplateData)
+
+
+def _allow(sign: str, left: object, right: object) -> None:
+    """Refuses what would make a huge value in one step."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, str | list | tuple) and sign == "*" and isinstance(other, int) and len(one) * other > CAP:
+            raise TemplateLimit(f"a text or list repeated {other} times is too long")
+    if sign == "%" and isinstance(left, str):
+        raise Failure("'%' does not format text here; join the parts with '~'")
+    if isinstance(left, int) and isinstance(right, int):
+        bits = left.bit_length() * (right if sign == "**" else 1) + (right.bit_length() if sign != "**" else 0)
+        if bits > 20_000:
+            raise TemplateLimit("a number grows too large")
+
+
+@pass_context
+def _finalize(context: Context, value: object) -> str:
+    text = shown(value)
+    cast(_Environment, context.environment).spend(0, len(text))
+    return text
+
+
+@pass_context
+def _counted(context: Context, items: Iterable[object] | None, fixed: int) -> Iterator[object]:
+    """What a loop runs over. A value that is not there yet (null) is an empty list; a missing name is an error."""
+    environment = cast(_Environment, context.environment)
+    for item in () if items is None else items:
+        environment.spend(1, fixed)
+        yield item
+
+
+class _Loader(BaseLoader):
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self.sources = sources
+
+    def load(self, environment: object, name: str, globals: object = None) -> Template:
+        if name not in self.sources:
+            raise TemplateNotFound(name, f"there is no template '{name}'{nearest(name, self.sources)}")
+        return _template(cast(_Environment, environment), self.sources[name], name)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> _Environment:
+    return _Environment()
+
+
+@lru_cache(maxsize=1024)
+def _code(source: str, name: str) -> CodeType:
+    return _environment().compile(source, name=name, filename=name)
+
+
+def _template(environment: _Environment, source: str, name: str) -> Template:
+    return Template.from_code(environment, _code(source, name), environment.globals)
+
+
+MAIN = "<template>"
+
+
+def render(source: str, scope: Mapping[str, object], loader: Mapping[str, str]) -> str:
+    """Raises Failure for whatever goes wrong."""
+    environment = _environment().overlay(loader=_Loader(loader))
+    environment.steps = environment.text = 0
+    parts: list[str] = []
+    size = 0
+    try:
+        for part in _template(environment, source, MAIN).generate(scope):
+            size += len(part)
+            if size > CAP:
+                raise TemplateLimit(f"the text grows beyond {CAP // 1_000_000} MB")
+            parts.append(part)
+    except Exception as error:
+        raise _failure(error, scope, {MAIN, *loader}) from None
+    return "".join(parts)
+
+
+def _failure(error: Exception, scope: Mapping[str, object], names: set[str]) -> Failure:
+    if isinstance(error, TemplateSyntaxError):
+        return Failure(_sentence(error.message or "it cannot be read"), error.lineno, error.name)
+    name, line = _place(error.__traceback__, names)
+    message = str(error)
+    if isinstance(error, UndefinedError) and message.endswith("is not known here"):
+        message += nearest(message.split("'")[1], scope)
+    elif isinstance(error, RecursionError):
+        message = "templates include or call each other without end"
+    elif isinstance(error, MemoryError):
+        message = "it needs too much memory"
+    return Failure(message or type(error).__name__, line, name)
+
+
+def _place(traceback: TracebackType | None, names: set[str]) -> tuple[str | None, int]:
+    """The innermost place inside a template: Jinja gives its frames the lines of the source."""
+    found: tuple[str | None, int] = (None, 0)
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        if name in names:
+            found = (name, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found
+
+
+def _sentence(message: str) -> str:
+    message = message.rstrip(".")
+    if message.startswith("No filter named"):
+        name = message.split("'")[1]
+        return f"there is no filter '{name}'{nearest(name, _environment().filters)}"
+    return message
+
+
+def problem(source: str) -> tuple[int, str] | None:
+    try:
+        _code(source, MAIN)
+    except TemplateSyntaxError as error:
+        return error.lineno, _sentence(error.message or "it cannot be read")
+    except RecursionError:
+        return 1, "it is nested too deeply"
+    return None
+
+
+def names(source: str, loader: Mapping[str, str]) -> set[str]:
+    """The names a template and all that it includes take from the scope. What cannot be read has none."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    waiting = [source]
+    while waiting:
+        try:
+            tree = _environment().parse(waiting.pop())
+        except (TemplateSyntaxError, RecursionError):
+            continue
+        found |= find_undeclared_variables(tree)
+        for name in find_referenced_templates(tree):
+            # An include whose name is computed could be any of them.
+            for each in list(loader) if name is None else [name]:
+                if each in loader and each not in seen:
+                    seen.add(each)
+                    waiting.append(loader[each])
+    return found

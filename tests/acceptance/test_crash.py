@@ -1,0 +1,102 @@
+"""kill -9 at every boundary: nothing acknowledged is lost, nothing recorded is called again, the story stays the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.crashing import RUN
+from support.forks import Forks
+from support.fuse import noted
+from support.proof import PLAY, Cast, read_log, survive, untroubled
+from support.shape import attempts
+
+from reconvene.core.commands import AnswerCheckpoint
+from reconvene.core.events import AttemptEnded, CheckpointOpened
+
+# Where the process dies, and how often at least each place is passed in one run. Together more than 100.
+PLACES = {
+    "before append": 22,
+    "after append": 22,
+    "acknowledged": 22,
+    "call": 20,
+    "return": 20,
+    "before file": 20,
+    "before manifest": 20,
+    "files written": 12,
+    "before branch": 1,
+    "after branch": 1,
+}
+
+
+@pytest.fixture
+def forks() -> Iterator[Forks]:
+    with Forks() as server:
+        yield server
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_run_killed_at_any_boundary_resumes_to_the_same_end(forks: Forks, tmp_path: Path, place: str) -> None:
+    cast = Cast()
+    expected = untroubled(forks, tmp_path / "untroubled", cast)
+    crashes = 0
+    while survive(forks, tmp_path / f"crash{crashes + 1}", cast, [(place, crashes + 1)], expected):
+        crashes += 1
+    assert crashes >= PLACES[place]
+
+
+def test_a_run_killed_again_and_again_still_resumes_to_the_same_end(forks: Forks, tmp_path: Path) -> None:
+    cast = Cast(agents=4, seed=7)
+    expected = untroubled(forks, tmp_path / "untroubled", cast)
+    crashes = [(place, at) for at in (1, 2, 4) for place in ("call", "after append", "before manifest", "before append")]
+    assert survive(forks, tmp_path / "crash", cast, crashes, expected) == len(crashes)
+
+
+@pytest.mark.parametrize("place", ["call", "return"])
+@pytest.mark.parametrize(("ruling", "calls"), [("Try again", 2), ("Go on without it", 1)])
+def test_an_agent_with_effects_that_may_have_acted_waits_for_the_person(
+    forks: Forks, tmp_path: Path, place: str, ruling: str, calls: int
+) -> None:
+    home = tmp_path / "home"
+    arguments = {"home": str(home), "effects": True}
+    # The fourth call of the run is the editor's first: three agents have worked before it.
+    assert forks.one(PLAY, place=place, at=4, **arguments).killed
+    ended = forks.one(PLAY, **arguments)
+    assert isinstance(ended.answer, dict), ended.error
+    assert ended.answer["status"] == "waiting"
+    events = read_log(home)
+    opened = events[-1]
+    assert isinstance(opened, CheckpointOpened)
+    assert opened.attention
+    assert "editor may have acted already" in opened.prompt
+    assert attempts(events, "doubt") == {"R1/1/editor#1"}
+    assert called(home, "R1/1/editor") == ["R1/1/editor#1"]
+
+    ended = forks.one("support.crashing:rule", option=ruling, **arguments)
+    assert isinstance(ended.answer, dict), ended.error
+    if ruling == "Go on without it":  # the step is then without any output, which is a question of its own
+        ended = forks.one("support.crashing:rule", option=ruling, **arguments)
+        assert isinstance(ended.answer, dict), ended.error
+    assert ended.answer["status"] == "completed"
+    assert len(called(home, "R1/1/editor")) == calls
+
+
+def called(home: Path, task: str) -> list[str]:
+    return [name for name in noted(str(home / "calls.txt")) if name.startswith(task)]
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("seed", range(40))
+def test_runs_killed_at_random_resume_to_the_same_end(forks: Forks, tmp_path: Path, seed: int) -> None:
+    """40 casts, at least 50 crashes each: other numbers of agents, other speeds, one to three crashes in a row."""
+    chance = random.Random(seed)
+    cast = Cast(agents=chance.randrange(2, 6), seed=seed)
+    expected = untroubled(forks, tmp_path / "untroubled", cast)
+    crashes = 0
+    while crashes < 50:
+        places = [(place, chance.randrange(1, PLACES[place] + 5)) for place in chance.choices(list(PLACES), k=chance.randrange(1, 4))]
+        crashes += survive(forks, tmp_path / "crash", cast, places, expected)
+
+

@@ -1,0 +1,123 @@
+"""What one agent is shown: its read-set and nothing else, every remark, what is new since it last worked."""
+
+from __future__ import annotations
+
+from reconvene.core import commands as c
+from reconvene.core.context import shown
+from reconvene.testing.play import Play
+from reconvene.wire.workflow import parse_workflow
+
+WORKFLOW = """
+name: reading
+inputs: {spec: {type: file}}
+agents: {a: {prompt: "You are A."}, b: {prompt: "You are B."}, mod: {prompt: "Sum up.", remit: "fairness"}}
+phases:
+  - id: p
+    rounds: {plan: [isolated, convergence]}
+    steps:
+      - {when: "round.name === 'isolated'", agents: [a, b], reads: [inputs.spec, given.md], output: findings}
+      - {when: "round.name === 'convergence'", agents: [a, b], reads: [own.full, all.summary], output: findings}
+      - {agents: [mod], reads: [round.full], output: synthesis}
+    checkpoint: {options: [{label: Next, then: continue}]}
+  - {id: q, agents: [mod], prompt: "Now write it down."}
+"""
+
+
+def play() -> Play:
+    return Play(parse_workflow(WORKFLOW), {"spec": "THE SPEC"})
+
+
+def prompt(game: Play, agent: str) -> str:
+    effect = next(effect for effect in game.effects() if effect.agent == agent)
+    return shown(game.state, game.book, effect.task).prompt
+
+
+def test_isolated_agents_see_what_their_step_names_and_nothing_of_each_other():
+    game = play()
+    text = prompt(game, "a")
+    assert text.startswith("You are A.")
+    assert "THE SPEC" in text
+    assert "### given.md\n(not produced yet)" in text
+    game.finish("b", "secret thoughts of b")
+    assert "secret" not in prompt(game, "a")
+
+
+def test_convergence_shows_ones_own_full_output_and_everyones_summaries():
+    game = play()
+    game.finish("a", "# A\n\n## Summary\nshort a\n\n## Rest\nlong a")
+    game.finish("b", "# B\n\nfirst paragraph of b\n\nlong b")
+    assert "long a" in prompt(game, "mod")
+    assert "long b" in prompt(game, "mod")
+    game.finish("mod")
+    game.decide("Next")
+    text = prompt(game, "a")
+    assert "long a" in text
+    assert "short a" in text
+    assert "first paragraph of b" in text
+    assert "long b" not in text
+
+
+def test_every_remark_reaches_every_later_agent_and_new_ones_are_marked():
+    game = play()
+    game.finish("a")
+    game.finish("b")
+    assert "What the person said" not in prompt(game, "mod")
+    game.finish("mod")
+    game.do(c.AnswerCheckpoint("", "Next", {}, (c.RemarkIn("Revenue is $900M", "correction", "a"),), by="ann"))
+    text = prompt(game, "a")
+    assert "### New since you last worked\n\n- [FB-001] **Correction to a:** Revenue is $900M (ann, p round 1" in text
+    game.finish("a")
+    game.finish("b")
+    game.do(c.AddRemark(c.RemarkIn("and hurry"), by="ann"))
+    text = prompt(game, "mod")
+    assert "[FB-001]" in text
+    assert "[FB-002]" not in text, "the read-set was fixed when the step started"
+    game.finish("mod")
+    game.decide("Next")
+    text = prompt(game, "mod")
+    assert text.index("### New since") < text.index("[FB-002]") < text.index("### Earlier") < text.index("[FB-001]")
+
+
+def test_an_edit_is_a_remark_with_its_diff():
+    game = play()
+    game.finish("a")
+    game.finish("b")
+    game.finish("mod")
+    diff = game.keep(b"--- a/f.md\n+++ b/f.md\n-old\n+new\n")
+    game.do(c.RecordEdits((c.EditIn("f.md", game.keep(b"new"), 3, diff, "+1 -1 lines"),), by="ann"))
+    game.decide("Next")
+    text = prompt(game, "a")
+    assert "**Edit:** Edited f.md (+1 -1 lines)" in text
+    assert "  +new" in text
+
+
+def test_without_reads_a_step_is_shown_everything_produced_so_far():
+    game = play()
+    for agent in ("a", "b", "mod"):
+        game.finish(agent, f"text of {agent}", files={f"{agent}.md": f"file of {agent}"})
+    game.decide("Next")
+    for agent in ("a", "b", "mod"):
+        game.finish(agent, f"text of {agent}")
+    game.decide("Next")
+    text = prompt(game, "mod")
+    assert text.startswith("Sum up.\n\nNow write it down.\n\nYour remit: fairness")
+    assert "file of a" in text
+    assert "### findings.b\ntext of b" in text
+    assert "### synthesis\ntext of mod" in text
+
+
+def test_a_missing_peer_is_named_to_those_who_read_the_round():
+    game = play()
+    game.fail("b", retryable=False)
+    game.finish("a")
+    assert "b gave no output this round" in prompt(game, "mod")
+
+
+def test_a_skipped_phases_value_is_shown_as_not_produced():
+    game = Play(
+        parse_workflow(
+            "name: n\nagents: {a: {}}\nphases: [{id: p, when: 'false', agents: [a], output: x},"
+            " {id: q, agents: [a], reads: [x]}]\n"
+        )
+    )
+    assert "### x\n(not produced: phases skipped so far: p)" in prompt(game, "a")
