@@ -1,4 +1,4 @@
-"""`python -m bench`: runs the workloads and prints one table. Exit code 1 where a target is missed."""
+"""`python -m bench`: runs the workloads and prints one table. With `--strict`, exit code 1 where a target is missed."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--sides", default=",".join((OURS, FLOOR, PEER)), help="who takes part (default: %(default)s)")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 where a target is missed")
     parser.add_argument("--dir", default=str(ROOT / "build" / "bench"), help="where databases go; must be a real disk")
     return parser.parse_args()
 
@@ -47,7 +48,7 @@ def main() -> int:
         progress(f"{name}: {module.TITLE} …")
         rows += module.measure(options)
     print(as_json(rows) if given.json else table(rows))
-    return 1 if any(row.mark == "over" for row in rows) else 0
+    return 1 if given.strict and any(row.mark == "over" for row in rows) else 0
 
 
 def _sides(asked: list[str]) -> tuple[str, ...]:

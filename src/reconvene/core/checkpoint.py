@@ -201,7 +201,7 @@ def render_with(text: str, state: RunState, book: Book, failed: Callable[[str], 
         return text
     try:
         return templates.render(
-            text, scope.for_template(state, book, templates.names(text)), loader=book.workflow.templates
+            text, scope.for_template(state, book, templates.names(text, loader=book.workflow.templates)), loader=book.workflow.templates
         )
     except ReconveneError as error:
         failed(str(error))

@@ -129,7 +129,7 @@ class CrashingAgents:
         note(self._calls, name)
         self._fuse("call")
         pace = random.Random(f"{self._seed}/{assignment.task}").randrange(8)
-        await asyncio.sleep(pace / 1000)
+        await asyncio.sleep(pace / 2000)
         self._fuse("return")
         said = "; ".join(remark["text"] for remark in assignment.remarks)
         read = digest_of(b"".join(assignment.files[path] for path in sorted(assignment.files)))
@@ -167,7 +167,7 @@ def play(
         point = state.world.open
         if point is None or point.attention:
             break
-        number = len(state.record.decisions)
+        number = sum(not decision.attention for decision in state.record.decisions.values())
         if number == 1:
             _edit(state.workspace)
         _decide(engine, home, point.id, number)

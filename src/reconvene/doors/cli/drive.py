@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     epilog="""
 Examples:
   reconvene run two-step.yaml
-  reconvene run scenario-planning --input question="Shall we build the second plant?" --input company=@company.md
+  reconvene run market-entry --input question="Shall we build the second plant?" --input brief=@brief.md
   reconvene run two-step.yaml --answers answers.yaml --json
 """
 )
@@ -124,7 +124,9 @@ def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Dec
         from reconvene.doors.cli.inputs import read_text
         from reconvene.wire.answers import read_answers
 
-        return FromFile(read_answers(read_text("--answers", Path(answers)), answers), answers, by)
+        return FromFile(
+            read_answers(read_text("--answers", Path(answers)), answers), answers, by, tell=not call.as_json
+        )
     if call.interactive and not no_input:
         from reconvene.doors.cli.terminal import Person
 

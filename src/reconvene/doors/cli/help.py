@@ -1,4 +1,4 @@
-"""`workflows`, `check`, `schema`, `doctor`, `demo`: finding one's way. Touches no run but the demo's own."""
+"""`workflows`, `check`, `schema`, `doctor`: finding one's way. Touches no run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from pathlib import Path
 
 import click
 
-from reconvene.doors.cli.common import DOOR, Call, command, note, put, put_json, screen_width
+from reconvene.doors.cli.common import Call, command, put, put_json, screen_width
 from reconvene.doors.cli.text import clean, table
-from reconvene.errors import UserError, WorkflowError
-from reconvene.settings import person
-
-_DEMO = "demo"
+from reconvene.errors import WorkflowError
 
 
 @command()
@@ -125,26 +122,3 @@ def _models() -> list[Row]:
     from reconvene.adapters.agents.auto import describe
 
     return describe(os.environ)
-
-
-@command()
-@click.argument("name", default=_DEMO)
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
-def demo(call: Call, name: str, by: str) -> int:
-    """See agents at work, a checkpoint, and feedback that changes what comes next. Offline; nothing to set up.
-
-    On a terminal you decide; elsewhere the decisions that come with it are taken.
-    """
-    from reconvene.doors.cli.drive import packaged_workflows, proceed, who_decides
-    from reconvene.wire.workflow import load_workflow
-    from reconvene.wiring import open_engine
-
-    packaged = packaged_workflows()
-    if name not in packaged:
-        raise UserError(f"there is no packaged workflow {clean(name)!r}", hint="see: reconvene workflows")
-    path = packaged[name]
-    answers = path.parent / "answers.yaml"
-    taken = str(answers) if not call.interactive and answers.is_file() else None
-    engine = open_engine(call.home, say=note)
-    run = engine.start(load_workflow(path), {}, by=person(by), door=DOOR)
-    return proceed(call, engine, run, who_decides(call, taken, person(by), False), person(by))

@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "check": ("help", "check", "Check a workflow file; every problem at once, with its line."),
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
     "doctor": ("help", "doctor", "What this machine offers, and what is missing."),
-    "demo": ("help", "demo", "See agents, a checkpoint and feedback at work, offline."),
+    "demo": ("demo", "demo", "See agents, a checkpoint and feedback at work, offline."),
 }
 
 

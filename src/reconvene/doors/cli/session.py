@@ -57,7 +57,8 @@ class FromFile:
 
     shows = False
 
-    def __init__(self, answers: list[Answer], file: str, by: str) -> None:
+    def __init__(self, answers: list[Answer], file: str, by: str, *, tell: bool) -> None:
+        self._tell = tell
         self._left = answers
         self._file = file
         self._by = by
@@ -70,6 +71,8 @@ class FromFile:
                 note("this checkpoint needs a person's attention; the answers file is not used for it")
             return False
         answer = self._left[0]
+        if self._tell:
+            put("\n" + describe(checkpoint))
         try:
             option = match_option(checkpoint, answer.option)
             engine.submit(
@@ -91,6 +94,11 @@ class FromFile:
                 f"{where}: {error.message}{changes}", hint=f"{error.hint}; {run} stays parked there".removeprefix("; ")
             ) from error
         self._left = self._left[1:]
+        if self._tell:
+            put(f"\n▸ {option['label']}   ({os.path.basename(self._file)}:{answer.line})")
+            for remark in answer.remarks:
+                put(f"  {remark.kind}{f' to {remark.target}' if remark.target else ''}: {remark.text}")
+            put()
         return True
 
     def ended(self) -> None:
@@ -181,6 +189,8 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
         put(describe(checkpoint))
     if next_command := _next_command(call, summary, brief=brief):
         put(f"\ncontinue with:\n  {next_command}")
+    else:
+        put(f"see what came of it: {call.command('files', str(summary['run']))}")
 
 
 def headline(summary: Mapping[str, object]) -> str:
@@ -194,7 +204,7 @@ def headline(summary: Mapping[str, object]) -> str:
 
 
 def describe(checkpoint: CheckpointShape) -> str:
-    lines = [clean(checkpoint.get("prompt", ""))]
+    lines = [clean(checkpoint.get("prompt", "")).strip()]
     if checkpoint.get("show_files"):
         lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint["show_files"])]
     fields = fields_of(checkpoint, None)

@@ -1,0 +1,161 @@
+"""The application over the in-memory log and scripted agents: snapshots, ids, inputs, forks, late comers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from reconvene.adapters.workspace import FolderWorkspace
+from reconvene.app import queries
+from reconvene.app.engine import Engine
+from reconvene.app.session import Session
+from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
+from reconvene.core.evolve import fold
+from reconvene.errors import Refused, UserError
+from reconvene.testing.memory import MemoryLog
+from reconvene.testing.scripted import ScriptedAgents
+from reconvene.wire.state import snapshot_key
+from reconvene.wire.workflow import parse_workflow
+from reconvene.wiring import SystemClock
+
+TWO = """
+name: two
+inputs: {topic: {type: text, required: true}, size: {type: number, default: 3}}
+settings: {deep: {type: bool, default: "inputs.size > 2"}}
+agents: {a: {}, b: {}}
+phases:
+  - {id: p, agents: [a, b], output: x, checkpoint: {approval_required: true}}
+  - {id: q, agents: [a], checkpoint: {approval_required: true}}
+"""
+
+
+def engine(tmp_path: Path, **replies: object) -> Engine:
+    runner = ScriptedAgents(replies, default="an output")
+
+    def workspace_for(run: str, folder: str) -> FolderWorkspace:
+        return FolderWorkspace(folder, str(tmp_path / "manifests" / f"{run}.json"))
+
+    def no_history() -> None:
+        raise AssertionError("not used here")
+
+    return Engine(MemoryLog(), SystemClock(), runner, workspace_for, no_history, str(tmp_path / "home"))
+
+
+def drive(machine: Engine, run: str) -> str:
+    return asyncio.run(machine.drive(run)).status
+
+
+def test_a_run_goes_from_checkpoint_to_checkpoint(tmp_path: Path):
+    machine = engine(tmp_path)
+    run = machine.start(parse_workflow(TWO), {"topic": "ferries"}, by="ann")
+    assert run == "two-1"
+    assert drive(machine, run) == "waiting"
+    summary = queries.summary(machine, run)
+    assert (summary["phase"], summary["round"], summary["status"]) == ("p", 1, "waiting")
+    machine.submit(run, AnswerCheckpoint("", "Continue", by="ann"))
+    assert drive(machine, run) == "waiting"
+    machine.submit(run, AnswerCheckpoint("", "Continue", by="ann"))
+    assert drive(machine, run) == "completed"
+    assert queries.show(machine, run)["context"]["settings"] == {"deep": True}
+
+
+def test_run_ids_count_up_and_a_unique_beginning_is_enough(tmp_path: Path):
+    machine = engine(tmp_path)
+    workflow = parse_workflow(TWO)
+    runs = [machine.start(workflow, {"topic": "x"}) for _ in range(11)]
+    assert runs == [f"two-{n}" for n in range(1, 12)]
+    assert machine.find("two-11") == "two-11"
+    with pytest.raises(UserError, match="may be"):
+        machine.find("two")
+    with pytest.raises(UserError, match="There is no run 'tow-1'"):
+        machine.find("tow-1")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [({}, "needs the input topic"), ({"topic": "x", "sise": 1}, "no input 'sise'")],
+)
+def test_bad_inputs_are_refused_before_anything_is_written(tmp_path: Path, inputs: dict[str, object], message: str):
+    machine = engine(tmp_path)
+    with pytest.raises(UserError, match=message):
+        machine.start(parse_workflow(TWO), inputs)
+    assert machine.log.index() == []
+
+
+LONG = f"""
+name: long
+limits: {{rounds: 1000, calls: 1000}}
+agents: {{a: {{}}}}
+phases:
+  - {{id: p, agents: [a], output: x, rounds: {{plan: [{", ".join(f"r{n}" for n in range(150))}]}}}}
+  - {{id: q, agents: [a], checkpoint: {{approval_required: true}}}}
+"""
+
+
+def test_a_long_run_is_loaded_from_a_snapshot_and_equals_the_fold_of_its_log(tmp_path: Path):
+    machine = engine(tmp_path)
+    run = machine.start(parse_workflow(LONG), {})
+    assert drive(machine, run) == "waiting"
+    whole = fold(event for _, event in machine.log.read(run))
+    kept = machine.log.snapshot(run, snapshot_key(whole.workflow))
+    assert kept is not None
+    assert 0 < kept[0] < whole.seq
+    assert machine.load(run) == whole
+
+
+def test_a_snapshot_of_other_code_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    machine = engine(tmp_path)
+    run = machine.start(parse_workflow(LONG), {})
+    drive(machine, run)
+    monkeypatch.setattr("reconvene.wire.state.EVOLVE_VERSION", 999)
+    assert machine.load(run) == fold(event for _, event in machine.log.read(run))
+
+
+def test_a_session_that_fell_behind_handles_its_command_again_on_top(tmp_path: Path):
+    machine = engine(tmp_path)
+    run = machine.start(parse_workflow(TWO), {"topic": "x"})
+    drive(machine, run)
+    slow, quick = machine.session(run), machine.session(run)
+    quick.submit([AddRemark(RemarkIn("first"), by="ann")])
+    (outcome,) = slow.submit([AddRemark(RemarkIn("second"), by="bob")])
+    assert outcome.error is None
+    assert [remark["id"] for remark in queries.show(machine, run)["remarks"]] == ["FB-001", "FB-002"]
+
+
+def test_one_refused_command_does_not_keep_the_others_out(tmp_path: Path):
+    machine = engine(tmp_path)
+    run = machine.start(parse_workflow(TWO), {"topic": "x"})
+    drive(machine, run)
+    session: Session = machine.session(run)
+    outcomes = session.submit([AnswerCheckpoint("", "Nope"), AddRemark(RemarkIn("still heard"))])
+    assert isinstance(outcomes[0].error, Refused)
+    assert outcomes[1].error is None
+
+
+def test_a_fork_shares_the_past_and_goes_its_own_way(tmp_path: Path):
+    machine = engine(tmp_path)
+    run = machine.start(parse_workflow(TWO), {"topic": "x"}, by="ann")
+    drive(machine, run)
+    machine.submit(run, AddRemark(RemarkIn("keep this"), by="ann"))
+    at = machine.load(run).seq
+    machine.submit(run, AnswerCheckpoint("", "Abort", by="ann"))
+    fork = machine.fork(run, at, by="ann")
+    assert fork == "two-1-fork-1"
+    assert machine.load(fork).status == "waiting"
+    machine.submit(fork, AnswerCheckpoint("", "Continue", by="ann"))
+    assert drive(machine, fork) == "waiting"
+    assert machine.load(run).status == "aborted"
+    assert [remark["text"] for remark in queries.show(machine, fork)["remarks"]] == ["keep this"]
+    with pytest.raises(UserError, match="events 1 to"):
+        machine.fork(run, 9999)
+
+
+def test_the_pinned_workflow_is_what_runs_even_after_the_file_changed(tmp_path: Path):
+    machine = engine(tmp_path)
+    file = tmp_path / "two.yaml"
+    file.write_text(TWO)
+    run = machine.start(parse_workflow(file.read_text()), {"topic": "x"})
+    file.write_text("not a workflow at all")
+    assert drive(machine, run) == "waiting"
