@@ -7,7 +7,7 @@ import threading
 
 SLEEP = 0.05
 
-# W5 drives each of its runs in a thread of its own and leaves here, as `turn`, the function that lets it go on.
+# Runs that take turns live in a thread each; `turn`, left here, returns when it is this run's.
 this_thread = threading.local()
 
 
@@ -20,6 +20,6 @@ async def sleep50(_: object) -> str:
     return "done"
 
 
-async def probed(_: object) -> str:
+async def stepped(_: object) -> str:
     this_thread.turn()  # blocks this thread's event loop, and nothing else, on purpose
     return "done"

@@ -6,6 +6,10 @@ import asyncio
 import sqlite3
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bench.stepper import Turn
 
 ROW = b"x" * 1024
 
@@ -25,16 +29,13 @@ def commit(connection: sqlite3.Connection, rows: int = 1, run: str = "r") -> Non
     connection.execute("COMMIT")
 
 
-def steps(path: Path, count: int) -> float:
+def stepped(path: Path, count: int, turn: Turn) -> None:
     """`count` commits, one after the other."""
     connection = connect(path)
-    commit(connection)
-    begun = time.perf_counter()
     for _ in range(count):
+        turn()
         commit(connection)
-    taken = time.perf_counter() - begun
     connection.close()
-    return taken
 
 
 def fanout(path: Path, agents: int, rounds: int, seconds: float) -> float:

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench import agents
+
 if TYPE_CHECKING:
+    from bench.stepper import Turn
     from reconvene.app.engine import Engine
     from reconvene.core.workflow import Workflow
 
@@ -70,12 +73,10 @@ def _driven(home: Path, made: Workflow, expected: str) -> float:
         return asyncio.run(timed())
 
 
-def steps(home: Path, count: int) -> float:
-    return _driven(home, rounds_of("trivial", 1, count), "completed")
-
-
-def growth(home: Path, count: int) -> None:
-    _driven(home, rounds_of("probed", 1, count), "completed")
+def stepped(home: Path, count: int, turn: Turn) -> None:
+    """`count` trivial steps, one after the other, each waiting for its turn."""
+    agents.this_thread.turn = turn
+    _driven(home, rounds_of("stepped", 1, count), "completed")
 
 
 def fanout(home: Path, agents: int, rounds: int) -> float:

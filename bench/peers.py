@@ -9,12 +9,13 @@ import asyncio
 import operator
 import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
+
+    from bench.stepper import Turn
 
 
 class Loop(TypedDict):
@@ -47,39 +48,30 @@ def saver(path: Path) -> Any:
     return SqliteSaver(sqlite3.connect(path, check_same_thread=False))
 
 
-def steps(path: Path, count: int) -> float:
+def stepped(path: Path, count: int, turn: Turn) -> None:
     """One node visited `count` times."""
+    _loop(path, count, turn, Loop, {"text": ""}, {"text": "done"})
+
+
+def growth(path: Path, count: int, turn: Turn) -> None:
+    """The same, keeping every output in the state, as the messages of a conversation are kept."""
+    _loop(path, count, turn, History, {"texts": []}, {"texts": ["done"]})
+
+
+def _loop(path: Path, count: int, turn: Turn, state: type, begin: dict[str, object], output: dict[str, object]) -> None:
     from langgraph.graph import END, START, StateGraph
 
-    builder: Any = StateGraph(Loop)
-    builder.add_node("work", lambda state: {"n": state["n"] + 1, "text": "done"})
-    builder.add_edge(START, "work")
-    builder.add_conditional_edges("work", lambda state: "work" if state["n"] < count else END)
-    keeper = saver(path)
-    graph = builder.compile(checkpointer=keeper)
-    graph.invoke({"n": count - 1, "text": ""}, config("warm"), durability="sync")
-    begun = time.perf_counter()
-    graph.invoke({"n": 0, "text": ""}, config("run", count + 10), durability="sync")
-    taken = time.perf_counter() - begun
-    keeper.conn.close()
-    return taken
+    def work(state: Any) -> dict[str, object]:
+        turn()
+        return {"n": state["n"] + 1, **output}
 
-
-def growth(path: Path, count: int, probe: Callable[[], None]) -> None:
-    """Like `steps`, keeping every output in the state, as the messages of a conversation are kept."""
-    from langgraph.graph import END, START, StateGraph
-
-    def work(state: History) -> dict[str, object]:
-        probe()
-        return {"n": state["n"] + 1, "texts": ["done"]}
-
-    builder: Any = StateGraph(History)
+    builder: Any = StateGraph(state)
     builder.add_node("work", work)
     builder.add_edge(START, "work")
     builder.add_conditional_edges("work", lambda state: "work" if state["n"] < count else END)
     keeper = saver(path)
     graph = builder.compile(checkpointer=keeper)
-    graph.invoke({"n": 0, "texts": []}, config("run", count + 10), durability="sync")
+    graph.invoke({"n": 0, **begin}, config("run", count + 10), durability="sync")
     keeper.conn.close()
 
 

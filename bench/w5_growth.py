@@ -10,63 +10,20 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import statistics
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import agents, floors, ours, peers
+from bench import floors, ours, peers
 from bench.harness import FLOOR, OURS, PEER, Contender, Options, Row, in_turn, progress, ratio
+from bench.stepper import Stepper, Turn
 
 TITLE = "growth: one run of 5,000 steps"
 AT = (10, 100, 1_000, 5_000)
 YOUNG, WIDTH = 9, 41  # a fresh run's first steps do not count; a window is this wide
 FLAT, LINEAR = 1.2, 1.1
 FRESH = "fresh"
-
-
-class Stepper:
-    """A run in a thread of its own. `work` is given a function that its agent must call in every step."""
-
-    def __init__(self, work: Callable[[Callable[[], None]], object]) -> None:
-        self._go, self._here = threading.Semaphore(0), threading.Semaphore(0)
-        self._left, self._cost = 0.0, 0.0
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._live, args=(work,), daemon=True)
-        self._thread.start()
-        self._arrived()
-
-    def _live(self, work: Callable[[Callable[[], None]], object]) -> None:
-        try:
-            work(self._turn)
-        except BaseException as failure:
-            self._failure = failure
-        finally:
-            self._here.release()
-
-    def _turn(self) -> None:
-        """Inside the agent: stop here until told to go on. Stamped on this side, so that waking up is not counted."""
-        self._cost = time.perf_counter() - self._left
-        self._here.release()
-        self._go.acquire()
-        self._left = time.perf_counter()
-
-    def _arrived(self) -> None:
-        self._here.acquire()
-        if self._failure is not None:
-            raise self._failure
-
-    def step(self) -> float:
-        """From leaving the agent to entering it again, in seconds."""
-        self._go.release()
-        self._arrived()
-        return self._cost
-
-    def finish(self) -> None:
-        """After the last step."""
-        self.step()
-        self._thread.join()
 
 
 Costs = dict[tuple[str, int], list[float]]  # (side, window) → seconds
@@ -90,8 +47,8 @@ class Race:
 
     def run(self) -> None:
         raw = floors.connect(self._folder / "floor.db")
-        works: dict[str, Callable[[Callable[[], None]], object]] = {
-            OURS: lambda turn: _our_run(self._folder / OURS, self._steps, turn),
+        works: dict[str, Callable[[Turn], None]] = {
+            OURS: lambda turn: ours.stepped(self._folder / OURS, self._steps, turn),
             PEER: lambda turn: peers.growth(self._folder / "threads.db", self._steps, turn),
         }
         runs = {name: Stepper(works[name]) for name in self._databases}
@@ -119,7 +76,7 @@ class Race:
 
     def _begin_fresh(self) -> Stepper:
         home = next(self._fresh_homes)
-        stepper = Stepper(lambda turn: _our_run(home, YOUNG + WIDTH + 1, turn))
+        stepper = Stepper(lambda turn: ours.stepped(home, YOUNG + WIDTH + 1, turn))
         for _ in range(YOUNG):
             stepper.step()
         return stepper
@@ -186,11 +143,6 @@ def _bytes_row(race: Race, steps: int) -> Row:
         target=LINEAR,
         of="2nd half ÷ 1st",
     )
-
-
-def _our_run(home: Path, steps: int, turn: Callable[[], None]) -> None:
-    agents.this_thread.turn = turn
-    ours.growth(home, steps)
 
 
 def _timed_commit(raw: sqlite3.Connection) -> float:

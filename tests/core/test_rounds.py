@@ -293,3 +293,15 @@ phases:
         "loop[x]:result": "a",
         "loop[y]:result": "a",
     }
+
+
+def test_leave_ends_the_phase_and_drops_its_planned_rounds():
+    text = PLANNED.replace(
+        "- {label: Next, then: continue}", "- {label: Next, then: continue}\n        - {label: Skip, then: leave}"
+    )
+    game = play(text)
+    one_round(game)
+    game.decide("Skip")
+    assert game.state.status == "completed"
+    assert names(game) == ["isolated1"]
+    assert game.context()["phases"]["ended"] == {"p": "left"}

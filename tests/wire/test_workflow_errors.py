@@ -144,7 +144,7 @@ def test_a_mistake_in_a_phase(phase: str, message: str, hint: str) -> None:
         ("{then: continue}", "an option needs 'label'", ""),
         ("{label: ''}", "'label' is empty", ""),
         ("{label: 2026}", "'label' must be text, not the number 2026", "quotes"),
-        ("{label: X, then: agian}", "'then' must be continue or again", "did you mean 'again'?"),
+        ("{label: X, then: agian}", "'then' must be continue or leave or again", "did you mean 'again'?"),
         ("{label: X, then: {goto: frist}}", "no phase 'frist'", "did you mean 'first'?"),
         ("{label: X, then: {goto: last, rerun: true}}", "'last' comes after 'here'", "first, here"),
         ("{label: X, then: {goto: first, end: x}}", "a move is one of again, goto, end", ""),

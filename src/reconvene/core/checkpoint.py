@@ -32,6 +32,7 @@ def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
         fields=fields,
         show_files=show,
         status=point.status,
+        feedback=_render(turn, point.feedback, f"feedback of {frame.phase}"),
         reopened=reopened,
     )
 
@@ -44,6 +45,7 @@ def emit_opened(
     fields: tuple[e.FieldAsked, ...] = (),
     show_files: tuple[str, ...] = (),
     status: str = "",
+    feedback: str = "",
     attention: bool = False,
     reopened: bool = False,
 ) -> None:
@@ -63,6 +65,7 @@ def emit_opened(
             fields=fields,
             show_files=show_files,
             status=status,
+            feedback=feedback,
             attention=attention,
             reopened=reopened,
             digest=digest(turn.state, serial, options, show_files),
@@ -184,6 +187,20 @@ def _labels(value: object) -> Iterator[str]:
 
 
 # --- texts ---
+
+
+def revise(turn: Turn) -> None:
+    """What the person said may change what is recommended to them."""
+    point = turn.state.world.open
+    definition = turn.phase.checkpoint if point and not point.attention else None
+    if point is None or definition is None or not any(option.recommend for option in definition.options):
+        return
+    options = tuple(
+        _offer(turn, definition.options[offered.index], offered.index) if offered.index >= 0 else offered
+        for offered in point.options
+    )
+    if options != point.options:
+        turn.emit(e.OptionsRevised(at=turn.now, checkpoint=point.id, options=options))
 
 
 def _render(turn: Turn, text: str, where: str) -> str:

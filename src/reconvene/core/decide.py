@@ -125,6 +125,9 @@ def _decide(
             door=command.door,
             digest=command.digest or checkpoint.digest(turn.state, serial, point.options, point.show_files),
             key=key,
+            n=turn.frame.round.n if turn.frame.round else 0,
+            last=turn.frame.round.last if turn.frame.round else False,
+            extra=turn.frame.round.extra if turn.frame.round else False,
         )
     )
     undone = option.undo and _undo(turn, dropped=not isinstance(move, Again), by=command.by, why=offered.label)

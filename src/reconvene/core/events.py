@@ -43,6 +43,14 @@ class TaskStart(Struct, frozen=True, omit_defaults=True):
     own: tuple[Read, ...] = ()  # what only this agent is shown
 
 
+class Citation(Struct, frozen=True, omit_defaults=True):
+    """An output answers a remark: addressed, or declined with a reason."""
+
+    remark: str
+    how: Literal["addressed", "declined"] = "addressed"
+    reason: str = ""
+
+
 class Usage(Struct, frozen=True, omit_defaults=True):
     model: str = ""
     input_tokens: int = 0
@@ -188,6 +196,14 @@ class AttemptEnded(Event, frozen=True):
     reply: str = ""  # digest of the raw reply
     claim: str = ""  # of the next attempt, when then = retry
     recorded: bool = False  # the answer came from a recording
+    cites: tuple[Citation, ...] = ()
+
+
+class OptionsRevised(Event, frozen=True):
+    """What the person said changed what is recommended to them."""
+
+    checkpoint: str
+    options: tuple[OptionOffered, ...]
 
 
 class LateOutputArchived(Event, frozen=True):
@@ -280,6 +296,7 @@ class CheckpointOpened(Event, frozen=True):
     fields: tuple[FieldAsked, ...] = ()
     show_files: tuple[str, ...] = ()
     status: str = ""
+    feedback: str = ""  # the question for the person's remarks
     attention: bool = False
     digest: str = ""
     reopened: bool = False
@@ -301,6 +318,11 @@ class RemarkAdded(Event, frozen=True):
     checkpoint: str = ""
     path: str = ""
     diff: str = ""  # digest
+    lines: str = ""  # "plan.md:3-5", where a remark is about part of a file
+    was: str = ""  # a corrected figure, before
+    now: str = ""  # and after
+    level: str = ""  # minor | major: the engine's recommendation, never a decision
+    reason: str = ""  # why it thinks so
 
 
 class FilesEdited(Event, frozen=True):
@@ -334,6 +356,9 @@ class DecisionRecorded(Event, frozen=True):
     door: str = ""
     digest: str = ""
     key: str = ""  # digest of the answer, to recognise the same decision given twice
+    n: int = 0  # the round it was about
+    last: bool = False  # whether that was the phase's last round
+    extra: bool = False
     attention: bool = False
 
 
@@ -432,6 +457,7 @@ AnyEvent = (
     | TroubleMet
     | TroubleSettled
     | ExpressionFailed
+    | OptionsRevised
     | RoundClosed
     | CheckPassed
     | GapFound

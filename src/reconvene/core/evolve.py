@@ -13,10 +13,12 @@ from reconvene.core.ids import digest_of, parse_task
 from reconvene.core.state import (
     EMPTY,
     TRANSITIONS,
+    CitedAt,
     FileVersion,
     Frame,
     GapCheck,
     ItemAt,
+    Measured,
     OutputAt,
     Record,
     RoundAt,
@@ -28,9 +30,10 @@ from reconvene.core.state import (
     Visit,
     World,
 )
-from reconvene.core.workflow import Again
+from reconvene.core.workflow import Again, Continue
 from reconvene.errors import Bug
 
+_MEASURED = 5  # durations kept per agent
 _KEPT = 20  # how many recent failures the state keeps for people; the log has them all
 
 
@@ -225,7 +228,8 @@ def _phase_closed(state: RunState, ev: e.PhaseClosed) -> RunState:
     _stage(world.top, ev)
     parent = world.cursor[-2]
     cursor = (*world.cursor[:-2], replace(parent, child=parent.child + 1))
-    return replace(state, world=replace(world, cursor=cursor), marks=_drop_marks(state.marks, cursor))
+    world = replace(world, cursor=cursor, closed=world.closed.set(ev.phase, ev.ended_by))
+    return replace(state, world=world, marks=_drop_marks(state.marks, cursor))
 
 
 def _item_started(state: RunState, ev: e.ItemStarted) -> RunState:
@@ -250,6 +254,7 @@ def _round_started(state: RunState, ev: e.RoundStarted) -> RunState:
         frame, stage=_stage(frame, ev), round=new, n=ev.n, planned=frame.planned + (not ev.extra), child=0, pending=None
     )
     world = _forget_visits_from(_with_top(before, moved), before.visit + 1)
+    world = replace(world, rounds=_bump(world.rounds, ev.phase))
     marks = _drop_marks(state.marks, world.cursor).set(ev.serial, before)
     return replace(state, world=world, marks=marks, record=replace(state.record, rounds=ev.serial))
 
@@ -313,6 +318,8 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     record = _spent(state.record, ev.usage)
     key = f"{ev.task}#{ev.attempt}"
     record = replace(record, ended=record.ended.set(key, ev.output.digest if ev.output else ""))
+    if ev.verdict == "accepted":
+        record = _answered(record, ev)
     if ev.why:
         record = replace(record, failures=(*record.failures, f"{ev.task}: {ev.why}")[-_KEPT:])
     state = replace(state, record=record)
@@ -336,6 +343,23 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     else:
         task = replace(task, status="ask" if ev.then == "ask" else "missing", why=ev.why)
     return _set_task(state, round_, step, task, closed=1)
+
+
+def _answered(record: Record, ev: e.AttemptEnded) -> Record:
+    """What the attempt took, and which remarks it answers."""
+    agent = parse_task(ev.task)[2]
+    old = record.measured.get(agent, Measured())
+    usage = ev.usage
+    measured = Measured(
+        calls=old.calls + 1,
+        seconds=(*old.seconds, usage.seconds)[-_MEASURED:],
+        tokens=old.tokens + usage.input_tokens + usage.output_tokens,
+        cost=old.cost + usage.cost,
+    )
+    cited = record.cited
+    for cite in ev.cites:
+        cited = cited.set(cite.remark, (*cited.get(cite.remark, ()), CitedAt(ev.task, cite.how, cite.reason)))
+    return replace(record, measured=record.measured.set(agent, measured), cited=cited)
 
 
 def _spent(record: Record, usage: e.Usage) -> Record:
@@ -490,6 +514,13 @@ def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
     return replace(state, world=replace(world, visits=world.visits.set(number, visit), visit=number))
 
 
+def _options_revised(state: RunState, ev: e.OptionsRevised) -> RunState:
+    point = state.world.open
+    if point is None or point.id != ev.checkpoint:
+        raise Bug(f"checkpoint {ev.checkpoint} is not open")
+    return _set_world(state, open=replace(point, options=ev.options))
+
+
 def _checkpoint_skipped(state: RunState, ev: e.CheckpointSkipped) -> RunState:
     return _move_top(state, ev)
 
@@ -520,7 +551,12 @@ def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
         record, decisions=record.decisions.set(number, ev), decided=record.decided.set(ev.checkpoint, number)
     )
     state = replace(state, record=record, world=replace(state.world, open=None))
-    return state if ev.attention else _move_top(state, ev)
+    if ev.attention:
+        return state
+    round_ = state.world.top.round
+    if isinstance(ev.move, Continue) and ev.move.leave and round_ is not None:
+        return _move_top(state, ev, round=replace(round_, last=True, ended_by="left"))
+    return _move_top(state, ev)
 
 
 def _values_set(state: RunState, ev: e.ValuesSet) -> RunState:
@@ -617,6 +653,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.AgainOrdered: _again_ordered,
         e.CheckpointOpened: _checkpoint_opened,
         e.CheckpointSkipped: _checkpoint_skipped,
+        e.OptionsRevised: _options_revised,
         e.RemarkAdded: _remark_added,
         e.FilesEdited: _files_edited,
         e.DraftSaved: _draft_saved,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, assert_never
 
 from reconvene.core import commands as c
-from reconvene.core import decide, gates, rendering, scope
+from reconvene.core import checkpoint, decide, gates, rendering, scope
 from reconvene.core import events as e
 from reconvene.core.advance import advance
 from reconvene.core.book import Book
@@ -51,10 +51,12 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
         case c.AddRemark():
             require_alive(turn)
             add_remarks(turn, (command.remark,), command.by, command.door)
+            checkpoint.revise(turn)
         case c.SaveDraft():
             save_draft(turn, command)
         case c.RecordEdits():
             record_edits(turn, command)
+            checkpoint.revise(turn)
         case c.RecordAttempt():
             _attempt(turn, command)
         case c.RecordCheck():

@@ -54,7 +54,10 @@ def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> No
         names = {**base, **extra}
         path = spec.path
         try:
-            path = safe_path(templates.render(spec.path, names))
+            path = templates.render(spec.path, names).strip()
+            if not path:  # this entry is not for this phase or task
+                continue
+            path = safe_path(path)
             data = templates.render(text, names, loader=turn.book.workflow.templates).encode()
         except ReconveneError as error:
             if f"{path}: {error}" not in turn.state.record.errors:

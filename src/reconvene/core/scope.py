@@ -11,6 +11,7 @@ from reconvene.core.book import Book
 from reconvene.core.events import RemarkAdded
 from reconvene.core.expressions import compile as compile_expression
 from reconvene.core.state import Frame, RoundAt, RunState, Value
+from reconvene.core.workflow import Again
 
 ENGINE_NAMES = (
     "feature",
@@ -81,7 +82,11 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
         case "skip_phases":
             return list(world.skips)
         case "phases":
-            return {"iteration_counts": dict(sorted(world.counts.items())), "skipped": dict(world.skipped.items())}
+            return {
+                "iteration_counts": dict(sorted(world.counts.items())),
+                "skipped": dict(sorted(world.skipped.items())),
+                "ended": dict(sorted(world.closed.items())),
+            }
         case "subagents_spawned":
             return record.tasks
         case "deliverables":
@@ -175,19 +180,72 @@ def remark_view(remark: RemarkAdded) -> dict[str, str]:
         "round": str(remark.n),
         "at": remark.at,
         "path": remark.path,
+        "lines": remark.lines,
+        "was": remark.was,
+        "now": remark.now,
+        "level": remark.level,
+        "reason": remark.reason,
+        "checkpoint": remark.checkpoint,
     }
 
 
 def feedback_view(state: RunState) -> dict[str, object]:
-    """All remarks, and those given at the checkpoint that is open. `major` belongs to the significance rules."""
+    """All remarks; those given at the checkpoint that is open; and whether one of these is major."""
     remarks = [state.record.remarks[number] for number in sorted(state.record.remarks)]
-    here = state.world.open.id if state.world.open else ""
+    here = remarks_here(state)
     return {
         "count": len(remarks),
         "all": [remark_view(remark) for remark in remarks],
-        "major": False,
-        "here": [remark_view(remark) for remark in remarks if here and remark.checkpoint == here],
+        "here": [remark_view(remark) for remark in here],
+        "major": any(remark.level == "major" for remark in here),
     }
+
+
+def remarks_here(state: RunState) -> list[RemarkAdded]:
+    """What was said at the checkpoint that is open, oldest first."""
+    if state.world.open is None:
+        return []
+    found: list[RemarkAdded] = []
+    for number in range(len(state.record.remarks), 0, -1):
+        remark = state.record.remarks[number]
+        if remark.checkpoint == state.world.open.id:
+            found.append(remark)
+        elif remark.checkpoint:  # an earlier checkpoint's: nothing older can be of this one
+            break
+    return found[::-1]
+
+
+def decision_rows(state: RunState) -> list[dict[str, object]]:
+    """Every decision at a checkpoint of the workflow, with what was said there and how much it weighs."""
+    said: dict[str, list[RemarkAdded]] = {}
+    for number in sorted(state.record.remarks):
+        remark = state.record.remarks[number]
+        said.setdefault(remark.checkpoint, []).append(remark)
+    rows: list[dict[str, object]] = []
+    for number in sorted(state.record.decisions):
+        decision = state.record.decisions[number]
+        if decision.attention:
+            continue
+        here = said.get(decision.checkpoint, [])
+        levels = {remark.level for remark in here}
+        rows.append(
+            {
+                "phase": decision.phase,
+                "round": decision.n,
+                "at": decision.at,
+                "option": decision.option,
+                "decision": decision.decision,
+                "checkpoint": decision.checkpoint,
+                "by": decision.by,
+                "remarks": [remark.id for remark in here],
+                "feedback": bool(here),
+                "level": "major" if "major" in levels else "minor" if here else "",
+                "again": isinstance(decision.move, Again),
+                "last": decision.last,
+                "extra": decision.extra,
+            }
+        )
+    return rows
 
 
 def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None) -> dict[str, object]:
@@ -223,6 +281,10 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = feedback_view(state)
             case "routing":
                 scope[root] = {"affected": []}
+            case "decisions":
+                scope[root] = decision_rows(state)
+            case "rounds_by_phase":
+                scope[root] = dict(sorted(state.world.rounds.items()))
     return scope
 
 
@@ -248,11 +310,19 @@ TEMPLATE_ROOTS = frozenset(
         "output_dir",
         "run",
         "workflow",
+        "started",
+        "decisions",
+        "rounds_by_phase",
     )
 )
 
 
 def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) -> dict[str, object]:
     scope = build(state, book, frozenset(names))
-    scope |= {"output_dir": state.workspace, "run": state.run, "workflow": book.workflow.name}
+    scope |= {
+        "output_dir": state.workspace,
+        "run": state.run,
+        "workflow": book.workflow.name,
+        "started": state.started,
+    }
     return scope

@@ -174,9 +174,11 @@ class World(Struct, frozen=True):
     edited: Map[str, str] = Map()  # path → digest: the person's edits since the open step began
     skips: tuple[str, ...] = ()
     skipped: Map[str, str] = Map()  # phase → why it was last skipped
+    closed: Map[str, str] = Map()  # phase → what ended it: plan | until | limit | items | left
     target: str = ""  # a goto's target: neither the skip list nor `when` keeps it out
     entries: Map[str, int] = Map()  # scope without entry → times entered
     counts: Map[str, int] = Map()  # phase → times entered (context.phases.iteration_counts)
+    rounds: Map[str, int] = Map()  # phase → rounds begun
     passes: Map[str, int] = Map()  # phase within one pass of its parent → times entered
     checks: Map[str, int] = Map()  # place → gaps found by its check
     outputs: Map[str, OutputAt] = Map()  # "phase/agent" → its last output there
@@ -201,6 +203,21 @@ class GapCheck(Struct, frozen=True):
     agents: tuple[str, ...] = ()
 
 
+class CitedAt(Struct, frozen=True):
+    task: str
+    how: str
+    reason: str = ""
+
+
+class Measured(Struct, frozen=True):
+    """What an agent's accepted attempts took, for the preview of another round."""
+
+    calls: int = 0
+    seconds: tuple[float, ...] = ()  # of the latest few
+    tokens: int = 0
+    cost: float = 0.0
+
+
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -213,6 +230,8 @@ class Record(Struct, frozen=True):
     drafts: Map[str, str] = Map()  # place → digest of the JSON object of answers so far
     gap_checks: tuple[GapCheck, ...] = ()
     ended: Map[str, str] = Map()  # "task#attempt" → digest of what it gave, every attempt ever recorded
+    cited: Map[str, tuple[CitedAt, ...]] = Map()  # remark id → the outputs that answer it
+    measured: Map[str, Measured] = Map()
     seen: Map[str, int] = Map()  # agent → number of remarks it has been shown
     undone: Map[str, int] = Map()  # place/n → times undone
     undos: int = 0

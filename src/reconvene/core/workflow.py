@@ -44,13 +44,14 @@ class Limits(Struct, frozen=True, omit_defaults=True):
 
 
 class Gate(Struct, frozen=True, omit_defaults=True):
-    """One rule an output must pass. Exactly one of min_chars, headings, schema, when is set."""
+    """One rule an output must pass. Exactly one of min_chars, headings, schema, when, specific_to is set."""
 
     min_chars: int = 0
     headings: tuple[str, ...] = ()
     schema: object = None  # JSON Schema
     when: str = ""  # `if`: rejected when this expression over the usual roots and `output` {text, value, files} is true
     retry_with: str = ""  # what to tell the agent
+    specific_to: tuple[str, ...] = ()  # files and inputs; an output that names nothing of them is sent back once
 
 
 class Agent(Struct, frozen=True, omit_defaults=True):
@@ -69,13 +70,16 @@ class Agent(Struct, frozen=True, omit_defaults=True):
     retries: int = 2
     timeout: float = 1800.0
     effects: bool = False
+    always: bool = False  # part of every extra round
     env: tuple[str, ...] = ()  # further environment names that a command agent may see
     options: dict[str, object] = field(default_factory=dict)  # base_url, temperature, max_tokens, … for a model
     line: int = 0
 
 
-class Continue(Struct, frozen=True, tag="continue"):
-    pass
+class Continue(Struct, frozen=True, tag="continue", omit_defaults=True):
+    """On to what comes next; with `leave`, out of the phase at once, whatever rounds its plan still holds."""
+
+    leave: bool = False
 
 
 class Again(Struct, frozen=True, tag="again", omit_defaults=True):
@@ -131,6 +135,7 @@ class Checkpoint(Struct, frozen=True, omit_defaults=True):
     condition: str = ""
     show_files: tuple[str, ...] = ()
     status: str = ""
+    feedback: str = ""  # asked first on a terminal
     fields: tuple[Field, ...] = ()
     options: tuple[Option, ...] = ()
     line: int = 0

@@ -48,6 +48,7 @@ class Agents:
             retries=int_of(node, "retries", 2),
             timeout=self._reading.seconds(node, "timeout", 1800.0),
             effects=flag_of(node, "effects"),
+            always=flag_of(node, "always"),
             env=self._env(node),
             options=_options(node),
             line=line,
@@ -107,10 +108,12 @@ class Agents:
             gates.append(Gate(headings=headings, retry_with=retry_with))
         if node.get("schema") is not None:
             gates.append(Gate(schema=self._reading.contract(node, "schema"), retry_with=retry_with))
+        if about := texts_of(node, "specific_to"):
+            gates.append(Gate(specific_to=about, retry_with=retry_with))
         if node.get("if") is not None:
             gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS), retry_with=retry_with))
         if not set(node.key_lines) - {"retry_with"}:
-            message = "a gate needs one of min_chars, headings, schema, if"
+            message = "a gate needs one of min_chars, headings, schema, specific_to, if"
             self._reading.problems.add(node.line, message, "such as min_chars: 200")
         return gates
 

@@ -75,6 +75,7 @@ class Checkpoints:
             condition=self._reading.expression(node, "condition"),
             show_files=self._reading.paths(node, "show_files"),
             status=text_of(node, "status"),
+            feedback=self._reading.template(node, "feedback"),
             fields=fields,
             options=options,
             line=node.line,

@@ -33,7 +33,7 @@ RULE_ACTIONS = ("retry", "retry_phase", "spawn_additional", "escalate", "ask", "
 _EXPRESSION = Expression()
 _WORDS = one_of(Text(), ListOf(Text()))
 _SOME_WORDS = one_of(Text(), ListOf(Text(), 1))
-_MOVE = one_of(Word(("continue", "again")), Table("move"))
+_MOVE = one_of(Word(("continue", "leave", "again")), Table("move"))
 _SECONDS = one_of(Number(), Text())
 _CONTRACT = one_of(MapOf(Anything()), Text())
 _STEP = {
@@ -88,6 +88,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "python": Key(Text(), "package.module:function"),
         "recorded": Key(one_of(Flag(), Text()), "replay recorded/NAME.yaml"),
         "remit": Key(Text(), "what the agent is responsible for; remarks are routed by it"),
+        "always": Key(Flag(), "part of every extra round, whomever the remarks affect"),
         "contract": Key(_CONTRACT, "JSON Schema of the output, or a .json or .yaml file with it"),
         "schema": Key(_CONTRACT, "another word for contract"),
         "gate": Key(one_of(ListOf(Table("gate")), Table("gate")), "rules an output must pass"),
@@ -106,6 +107,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "headings": Key(_WORDS, "headings that must be there"),
         "schema": Key(_CONTRACT, "JSON Schema of the output"),
         "if": Key(_EXPRESSION, "reject when this expression over `output` is true"),
+        "specific_to": Key(_WORDS, "files and inputs of which the output must name something"),
         "retry_with": Key(Text(), "what to tell the agent"),
     },
     "phase": {
@@ -161,6 +163,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "prompt": Key(Text(), "the question; a template"),
         "show_files": Key(_WORDS, "files to look at first; templates"),
         "status": Key(Text(), "the checkpoint's own status word"),
+        "feedback": Key(Text(), "asked first on a terminal: what the person has to say; a template"),
         "fields": Key(ListOf(Table("field")), "what else is asked"),
         "options": Key(ListOf(Table("option"), 1), "what can be chosen"),
     },
@@ -179,7 +182,7 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "option": {
         "label": Key(Text(), "what the person reads and chooses", required=True),
-        "then": Key(_MOVE, "continue, again, {goto: phase}, {goto: phase, rerun: true} or {end: outcome}"),
+        "then": Key(_MOVE, "continue, leave, again, {goto: phase}, {goto: phase, rerun: true} or {end: outcome}"),
         "on_select": Key(Table("on_select"), "another way to write then"),
         "when": Key(_EXPRESSION, "offered only if this is true"),
         "recommend": Key(_EXPRESSION, "recommended if this is true"),

@@ -45,7 +45,8 @@ class Moves:
         node = owner.get("then")
         if isinstance(node, Mapping):
             return self._mapping(node, here)
-        return Again() if isinstance(node, Scalar) and node.value == "again" else Continue()
+        word = node.value if isinstance(node, Scalar) else "continue"
+        return Again() if word == "again" else Continue(leave=word == "leave")
 
     def goto(self, target: str, rerun: bool, here: Place, line: int) -> Move:
         if target == "current":
@@ -93,7 +94,7 @@ class Moves:
         given = [key for key in ("again", "goto", "end") if key in node.entries]
         if len(given) != 1:
             what = "a move is one of again, goto, end" + (f", not {' and '.join(given)}" if given else "")
-            self._reading.problems.add(node.line, what, "or the words continue, again")
+            self._reading.problems.add(node.line, what, "or the words continue, leave, again")
             return Continue()
         for key, owner in (("rerun", "goto"), ("status", "end")):
             if key in node.entries and given[0] != owner:

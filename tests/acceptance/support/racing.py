@@ -1,0 +1,132 @@
+"""What two processes do to the same runs at the same moment: decide, resume, remark."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+
+from reconvene.app.engine import Engine
+from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
+from reconvene.errors import ReconveneError, StaleDecision, UserError
+from reconvene.ports import Assignment
+from reconvene.testing.scripted import ScriptedAgents
+from reconvene.wire.workflow import parse_workflow
+from reconvene.wiring import open_engine
+from support.fuse import note
+
+_WORKFLOW = """
+name: race
+agents: {a: {}, b: {}}
+phases:
+  - id: one
+    agents: [a]
+    checkpoint:
+      options: [{label: Left, then: continue}, {label: Right, then: continue}]
+  - {id: two, agents: [b]}
+"""
+_PATIENCE = 20.0
+
+
+class Meeting:
+    """Two processes leave `meet` at the same moment: each waits for the other's byte."""
+
+    def __init__(self, home: str, me: int) -> None:
+        fifos = [os.path.join(home, f"meeting{number}") for number in (0, 1)]
+        for fifo in fifos:
+            try:
+                os.mkfifo(fifo)
+            except FileExistsError:
+                pass
+        # Opened for both ways, so that neither open nor write waits for anybody.
+        self._mine, self._theirs = (os.open(fifos[number], os.O_RDWR) for number in (me, 1 - me))
+
+    def meet(self) -> None:
+        os.write(self._mine, b".")
+        os.read(self._theirs, 1)
+
+
+def prepare(home: str, runs: int) -> list[str]:
+    """So many runs, each parked at its checkpoint."""
+    engine = open_engine(home, runner=ScriptedAgents({"a": "done"}))
+    workflow = parse_workflow(_WORKFLOW)
+    made = [engine.start(workflow) for _ in range(runs)]
+    for run in made:
+        engine.drive_sync(run)
+    asyncio.run(engine.close())
+    return made
+
+
+def decide(home: str, me: int, runs: list[str]) -> list[str]:
+    """"" where this process won, else the refusal."""
+    option = ("Left", "Right")[me]
+
+    def once(engine: Engine, run: str) -> str:
+        try:
+            engine.submit(run, AnswerCheckpoint("C1", option, by=f"person {me}"))
+        except StaleDecision as error:
+            return error.message
+        return ""
+
+    return _each(home, me, runs, once, ScriptedAgents({}))
+
+
+def resume(home: str, me: int, runs: list[str]) -> list[str]:
+    """"" where this process drove, else the refusal. Whoever drives goes on until the other one has been refused."""
+
+    async def work(assignment: Assignment) -> str:
+        note(os.path.join(home, "calls.txt"), f"{assignment.run} {assignment.task}#{assignment.attempt}")
+        deadline = time.monotonic() + _PATIENCE
+        while not os.path.exists(_refused(home, assignment.run)) and time.monotonic() < deadline:
+            await asyncio.sleep(0.0005)
+        return "done"
+
+    def once(engine: Engine, run: str) -> str:
+        try:
+            engine.drive_sync(run)
+        except UserError as error:
+            note(_refused(home, run), error.message)
+            return error.message
+        return ""
+
+    return _each(home, me, runs, once, ScriptedAgents({"b": work}))
+
+
+def remark(home: str, me: int, run: str, count: int) -> list[str]:
+    """Say so many things while the other process does the same."""
+
+    def once(engine: Engine, text: str) -> str:
+        engine.submit(run, AddRemark(RemarkIn(text), by=f"person {me}"))
+        return ""
+
+    return _each(home, me, [f"{me}: remark {number}" for number in range(count)], once, ScriptedAgents({}))
+
+
+def start(home: str, me: int, count: int) -> list[str]:
+    """Start runs of one workflow, so that both want the same ids."""
+
+    def once(engine: Engine, _: str) -> str:
+        return engine.start(parse_workflow(_WORKFLOW))
+
+    return _each(home, me, [""] * count, once, ScriptedAgents({}))
+
+
+def _each(
+    home: str, me: int, items: list[str], once: Callable[[Engine, str], str], agents: ScriptedAgents
+) -> list[str]:
+    engine = open_engine(home, runner=agents)
+    meeting = Meeting(home, me)
+    outcomes: list[str] = []
+    for item in items:
+        meeting.meet()
+        try:
+            outcomes.append(once(engine, item))
+        except ReconveneError as error:
+            outcomes.append(f"{type(error).__name__}: {error.message}")
+    asyncio.run(engine.close())
+    return outcomes
+
+
+def _refused(home: str, run: str) -> str:
+    return os.path.join(home, f"refused-{run}")

@@ -1,0 +1,216 @@
+"""The store and the agents fail in every way there is: each time one clear message, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.forks import Forks
+from support.stage import Stage
+
+from reconvene.adapters.sqlite import SqliteLog
+from reconvene.core.commands import AddRemark, RemarkIn
+from reconvene.core.events import AttemptEnded
+from reconvene.errors import AgentError, StoreError
+from reconvene.ports import Assignment
+
+ONE = """
+name: w
+agents: {a: {retries: 1}}
+phases:
+  - {id: work, agents: [a], output: {name: result, file: result.md}}
+"""
+
+
+def command(script: str, more: str = "") -> str:
+    """A workflow whose only agent is this shell script."""
+    return f"""
+name: w
+agents: {{a: {{command: [sh, -c, "{script}"], retries: 1{more}}}}}
+phases:
+  - {{id: work, agents: [a], output: {{name: result, file: result.md}}}}
+"""
+
+
+@pytest.fixture
+def forks() -> Iterator[Forks]:
+    with Forks() as server:
+        yield server
+
+
+# --- the store -------------------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_stops_the_run_with_a_clear_message_and_loses_nothing(forks: Forks, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    ended = forks.one("support.failing:fill_the_disk", home=str(home))
+    assert isinstance(ended.answer, dict), ended.error
+    assert "cannot grow: the disk is full" in ended.answer["message"] or "the disk reported" in ended.answer["message"]
+    assert "everything acknowledged before is safe" in ended.answer["hint"]
+    before = SqliteLog(home / "reconvene.db").read("w-1")
+    assert len(before) == ended.answer["seq"]
+
+    ended = forks.one("support.failing:carry_on", home=str(home))
+    assert isinstance(ended.answer, dict), ended.error
+    assert ended.answer["status"] == "completed"
+    after = SqliteLog(home / "reconvene.db").read("w-1")
+    assert after[: len(before)] == before
+    assert [e.verdict for _, e in after if isinstance(e, AttemptEnded)] == ["accepted", "doubt", "accepted"]
+
+
+def test_a_process_that_met_a_full_disk_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, ONE, {"a": "é" * 300_000})
+    connection = stage.engine.log._connection  # type: ignore[attr-defined]
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count={pages}")
+    stage.agents._replies["a"] = [os.urandom(200_000).hex()]  # nothing that packing could make small
+    with pytest.raises(StoreError, match="the disk is full"):
+        stage.drive()
+    connection.execute("PRAGMA max_page_count=1000000")
+    assert stage.drive().status == "completed"
+    assert stage.verdicts("R1/0/a") == ["doubt", "accepted"]
+
+
+def test_a_locked_database_is_named_and_the_same_command_works_later(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, ONE, {"a": "done"})
+    stage.engine.log = SqliteLog(tmp_path / "reconvene.db", busy_timeout=0.05)
+    other = sqlite3.connect(tmp_path / "reconvene.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    head = stage.engine.log.head(stage.run)
+    for attempt in (stage.drive, lambda: stage.engine.submit(stage.run, AddRemark(RemarkIn("hello")))):
+        with pytest.raises(StoreError, match="is locked: another program kept it busy") as refusal:
+            attempt()
+        assert "try again" in refusal.value.hint
+    assert stage.engine.log.head(stage.run) == head
+    other.execute("ROLLBACK")
+    other.close()
+    stage.engine.submit(stage.run, AddRemark(RemarkIn("hello")))
+    assert stage.drive().status == "completed"
+    assert "hello" in stage.asked("R1/0/a")
+
+
+def test_a_database_that_is_locked_while_an_agent_works_can_be_driven_on_by_the_same_process(tmp_path: Path) -> None:
+    """The lease could not be given back then; it must not shut its own holder out."""
+    other = sqlite3.connect(tmp_path / "reconvene.db", isolation_level=None)
+
+    def lock(assignment: Assignment) -> str:
+        other.execute("BEGIN IMMEDIATE")
+        return "lost"
+
+    stage = Stage(tmp_path, ONE, {"a": [lock, "done"]})
+    stage.engine.log = SqliteLog(tmp_path / "reconvene.db", busy_timeout=0.05)
+    with pytest.raises(StoreError, match="is locked"):
+        stage.drive()
+    other.execute("ROLLBACK")
+    other.close()
+    assert stage.drive().status == "completed"
+    assert stage.verdicts("R1/0/a") == ["doubt", "accepted"]
+    assert [call.attempt for call in stage.agents.calls] == [1, 2]
+    assert stage.other().engine.log.acquire(stage.run, "somebody else")
+
+
+# --- agents ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_agent_is_tried_again_and_then_reported(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, command("kill -9 $$"))
+    assert stage.drive().status == "waiting"
+    assert stage.verdicts("R1/0/a") == ["failed", "failed"]
+    assert "SIGKILL" in stage.attempts("R1/0/a")[0].why
+    assert stage.point.attention
+    assert "SIGKILL" in stage.point.prompt
+
+
+def test_an_agent_that_floods_its_output_is_stopped_and_named(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, command("exec yes"))
+    stage.drive()
+    (first, second) = stage.attempts("R1/0/a")
+    assert first.verdict == second.verdict == "failed"
+    assert "more than" in first.why
+    assert first.why in stage.point.prompt or second.why in stage.point.prompt
+
+
+def test_an_agent_that_never_ends_is_stopped_with_everything_it_started(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    script = f"sleep 300 & echo $! >>{pids}; echo $$ >>{pids}; wait"
+    stage = Stage(tmp_path / "home", command(script, ", timeout: 0.5"))
+    stage.drive()
+    assert "did not end within 0.5 s" in stage.attempts("R1/0/a")[0].why
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(started) == 4
+    assert wait_until(lambda: not any(is_running(pid) for pid in started))
+
+
+def test_an_agent_that_raises_anything_at_all_is_a_failed_attempt(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, ONE, {"a": [ZeroDivisionError("oh"), "done"]})
+    assert stage.drive().status in ("completed", "waiting")
+    assert "ZeroDivisionError" in stage.attempts("R1/0/a")[0].why
+
+
+def test_a_failed_attempt_is_told_to_the_next_one(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, ONE, {"a": [AgentError("The line was cut."), "done"]})
+    assert stage.drive().status == "completed"
+    assert "The line was cut." not in stage.asked("R1/0/a", 1)
+    assert "The line was cut." in stage.asked("R1/0/a", 2)
+
+
+GATED = """
+name: w
+agents:
+  a:
+    retries: 2
+    gate:
+      - {min_chars: 10}
+      - {headings: ["Summary"]}
+      - {if: "output.text.includes('TODO')", retry_with: "Finish what is marked TODO."}
+phases:
+  - {id: work, agents: [a], output: {name: result, file: result.md}}
+"""
+
+
+def test_a_gate_sends_work_back_with_the_reason_and_accepts_what_is_put_right(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, GATED, {"a": ["short", "# Summary\\n\\nTODO and more", "# Summary\n\nall there is"]})
+    stage.agents._replies["a"][1] = "# Summary\n\nTODO and more"
+    assert stage.drive().status == "completed"
+    assert stage.verdicts("R1/0/a") == ["rejected", "rejected", "accepted"]
+    assert "sent back" not in stage.asked("R1/0/a", 1)
+    second, third = stage.asked("R1/0/a", 2), stage.asked("R1/0/a", 3)
+    assert stage.attempts("R1/0/a")[0].why in second
+    assert "short" in second
+    assert "Finish what is marked TODO." in third
+    assert "TODO and more" in third
+    assert stage.read("result.md") == "# Summary\n\nall there is"
+
+
+def test_a_gate_gives_up_after_its_retries_and_keeps_every_rejected_output(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, GATED, {"a": "short"})
+    assert stage.drive().status == "waiting"
+    attempts = stage.attempts("R1/0/a")
+    assert [attempt.then for attempt in attempts] == ["retry", "retry", "missing"]
+    assert all(attempt.output and stage.kept(attempt.output.digest) == "short" for attempt in attempts)
+    assert "no agent of this step gave an output" in stage.point.prompt
+    assert attempts[-1].why in stage.point.prompt
+
+
+def wait_until(true: object, seconds: float = 10.0) -> bool:
+    assert callable(true)
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if true():
+            return True
+        time.sleep(0.01)
+    return bool(true())
+
+
+def is_running(pid: int) -> bool:
+    """A dead process that nobody collected does not count."""
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat")
+        return not state.exists() or state.read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except (ProcessLookupError, FileNotFoundError):
+        return False

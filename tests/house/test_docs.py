@@ -1,0 +1,207 @@
+"""The documents cannot lie: their workflows load, their commands parse, the walk-throughs run, nothing is left out.
+
+`python tests/house/test_docs.py` writes the stage diagram of docs/how-it-works.md anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import typing
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+
+from reconvene.core.attention import RESERVED
+from reconvene.core.events import AnyEvent
+from reconvene.core.feedback import KINDS
+from reconvene.core.state import TRANSITIONS
+from reconvene.core.workflow import Limits
+from reconvene.doors.cli.main import cli
+from reconvene.wire.answers import read_answers
+from reconvene.wire.grammar import TABLES
+from reconvene.wire.reading import ROOTS
+from reconvene.wire.shapes import Later
+from reconvene.wire.values import READ_WORDS
+from reconvene.wire.workflow import parse_workflow
+
+ROOT = Path(__file__).resolve().parents[2]
+HOW = ROOT / "docs" / "how-it-works.md"
+LANGUAGE = ROOT / "docs" / "language.md"
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "src" / "reconvene" / "workflows").glob("*/README.md")),
+]
+WALKED = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
+FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXIT = re.compile(r"#.*\bexit code (\d+)")
+TITLE = re.compile(r"# ([\w-]+\.yaml)\n")
+
+
+class Block(NamedTuple):
+    page: str
+    line: int
+    info: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks(*pages: Path) -> list[Block]:
+    found = []
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for fence in FENCE.finditer(text):
+            line = text.count("\n", 0, fence.start()) + 1
+            found.append(Block(str(page.relative_to(ROOT)), line, fence[1].strip(), fence[2]))
+    return found
+
+
+def is_workflow(block: Block) -> bool:
+    return block.info == "yaml" and re.search(r"^name:", block.text, re.M) is not None and "\nphases:" in block.text
+
+
+def commands(block: Block) -> list[str]:
+    lines = block.text.splitlines() if block.info.split(" ")[0] in ("sh", "console") else []
+    return [line.removeprefix("$ ") for line in lines if line.removeprefix("$ ").startswith("reconvene ")]
+
+
+WORKFLOWS = [block for block in blocks(*PAGES) if is_workflow(block)]
+COMMANDS = [(block.place, line) for block in blocks(*PAGES) for line in commands(block)]
+
+
+@pytest.mark.parametrize("block", WORKFLOWS, ids=lambda block: block.place)
+def test_every_whole_workflow_in_the_documents_loads(block: Block) -> None:
+    parse_workflow(block.text, block.place)
+
+
+@pytest.mark.parametrize(("place", "line"), COMMANDS, ids=[f"{place}: {line[:50]}" for place, line in COMMANDS])
+def test_every_command_in_the_documents_parses(place: str, line: str) -> None:
+    _, name, *arguments = shlex.split(line, comments=True)[: _end_of_command(line)]
+    outer = click.Context(cli, info_name="reconvene")
+    found = cli.get_command(outer, name)
+    assert found is not None, f"{place}: there is no command {name}"
+    if "--help" not in arguments:
+        found.make_context(name, arguments, parent=outer)
+
+
+def _end_of_command(line: str) -> int | None:
+    """Where `&` or a pipe ends the command's own words."""
+    words = shlex.split(line, comments=True)
+    return next((at for at, word in enumerate(words) if word in ("&", "|", ">")), None)
+
+
+@pytest.mark.parametrize("page", WALKED, ids=lambda page: page.name)
+def test_the_walk_through_does_what_it_says(page: Path, tmp_path: Path) -> None:
+    """Every named YAML block is saved, every `sh` line is run, and ends as its comment says."""
+    folder = tmp_path / "walk"
+    folder.mkdir()
+    environment = _environment(tmp_path)
+    ran = 0
+    for block in blocks(page):
+        if block.info == "yaml" and (title := TITLE.match(block.text)):
+            (folder / title[1]).write_text(block.text, encoding="utf-8")
+        if block.info != "sh":
+            continue
+        for line in block.text.splitlines():
+            done = subprocess.run(
+                ["sh", "-c", line], cwd=folder, env=environment, capture_output=True, stdin=subprocess.DEVNULL, text=True
+            )
+            stated = EXIT.search(line)
+            wanted = int(stated[1]) if stated else 0
+            assert done.returncode == wanted, f"{block.place}: {line}\n{done.stdout}\n{done.stderr}"
+            ran += 1
+    assert ran > 5
+
+
+def _environment(tmp_path: Path) -> dict[str, str]:
+    """`reconvene` on the path is the one under test; state goes to the current folder, as for any reader."""
+    program = tmp_path / "bin" / "reconvene"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m reconvene.doors.cli "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECONVENE_")}
+    return {**kept, "PATH": f"{program.parent}{os.pathsep}{kept.get('PATH', '')}", "RECONVENE_BY": "reader"}
+
+
+def test_the_answers_in_the_readme_are_an_answers_file() -> None:
+    (found,) = [block for block in blocks(ROOT / "README.md") if block.text.startswith("# answers.yaml")]
+    assert [answer.option for answer in read_answers(found.text, "answers.yaml")] == [
+        "Continue", "Again", "Continue", "Accept",
+    ]  # fmt: skip
+
+
+# --- nothing is left out ------------------------------------------------------------------------------------------------
+
+
+def test_every_event_is_explained() -> None:
+    text = HOW.read_text(encoding="utf-8")
+    events = [event.__name__ for event in typing.get_args(AnyEvent)]
+    assert len(events) > 30
+    assert [event for event in events if f"`{event}`" not in text] == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_key_of_the_language_is_explained(table: str) -> None:
+    text = LANGUAGE.read_text(encoding="utf-8")
+    available = [key for key, spec in TABLES[table].items() if not isinstance(spec.shape, Later)]
+    assert [key for key in available if f"`{key}`" not in text] == []
+
+
+@pytest.mark.parametrize("words", [RESERVED, KINDS, tuple(sorted(ROOTS)), READ_WORDS], ids=("reserved", "kinds", "roots", "reads"))
+def test_every_word_the_engine_knows_is_in_the_language_page(words: tuple[str, ...]) -> None:
+    text = LANGUAGE.read_text(encoding="utf-8")
+    assert [word for word in words if word not in text] == []
+
+
+def test_the_limits_in_the_language_page_are_the_real_ones() -> None:
+    text = LANGUAGE.read_text(encoding="utf-8")
+    usual = Limits()
+    for name in ("entries", "rounds", "calls", "undo", "concurrency", "model_concurrency"):
+        assert re.search(rf"^\| `{name}` \| {getattr(usual, name)} \|", text, re.M), name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_the_documents_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+# --- the stage diagram --------------------------------------------------------------------------------------------------
+
+START, END = "<!-- stages: generated, see tests/house/test_docs.py -->\n", "<!-- end of stages -->"
+
+
+def diagram() -> str:
+    """Mermaid, from the table that the state machine itself uses."""
+    edges: dict[tuple[str, str], list[str]] = {}
+    for (stage, event), after in TRANSITIONS.items():
+        match after:
+            case "push":
+                edges.setdefault(("[*]", "enter"), []).append(event)
+            case "pop":
+                edges.setdefault((stage, "[*]"), []).append(event)
+            case _:
+                edges.setdefault((stage, after), []).append(event)
+    lines = [f"    {old} --> {new}: {', '.join(events)}" for (old, new), events in edges.items()]
+    return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```", ""])
+
+
+def test_the_stage_diagram_is_the_one_the_code_uses() -> None:
+    text = HOW.read_text(encoding="utf-8")
+    shown = text.partition(START)[2].partition(END)[0]
+    assert shown == diagram(), "run: python tests/house/test_docs.py"
+
+
+if __name__ == "__main__":
+    before, _, rest = HOW.read_text(encoding="utf-8").partition(START)
+    HOW.write_text(before + START + diagram() + END + rest.partition(END)[2], encoding="utf-8")
