@@ -1,7 +1,7 @@
 """W1: the overhead of a durable step. 200 trivial steps, one after the other; per step, against one commit of 1 KB.
 
-Runs take turns fifty steps at a time: fine enough that a busy disk hits everybody alike, coarse enough that what happens
-only now and then (a snapshot, a checkpoint of the write-ahead log) is part of what is measured.
+Runs take turns fifty steps at a time: fine enough that a busy disk hits everybody alike, coarse enough that what
+happens only now and then (a snapshot, a checkpoint of the write-ahead log) is part of what is measured.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from reconvene.core.paths import is_safe
 from reconvene.core.plan import plan
 from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow
-from reconvene.errors import Conflict, ReconveneError, UserError
+from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Progress, Workspace
 from reconvene.wire.workflow import pin
 
@@ -51,6 +51,7 @@ class Engine:
         self._workspace_for = workspace_for
         self._history_for = history_for
         self._drivers: dict[str, Driver] = {}
+        self._unreleased: dict[str, str] = {}  # run → holder of a lease that could not be given back
         self._claim = uuid.uuid4().hex[:12]
 
     # --- starting and finding ---
@@ -163,14 +164,15 @@ class Engine:
         return [edit.path for edit in command.edits]
 
     def _edits(self, session: Session, by: str, door: str) -> tuple[RecordEdits | None, dict[str, bytes]]:
-        files, holder = self._files(session), uuid.uuid4().hex[:12]
+        files = self._files(session)
         found = files.edits(session, by, door)
-        if self.log.acquire(session.run, holder):
+        holder = self._acquire(session.run)
+        if holder:
             # Nobody drives: what a crash left unwritten, or unnoted, is put right before the log moves on.
             try:
                 files.restore(session)
             finally:
-                self.log.release(session.run, holder)
+                self._release(session.run, holder)
         return found
 
     def _files(self, session: Session) -> Files:
@@ -182,8 +184,8 @@ class Engine:
         self, run: str, listener: Listener | None = None, *, by: str = "", door: str = "python"
     ) -> RunState:
         """Work until the run waits for a person, is paused, or has ended."""
-        holder = uuid.uuid4().hex[:12]
-        if not self.log.acquire(run, holder):
+        holder = self._acquire(run)
+        if not holder:
             raise UserError(
                 f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working"
             )
@@ -192,7 +194,8 @@ class Engine:
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():
                 session.refresh()
-            if not plan(session.state, session.book) or not self.log.acquire(run, holder):
+            holder = self._acquire(run) if plan(session.state, session.book) else ""
+            if not holder:
                 return session.state
 
     async def _drive(self, run: str, holder: str, listener: Listener, by: str, door: str) -> Session:
@@ -201,7 +204,8 @@ class Engine:
             session = self.session(run)
             if session.state.ended:
                 return session
-            driver = Driver(session, self._runner, self._files(session), listener, holder, by, door)
+            claim = uuid.uuid4().hex[:12]
+            driver = Driver(session, self._runner, self._files(session), listener, claim, by, door)
             self._drivers[run] = driver
             try:
                 await driver.drive()
@@ -210,7 +214,22 @@ class Engine:
             return session
         finally:
             self._drivers.pop(run, None)
+            self._release(run, holder)
+
+    def _acquire(self, run: str) -> str:
+        """Who holds the run's lease from now on, "" while somebody else does."""
+        holder = self._unreleased.get(run) or uuid.uuid4().hex[:12]
+        if not self.log.acquire(run, holder):
+            return ""
+        self._unreleased.pop(run, None)
+        return holder
+
+    def _release(self, run: str, holder: str) -> None:
+        """A store that cannot take the lease back now (full, locked) must not shut this process out later."""
+        try:
             self.log.release(run, holder)
+        except StoreError:
+            self._unreleased[run] = holder
 
     def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
         """Park the run that this process drives; from its own event loop (a signal handler of asyncio will do)."""

@@ -217,9 +217,9 @@ def render_with(text: str, state: RunState, book: Book, failed: Callable[[str], 
     if "{" not in text:
         return text
     try:
-        return templates.render(
-            text, scope.for_template(state, book, templates.names(text, loader=book.workflow.templates)), loader=book.workflow.templates
-        )
+        loader = book.workflow.templates
+        names = templates.names(text, loader=loader)
+        return templates.render(text, scope.for_template(state, book, names), loader=loader)
     except ReconveneError as error:
         failed(str(error))
         return text

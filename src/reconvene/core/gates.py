@@ -4,57 +4,56 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from reconvene.core.paths import matches
+from reconvene.core.specific import names_something, terms
 from reconvene.core.workflow import Gate
 
-Evaluate = Callable[[str, Mapping[str, object]], bool]
-Validate = Callable[[object, object], list[str]]
+
+class Output(NamedTuple):
+    """What is judged. `first`: no output of this task has been sent back before."""
+
+    text: str
+    value: object
+    has_value: bool
+    files: tuple[str, ...]
+    first: bool
 
 
-def rejection(
-    gates: tuple[Gate, ...],
-    schema: object,
-    writes: tuple[str, ...],
-    *,
-    text: str,
-    value: object,
-    has_value: bool,
-    files: tuple[str, ...],
-    evaluate: Evaluate,
-    validate: Validate,
-) -> str:
+class Judge(NamedTuple):
+    """What the gates may ask of the run."""
+
+    evaluate: Callable[[str, Mapping[str, object]], bool]
+    validate: Callable[[object, object], list[str]]
+    documents: Callable[[tuple[str, ...]], list[str]]  # files and inputs by name → their texts, those that exist
+
+
+def rejection(gates: tuple[Gate, ...], schema: object, writes: tuple[str, ...], output: Output, judge: Judge) -> str:
     """Why this output is sent back, in words for the agent; "" = accepted. First failing rule wins."""
-    missing = [pattern for pattern in writes if not any(matches(path, pattern) for path in files)]
+    missing = [pattern for pattern in writes if not any(matches(path, pattern) for path in output.files)]
     if missing:
         return f"FILE_MISSING: write {', '.join(missing)}. Produce it even if parts are uncertain."
     if schema is not None:
-        wrong = _against_schema(schema, value, has_value, validate)
+        wrong = _against_schema(schema, output, judge)
         if wrong:
             return wrong
     for gate in gates:
-        wrong = _one(gate, text, value, has_value, files, evaluate, validate)
+        wrong = _one(gate, output, judge)
         if wrong:
             return f"{wrong} {gate.retry_with}".strip()
     return ""
 
 
-def _against_schema(schema: object, value: object, has_value: bool, validate: Validate) -> str:
-    if not has_value:
+def _against_schema(schema: object, output: Output, judge: Judge) -> str:
+    if not output.has_value:
         return "WRONG_FORMAT: the output is not JSON. Answer with JSON that fits the schema you were given."
-    problems = validate(schema, value)
+    problems = judge.validate(schema, output.value)
     return f"WRONG_FORMAT: {'; '.join(problems[:5])}." if problems else ""
 
 
-def _one(
-    gate: Gate,
-    text: str,
-    value: object,
-    has_value: bool,
-    files: tuple[str, ...],
-    evaluate: Evaluate,
-    validate: Validate,
-) -> str:
+def _one(gate: Gate, output: Output, judge: Judge) -> str:
+    text = output.text
     if gate.min_chars and len(text.strip()) < gate.min_chars:
         return (
             f"EMPTY_OUTPUT: {len(text.strip())} characters, at least {gate.min_chars} are needed. "
@@ -65,8 +64,11 @@ def _one(
         if absent:
             return f"WRONG_FORMAT: these headings are missing: {', '.join(absent)}."
     if gate.schema is not None:
-        return _against_schema(gate.schema, value, has_value, validate)
-    if gate.when and evaluate(gate.when, {"output": {"text": text, "value": value, "files": list(files)}}):
+        return _against_schema(gate.schema, output, judge)
+    if gate.specific_to and output.first and not names_something(text, terms(judge.documents(gate.specific_to))):
+        return f"GENERIC: nothing in it is about this case. Name what is particular in {', '.join(gate.specific_to)}."
+    seen = {"output": {"text": text, "value": output.value, "files": list(output.files)}}
+    if gate.when and judge.evaluate(gate.when, seen):
         return "REJECTED:" if gate.retry_with else f"REJECTED: the output fails the rule `{gate.when}`."
     return ""
 
@@ -74,7 +76,5 @@ def _one(
 def _has_heading(text: str, heading: str) -> bool:
     """A heading stands at the start of a line; "## Review" also accepts "## Review: more words"."""
     wanted = heading.strip()
-    pattern = (
-        rf"^\s{{0,3}}{re.escape(wanted)}" if wanted.startswith("#") else rf"^\s{{0,3}}#{{1,6}}\s+{re.escape(wanted)}"
-    )
-    return re.search(pattern, text, re.MULTILINE | re.IGNORECASE) is not None
+    marks = "" if wanted.startswith("#") else r"#{1,6}\s+"
+    return re.search(rf"^\s{{0,3}}{marks}{re.escape(wanted)}", text, re.MULTILINE | re.IGNORECASE) is not None

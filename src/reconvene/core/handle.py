@@ -6,10 +6,11 @@ twice adds nothing the second time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
-from reconvene.core import commands as c
 from reconvene.core import checkpoint, decide, gates, rendering, scope
+from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.advance import advance
 from reconvene.core.book import Book
@@ -186,21 +187,33 @@ def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -
     schema = definition.schema if definition.schema is not None else agent.schema
     if not agent.gates and schema is None and not definition.writes:
         return "accepted", ""
+    output = gates.Output(
+        text=turn.book.text(command.output.digest),
+        value=turn.book.load(command.value) if command.value else None,
+        has_value=command.value is not None,
+        files=tuple(file.path for file in command.files),
+        first=task.rejected is None,
+    )
     try:
-        wrong = gates.rejection(
-            agent.gates,
-            schema,
-            definition.writes,
-            text=turn.book.text(command.output.digest),
-            value=turn.book.load(command.value) if command.value else None,
-            has_value=command.value is not None,
-            files=tuple(file.path for file in command.files),
-            validate=turn.book.validate,
-            evaluate=lambda source, extra: truth(source, scope.for_expression(turn.state, turn.book, source, extra)),
-        )
+        wrong = gates.rejection(agent.gates, schema, definition.writes, output, _judge(turn))
     except ExpressionError as error:
         return "rejected", f"the gate itself failed: {error}"
     return ("rejected", wrong) if wrong else ("accepted", "")
+
+
+def _judge(turn: Turn) -> gates.Judge:
+    state, book = turn.state, turn.book
+
+    def evaluate(source: str, extra: Mapping[str, object]) -> bool:
+        return truth(source, scope.for_expression(state, book, source, extra))
+
+    def documents(names: tuple[str, ...]) -> list[str]:
+        inputs = book.object(state.inputs)
+        given = [inputs.get(name.partition(".")[2]) for name in names if name.startswith("inputs.")]
+        files = [book.text(state.world.files[name].digest) for name in names if name in state.world.files]
+        return [*(text for text in given if isinstance(text, str)), *files]
+
+    return gates.Judge(evaluate, book.validate, documents)
 
 
 def _check(turn: Turn, command: c.RecordCheck) -> None:

@@ -52,8 +52,8 @@ SUBJECTS: dict[str, Subject] = {
     "environment": Subject(
         "climate energy environment* ecolog* resource resources sustainab* nature",
         """carbon co2 emission emit warming temperature drought flood flooding storm hurricane wildfire heatwave weather
-        water river groundwater ocean sea-level biodiversity species forest soil pollution pollute waste recycl* renewable
-        solar wind hydro hydrogen nuclear coal oil gas petrol diesel fuel lng pipeline electric electricity grid battery
+        water river groundwater ocean sea-level biodiversity species forest soil pollution pollute waste recycl*
+        renewable solar wind hydro hydrogen nuclear coal oil gas petrol diesel fuel lng pipeline electric electricity grid battery
         mineral lithium cobalt copper nickel mining ore raw-material decarbonis* decarboniz* footprint esg""",
         """power plant/power station/power price/power grid/power cut/electric power/raw material/rare earth/net zero/
         climate change/sea level/wind farm/natural gas""",
@@ -63,14 +63,14 @@ SUBJECTS: dict[str, Subject] = {
         """worker employee employer staff personnel headcount hire hiring recruit* retire retirement retiree pension
         pensioner skill skilled talent training education school university student graduate union strike wage salary
         ageing aging birth fertility migration migrant immigration immigrant emigration family household generation
-        millennial youth elderly gender women men community town urbanis* urbaniz* trust values belief religion lifestyle
-        inequality poverty health healthcare wellbeing remote-work commut* turnover-of-staff burnout attitude opinion
+        millennial youth elderly gender women men community town urbanis* urbaniz* trust values belief religion
+        lifestyle inequality poverty health healthcare wellbeing remote-work commut* turnover-of-staff burnout attitude opinion
         consumer-attitudes media""",
         """trade union/labour market/labor market/birth rate/young people/work force/home office/remote work/
         age structure/public opinion""",
     ),
     "industry": Subject(
-        "customer customers competitor competitors competition supply supplier suppliers industry industr* market markets",
+        "customer competitor competition supply supplier industr* market",
         """client buyer consumer rival competit* entrant incumbent substitute vendor distributor wholesaler retailer
         dealer reseller channel logistics warehouse shipping freight delivery inventory stock-level procurement sourcing
         outsourc* order orders backlog demand price pricing segment brand branding marketing churn loyalty contract-win
@@ -80,7 +80,7 @@ SUBJECTS: dict[str, Subject] = {
     ),
 }
 
-_BLANK = re.compile(r"\s*/\s*")
+_SLASH = re.compile(r"\s*/\s*")
 
 
 class _Compiled(NamedTuple):
@@ -102,12 +102,12 @@ _COMPILED = {
 _PHRASES: dict[tuple[str, ...], str] = {
     tuple(stem(word) for word in phrase.split()): name
     for name, subject in SUBJECTS.items()
-    for phrase in _BLANK.split(subject.phrases.strip())
+    for phrase in _SLASH.split(subject.phrases.strip())
     if phrase
 }
 _LONGEST = max(len(phrase) for phrase in _PHRASES)
 # Naming words that speak of too much else in a sentence: "it", "power", "people" say nothing by themselves.
-_ONLY_IN_REMITS = frozenset(stem(word) for word in ("it", "power", "people", "technical", "industry", "industrial"))
+_ONLY_IN_REMITS = frozenset(stem(word) for word in ("it", "power", "people", "technical"))
 
 
 class Spoken(NamedTuple):

@@ -13,8 +13,8 @@ from typing import NamedTuple
 _TOKEN = re.compile(r"\w+(?:[&'’]\w+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n+")
 
-STOP = frozenset(
-    """a about above after again against all almost along already also although always am among an and another any
+_STOP_WORDS = """
+    a about above after again against all almost along already also although always am among an and another any
     anybody anyone anything are around as ask at away back be became because become been before being below between both
     but by came can cannot come could did do does doing done down during each either else enough even ever every
     everybody everyone everything far few first for forgot found from further gave get give given go goes going gone got
@@ -26,25 +26,27 @@ STOP = frozenset(
     should show since so some somebody something soon still such sure take taken than that the their them then there
     these they thing things think third this those though three through thus to together told too took toward two under
     until up upon us use used very want was way we well went were what whatever when where whether which while who whole
-    whom whose why will with within without would wrong yes yesterday yet you your yours today tomorrow happened re ve ll
-    don doesn isn wasn won""".split()
-)
+    whom whose why will with within without would wrong yes yesterday yet you your yours today tomorrow happened re ve
+    ll don doesn isn wasn won
+"""
 
 # Words of nearly every report: they tell no subject apart.
-_GENERAL = frozenset(
-    """analysis area base big biggest bring business case change close company country data date decision effect end
+_GENERAL = """
+    analysis area base big biggest bring business case change close company country data date decision effect end
     expect fact factor figure firm focus future general good group grow growth high higher impact important improve
     increase industry issue key large larger level limit long low lower main major market medium minor month need new
     note open organisation organization outlook path period phase plan point position possible problem product project
     question quarter range rate reach reason report result rise round section set share short site slide small start
     state strategic strategy strong table term time total trend turn type value view weak weaker week work world year
-    young""".split()
-)
+    young
+"""
 
-_DATES = frozenset(
-    """january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday""".split()
-)
+_DATE_WORDS = """
+    january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday
+"""
+STOP = frozenset(_STOP_WORDS.split())
+_DATES = frozenset(_DATE_WORDS.split())
 
 
 def stem(word: str) -> str:
@@ -65,7 +67,7 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 4 and word.endswith("e") else word
 
 
-_GENERAL_STEMS = frozenset(stem(word) for word in _GENERAL)
+_GENERAL_STEMS = frozenset(stem(word) for word in _GENERAL.split())
 
 
 def tokens(text: str) -> list[str]:
@@ -129,6 +131,8 @@ _FIGURE = re.compile(
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9}
 _SCALES |= {"tn": 1e12, "trillion": 1e12}
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+_CURRENCIES = frozenset("$€£¥₹")
+_SPELLED = {"dollar": "$", "dollars": "$", "euro": "€", "euros": "€", "pounds": "£"}
 _TIMES = frozenset(stem(word) for word in ("hours", "days", "weeks", "months", "years"))
 
 
@@ -138,27 +142,32 @@ class Figure(NamedTuple):
     written: str
 
     @property
+    def key(self) -> str:
+        """Equal for equal values, whatever rounding their scales brought."""
+        return f"{self.value:.9g}"
+
+    @property
     def digits(self) -> int:
         """Significant digits: 42 has two, 30 and 100 000 000 have one."""
         return len(f"{self.value:.12g}".replace(".", "").strip("0").partition("e")[0]) or 1
 
     @property
+    def is_year(self) -> bool:
+        return not self.unit and 1900 <= self.value <= 2100
+
+    @property
     def distinctive(self) -> bool:
         """Would two texts hardly share it by chance? Round numbers, years and "12 months" they would."""
-        if self.digits < 2 or _is_year(self):
+        if self.digits < 2 or self.is_year:
             return False
         if not self.unit:
             return self.value >= 100
         return not (self.unit in _TIMES and self.value in (12, 24))
 
     def same(self, other: Figure) -> bool:
-        if abs(self.value - other.value) > 1e-9 * max(abs(self.value), abs(other.value)):
+        if self.key != other.key:
             return False
-        return self.unit == other.unit or (not (self.unit and other.unit) and self.value >= 100 and not _is_year(self))
-
-
-def _is_year(figure: Figure) -> bool:
-    return not figure.unit and 1900 <= figure.value <= 2100
+        return self.unit == other.unit or (not (self.unit and other.unit) and self.value >= 100 and not self.is_year)
 
 
 def figures(text: str) -> Iterator[Figure]:
@@ -170,7 +179,7 @@ def figures(text: str) -> Iterator[Figure]:
         if found["percent"]:
             unit = "%"
         elif not unit and found["unit"] and found["unit"].casefold() not in STOP:
-            unit = stem(found["unit"])
+            unit = _SPELLED.get(found["unit"].casefold(), stem(found["unit"]))
         written = found[0]
         if found["unit"] and (currency or found["unit"].casefold() in STOP):
             written = written[: -len(found["unit"])]
@@ -192,6 +201,8 @@ def holds_value(text: str, value: str) -> bool:
 
 
 def _alike(amount: Figure, other: Figure) -> bool:
-    """Looser than `same`: a unit that only one side names does not part them, whatever the size."""
-    near = abs(amount.value - other.value) <= 1e-9 * max(abs(amount.value), abs(other.value))
-    return near and (amount.unit == other.unit or not amount.unit or not other.unit or "%" not in amount.unit + other.unit)
+    """Looser than `same`: a unit that only one side names does not part them, nor does a word beside a currency."""
+    if amount.key != other.key:
+        return False
+    one, two = sorted((amount.unit, other.unit), key=lambda unit: unit in _CURRENCIES)
+    return one == two or not one or not two or (two in _CURRENCIES and one not in _CURRENCIES and one != "%")
