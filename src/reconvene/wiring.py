@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
 
 
 class SystemClock:
-    def now(self) -> str:
-        from datetime import UTC, datetime
+    def __init__(self) -> None:
+        self._second = 0
+        self._text = ""
 
-        return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    def now(self) -> str:
+        second, millis = divmod(time.time_ns() // 1_000_000, 1000)
+        if second != self._second:
+            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        return f"{self._text}.{millis:03d}Z"
 
 
 def _file_name(run: str) -> str:

@@ -113,7 +113,12 @@ def test_the_walk_through_does_what_it_says(page: Path, tmp_path: Path) -> None:
             continue
         for line in block.text.splitlines():
             done = subprocess.run(
-                ["sh", "-c", line], cwd=folder, env=environment, capture_output=True, stdin=subprocess.DEVNULL, text=True
+                ["sh", "-c", line],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                text=True,
             )
             stated = EXIT.search(line)
             wanted = int(stated[1]) if stated else 0
@@ -139,7 +144,7 @@ def test_the_answers_in_the_readme_are_an_answers_file() -> None:
     ]  # fmt: skip
 
 
-# --- nothing is left out ------------------------------------------------------------------------------------------------
+# --- nothing is left out --------------------------------------------------------------------------------------------
 
 
 def test_every_event_is_explained() -> None:
@@ -156,7 +161,9 @@ def test_every_key_of_the_language_is_explained(table: str) -> None:
     assert [key for key in available if f"`{key}`" not in text] == []
 
 
-@pytest.mark.parametrize("words", [RESERVED, KINDS, tuple(sorted(ROOTS)), READ_WORDS], ids=("reserved", "kinds", "roots", "reads"))
+@pytest.mark.parametrize(
+    "words", [RESERVED, KINDS, tuple(sorted(ROOTS)), READ_WORDS], ids=("reserved", "kinds", "roots", "reads")
+)
 def test_every_word_the_engine_knows_is_in_the_language_page(words: tuple[str, ...]) -> None:
     text = LANGUAGE.read_text(encoding="utf-8")
     assert [word for word in words if word not in text] == []
@@ -176,7 +183,7 @@ def test_links_between_the_documents_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-# --- the stage diagram --------------------------------------------------------------------------------------------------
+# --- the stage diagram ----------------------------------------------------------------------------------------------
 
 START, END = "<!-- stages: generated, see tests/house/test_docs.py -->\n", "<!-- end of stages -->"
 

@@ -23,7 +23,7 @@ WORKFLOWS = Path(reconvene.__file__).parent / "workflows"
 class Table:
     """A run and the person in front of it."""
 
-    def __init__(self, home: Path, name: str, inputs: Mapping[str, object] | None = None) -> None:
+    def __init__(self, home: Path, name: str | Path, inputs: Mapping[str, object] | None = None) -> None:
         self.engine = open_engine(home)
         self.run = self.engine.start(load_workflow(WORKFLOWS / name), inputs, by="ann")
         self.state: RunState = self.engine.drive_sync(self.run)
@@ -84,7 +84,7 @@ def sit(tmp_path: Path) -> Iterator[Sit]:
     """Start a packaged workflow and drive it to its first stop."""
     tables: list[Table] = []
 
-    def start(name: str, inputs: Mapping[str, object] | None = None) -> Table:
+    def start(name: str | Path, inputs: Mapping[str, object] | None = None) -> Table:
         tables.append(Table(tmp_path / f"home-{len(tables)}", name, inputs))
         return tables[-1]
 

@@ -1,10 +1,13 @@
-"""`reconvene demo` without a terminal: it runs to the end, tells what happened, and leaves runs that can be looked at."""
+"""`reconvene demo` without a terminal: it runs to the end, tells what happened, and leaves runs to look at."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from reconvene.doors.cli.demo import PATTERNS, STORY, demo
@@ -29,7 +32,7 @@ def test_the_demo_tells_the_whole_story(tmp_path: Path, capsys: pytest.CaptureFi
         "-| Revenue | $850M |",
         "+| Revenue | $900M |",
         "▸ The person chooses: Accept the memo",
-        "memo.md, as accepted",
+        "memo.md, in the end",
         "market-entry-1 is completed. Its files are in",
         "Four patterns",
         "review-before-changes",
@@ -60,3 +63,29 @@ def test_a_workflow_that_is_not_there_is_refused_with_the_nearest_name(tmp_path:
     with pytest.raises(UserError) as caught:
         run_demo("quality-gates", "--home", str(tmp_path / "state"))
     assert "quality-gate" in caught.value.hint
+
+
+def test_on_a_terminal_the_person_decides_and_sees_what_their_words_changed(tmp_path: Path) -> None:
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "reconvene.doors.cli", "demo", "--by", "ann"],
+        cwd=str(tmp_path),
+        env={**os.environ, "TERM": "xterm"},
+        dimensions=(50, 120),
+        encoding="utf-8",
+        timeout=60,
+    )
+    child.expect("Your decision")
+    child.send("\x1b[B\r")  # the second option: look again
+    child.expect("Remark")
+    child.send("our revenue is $1.2bn\r")
+    child.expect("empty line")
+    child.send("\r")
+    child.expect("Buy both ships and open the route")
+    child.expect("Your decision")
+    child.send("\r")
+    child.expect(r"\+\| Revenue \| \$1200M \|")
+    child.expect("Its files are in")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0

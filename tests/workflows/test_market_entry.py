@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from reconvene.core.events import AttemptEnded
+from reconvene.doors.cli.demo import PATTERNS, STORY
+from reconvene.testing.openai_server import OpenAIServer, Say, Seen
 from reconvene.wire.answers import read_answers
 from reconvene.wire.workflow import load_workflow
 
@@ -143,18 +145,38 @@ def test_everything_is_marked_as_recorded(sit: Sit) -> None:
     assert "Recorded: no model was asked." in table.file("memo.md")
 
 
-def test_without_the_recordings_the_same_workflow_asks_models_with_its_own_prompts(tmp_path: Path) -> None:
-    shutil.copytree(FOLDER, tmp_path / "mine")
-    file = tmp_path / "mine" / "workflow.yaml"
-    file.write_text(file.read_text(encoding="utf-8").replace("    recorded: team\n", ""), encoding="utf-8")
-    workflow = load_workflow(file)
-    assert {agent.kind for agent in workflow.agents.values()} == {"model"}
-    assert all(len(agent.prompt) > 300 for agent in workflow.agents.values())
-    assert workflow.recordings == {}
+def test_without_the_recordings_the_same_workflow_works_with_a_model(
+    sit: Sit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model on loopback in the place of the recordings; prompts, gates and memo are the workflow's own."""
+    with OpenAIServer(_role) as server:
+        folder = tmp_path / "mine"
+        shutil.copytree(FOLDER, folder)
+        text = (folder / "workflow.yaml").read_text(encoding="utf-8")
+        with_model = f'    model: "openai:small"\n    base_url: "{server.url}"\n'
+        (folder / "workflow.yaml").write_text(text.replace("    recorded: team\n", with_model), encoding="utf-8")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-key-of-anybody")
+        table = sit(folder)
+        assert table.file("memo.md") == "# Memo: ferries\n"
+        assert table.open.prompt.startswith("**Buy.**")
+        table.decide("Look again", "correction: Revenue is $900M, not $850M")
+        second = server.requests[6:]
+    assert len(second) == 6
+    assert all("[FB-001] **Correction:** Revenue is $900M, not $850M" in request.prompt for request in second)
+    assert all(agent.prompt.split("\n")[0] in {line for r in second for line in r.prompt.splitlines()}
+               for agent in load_workflow(folder).agents.values())  # fmt: skip
 
 
-@pytest.mark.parametrize("folder", sorted(path.parent for path in WORKFLOWS.glob("*/workflow.yaml")), ids=lambda p: p.name)
-def test_every_packaged_workflow_is_complete(folder: Path) -> None:
+def _role(request: Seen) -> Say:
+    if "You are the moderator" in request.prompt:
+        return Say("**Buy.** All agree.")
+    if "You write for a board" in request.prompt:
+        return Say("# Memo: ferries\n")
+    return Say("## Position\nIt fits.\n\n## Reasoning\n" + "Because the figures of the brief say so. " * 5)
+
+
+@pytest.mark.parametrize("folder", [WORKFLOWS / name for name in (STORY, *PATTERNS)], ids=lambda p: p.name)
+def test_every_packaged_example_is_complete(folder: Path) -> None:
     workflow = load_workflow(folder)
     assert workflow.name == folder.name
     assert workflow.description

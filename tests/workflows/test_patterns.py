@@ -218,7 +218,7 @@ def test_retrying_for_ever_is_stopped_by_a_limit_that_is_named(sit: Sit) -> None
     assert table.decide("Yes, continue").state.status == "completed"
 
 
-# --- what agents wrote, put to the test ---------------------------------------------------------------------------------
+# --- what agents wrote, put to the test -----------------------------------------------------------------------------
 
 
 def python(source: str) -> dict[str, Any]:

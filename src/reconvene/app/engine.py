@@ -16,7 +16,7 @@ from reconvene.app.files import Files
 from reconvene.app.session import Session, book_for, index_row
 from reconvene.core import templates
 from reconvene.core.book import to_json
-from reconvene.core.commands import AnswerCheckpoint, Claim, Command, Pause, RecordEdits, Rollback, StartRun
+from reconvene.core.commands import AnswerCheckpoint, Claim, Command, Pause, Rollback, StartRun
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
 from reconvene.core.expressions import evaluate
@@ -28,6 +28,9 @@ from reconvene.core.workflow import Workflow
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Progress, Workspace
 from reconvene.wire.workflow import pin
+
+
+_MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
 
 
 def _silent(progress: Progress) -> None:
@@ -143,11 +146,9 @@ class Engine:
     def submit(self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first."""
         session = self.session(run)
-        commands, found = [command], dict(blobs or {})
         if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
-            edits, edited = self._edits(session, command.by, command.door)
-            commands, found = [*([edits] if edits else []), command], {**found, **edited}
-        outcome = session.submit(commands, found)[-1]
+            self._record_edits(session, command.by, command.door, tidy=True)
+        (outcome,) = session.submit([command], blobs)
         if outcome.error is not None:
             raise outcome.error
         return session.state
@@ -157,23 +158,22 @@ class Engine:
         session = self.session(run)
         if session.state.ended:
             return []
-        command, blobs = self._edits(session, by, door)
-        if command is None:
-            return []
-        session.submit([command], blobs)
-        return [edit.path for edit in command.edits]
+        return self._record_edits(session, by, door)
 
-    def _edits(self, session: Session, by: str, door: str) -> tuple[RecordEdits | None, dict[str, bytes]]:
+    def _record_edits(self, session: Session, by: str, door: str, *, tidy: bool = False) -> list[str]:
+        """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,
+        whatever a crash left there unnoted would look like a new edit."""
         files = self._files(session)
-        found = files.edits(session, by, door)
-        holder = self._acquire(session.run)
+        command, blobs = files.edits(session, by, door)
+        if command is not None:
+            session.submit([command], blobs)
+        holder = self._acquire(session.run) if tidy or command is not None else ""
         if holder:
-            # Nobody drives: what a crash left unwritten, or unnoted, is put right before the log moves on.
             try:
                 files.restore(session)
             finally:
                 self._release(session.run, holder)
-        return found
+        return [edit.path for edit in command.edits] if command is not None else []
 
     def _files(self, session: Session) -> Files:
         return Files(self._workspace_for(session.run, session.state.workspace))
@@ -185,6 +185,10 @@ class Engine:
     ) -> RunState:
         """Work until the run waits for a person, is paused, or has ended."""
         holder = self._acquire(run)
+        for moment in _MOMENTS:
+            if not holder:  # somebody may only be tidying up before a decision
+                await asyncio.sleep(moment)
+                holder = self._acquire(run)
         if not holder:
             raise UserError(
                 f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working"

@@ -1,321 +1,196 @@
-"""Numbers in prose: "$1.2bn", "1.234,5 €", "10–15 %", "seven years", as values that can be compared.
+"""Which figure a text puts in the place of which: "X, not Y", "not Y but X", "from X to Y", "X (previously Y)".
 
-Pure, and linear in the length of the text: every pattern is anchored at a digit or a word, every repetition bounded or
-deterministic. Knows how people write figures; nothing of remarks, and nothing of what a text says *about* its figures
-(that one replaces another): that is `corrections`.
+Pure and linear: a sentence's figures are found once, and only the few words on either side of each are looked at.
+Knows the turns of phrase people replace a figure with (English first, some German, French, Spanish); nothing of remarks.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-PERCENT, POINTS, DATE = "%", "pp", "date"
+from reconvene.core.quantities import DATE, Figure, aligned, change, comparable, figures_in
 
-_CURRENCY = {
-    "$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "￥": "JPY", "₹": "INR", "₩": "KRW", "₺": "TRY",
-    "₪": "ILS", "₽": "RUB", "₴": "UAH", "A$": "AUD", "C$": "CAD", "Fr.": "CHF", "dollar": "USD", "dollars": "USD",
-    "euro": "EUR", "euros": "EUR", "pounds": "GBP", "francs": "CHF", "franken": "CHF", "yen": "JPY", "yuan": "CNY",
-    "rupees": "INR",
-}  # fmt: skip
-_CODES = frozenset(
-    "USD EUR GBP CHF JPY CNY RMB INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR KRW SGD HKD TRY ILS AED SAR UAH"
-    " RUB".split()
-)
-HARD_UNITS = _CODES | {PERCENT, POINTS}
+__all__ = ["Correction", "Figure", "asserted", "change", "corrections_in", "figures_in"]
 
-_SCALES = {
-    word: factor
-    for factor, words in (
-        (1e3, "k thousand tsd tausend mille 千"),
-        (1e4, "万 萬"),
-        (1e5, "lakh lakhs"),
-        (1e6, "m mn mm mln mio million millions millionen millones"),
-        (1e7, "crore crores"),
-        (1e8, "亿 億"),
-        (1e9, "b bn bln mrd mia billion billions milliarde milliarden milliards"),
-        (1e12, "tn trn trillion trillions 兆"),
-    )
-    for word in words.split()
-}
-_HAN_SCALES = "千万萬亿億兆"
-_LADDER = (1e12, 1e9, 1e6, 1e3, 1.0)
-# Behind a space these are more often metres, bits and kelvin than millions, billions and thousands.
-_ATTACHED_ONLY = frozenset({"m", "b", "k"})
+_Role = Literal["denied", "reported", "earlier", "stated", "plain"]
 
-# Units that convert into one another, so that "7 years, not 18 months" and "1.2 GW, not 800 MW" compare.
-_CONVERTED = {
-    name: (unit, factor)
-    for unit, factor, names in (
-        ("days", 365.25, "year years yr yrs jahr jahre jahren"),
-        ("days", 91.3, "quarter quarters"),
-        ("days", 30.44, "month months monat monate monaten"),
-        ("days", 7.0, "week weeks woche wochen"),
-        ("days", 1.0, "day days tag tage tagen"),
-        ("days", 1 / 24, "hour hours hrs h stunden"),
-        ("days", 1 / 1440, "minute minutes min minuten"),
-        ("g", 1e3, "kg kilo kilos"),
-        ("g", 1e6, "t tonne tonnes ton tons tonnen"),
-        ("g", 1e9, "kt"),
-        ("W", 1e3, "kw"),
-        ("W", 1e6, "mw"),
-        ("W", 1e9, "gw"),
-        ("Wh", 1e3, "kwh"),
-        ("Wh", 1e6, "mwh"),
-        ("Wh", 1e9, "gwh"),
-        ("Wh", 1e12, "twh"),
-    )
-    for name in names.split()
-}
-_WORDS = "two three four five six seven eight nine ten eleven twelve".split()
-_SPELLED = {word: float(value) for value, word in enumerate(_WORDS, 2)} | {
-    "fifteen": 15.0, "twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0, "seventy": 70.0,
-    "eighty": 80.0, "ninety": 90.0,
-}  # fmt: skip
-# Words that follow a figure without saying what is counted.
-_NOT_UNITS = frozenset(
-    "a an and or of in on at to for from by per is are was were be not but the this that it its we our you your they as"
-    " than rather instead now then so if with und oder von im auf zu nicht sondern statt ist war pro et de du en y no"
-    " last next each every all only about more less higher lower up down until since before after has have had will"
-    " too also which who where when because".split()
-)
-
-_GAP = r"[ \u00a0\u202f]"
-_TOKEN = re.compile(
-    # Dates and times of day are not quantities.
-    r"(?<![\d.])(?P<never>\d{4}-\d\d-\d\d(?!\d)|\d{1,2}:\d\d(?::\d\d)?(?!\d)|\d{1,2}([./])\d{1,2}\2\d{2,4}(?![\d.]))"
-    # Nor are Q3, CO2, FB-001, v1.2, #7.
-    r"|(?<![A-Za-z\d_#])(?<![A-Za-z]-)(?<!\d[.,])(?P<sign>(?<![\w)])[-+−])?"
-    rf"(?:(?P<currency>US\$|[AC]\$|[$€£¥￥₹₩₺₪₽₴]|Fr\.|(?:{'|'.join(sorted(_CODES))})){_GAP}?)?"
-    rf"(?P<number>\d{{1,3}}(?:[ \u00a0\u202f'’]\d{{3}})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*)"
-    rf"|\b(?P<spelled>(?i:{'|'.join(_SPELLED)}))\b"
-)
-_PERCENTAGE = re.compile(
-    rf"{_GAP}?(?i:(?P<points>percentage[ -]points?\b|prozentpunkten?\b|ppts?\b|pp\b)"
-    r"|%[ -]?(?P<more>points?\b)|%|％|per ?cent\b|prozent\b|pct\b|pour cent\b|por ciento\b)"
-)
-_NEXT_WORD = re.compile(rf"(?P<gap>{_GAP}|-)?(?P<word>[^\W\d_]{{1,24}})\.?")
-_NEXT_SYMBOL = re.compile(rf"{_GAP}?(?P<symbol>US\$|[$€£¥￥₹₩₺₪₽₴])")
-_DATED = re.compile(
-    r"(?:\b(?:in|since|by|until|till|before|after|during|early|late|mid|of|year|fy|years|seit|bis|ab|im|from|to|and|or"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn"
-    r"|winter|q[1-4])|[–-])[ -]{0,2}$",
+_WINDOW = 48  # how far before or behind a figure its cue may stand
+_WEAK_WORDS = r"(?:\W{1,3}(?:[^\W\d_]{1,14}\W{1,3}){0,3})?\W{0,3}$"
+# "not $850M", "instead of the 850": this figure is the one replaced, whatever else is said.
+_DENIED_BEFORE = re.compile(
+    r"(?:n['’]t|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly|previously|formerly|originally|initially"
+    r"|used to be|up from|down from|nicht|statt|anstatt|anstelle von|bisher|zuvor|früher|vorher|et non|au lieu de|y no|pas"
+    rf"|en lugar de|en vez de|antes))\b{_WEAK_WORDS}",
     re.IGNORECASE,
 )
-_RANGE = re.compile(rf"{_GAP}?(?:[-–—~〜]|\b(?:to|bis)\b){_GAP}?")
-_OPEN_RANGE = re.compile(r"\b(?:between|zwischen|entre)\W{1,3}$", re.IGNORECASE)
-_CLOSE_RANGE = re.compile(rf"{_GAP}?(?:and|und|et|y){_GAP}?", re.IGNORECASE)
-_FROM = re.compile(r"\b(?P<wide>rang\w+ |anywhere |var\w+ )?(?:from|von|de)\W{1,3}$", re.IGNORECASE)
+# "we wrote 29", "you have 2.1%", "the report says 11".
+_REPORTED_BEFORE = re.compile(
+    r"\b(?:you have|(?:we|you|i|they|it|(?:the|your|this|our) \w{1,16})\s(?:said|says?|wrote|writes?|had|assumed?|assumes|used"
+    rf"|thought|put|claims?|claimed|quoted?|states?|stated|shows?))\b{_WEAK_WORDS}",
+    re.IGNORECASE,
+)
+# "850 is wrong", "the 4 years in your text are out of date".
+_DENIED_AFTER = re.compile(
+    r"^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,5}?(?:wrong|incorrect|mistaken|outdated|out of date|obsolete|stale|old"
+    r"|last year|a typo|a mistake|an error|too (?:high|low|much|many|little|few)|falsch|veraltet)\b",
+    re.IGNORECASE,
+)
+_EARLIER_BEFORE = re.compile(rf"\b(?:was|were|had been|from|war|waren|von)\b{_WEAK_WORDS}", re.IGNORECASE)
+_STATED_BEFORE = re.compile(
+    r"(?:\b(?:is|are|to|now|but|should be|should read|becomes?|be|ist|sind|auf|jetzt|nun|sondern|mais|sino)|['’]s|→|->|=)"
+    rf"{_WEAK_WORDS}",
+    re.IGNORECASE,
+)
+_ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[;\n。！？]")
 
-_LONGEST_NUMBER = 40
+# For `asserted`: a clause ends at ; : or a new line, at a comma outside a number, at a full stop, at "but".
+_CLAUSE_END = r"(?=;|:|\n|,(?!\d)|\.(?:\s|$)|[!?)—–]|\bbut\b|$)"
+_FIGURE = r"(?<!\S)[^\s,;\d]{0,6}\d[\d.,]{0,30}[^\s,;.)]{0,12}(?:\s(?:million|billion|thousand|percent|bn|m|k)\b)?"
+_DENIALS = (
+    re.compile(
+        rf"(?:n't|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly))\b[^;\n]*?{_CLAUSE_END}", re.IGNORECASE
+    ),
+    re.compile(
+        rf"\b(?:we|you|i|they|it)\s(?:said|wrote|had|assumed|used|thought)\b[^;\n]*?{_CLAUSE_END}", re.IGNORECASE
+    ),
+    re.compile(
+        rf"{_FIGURE}\s(?:is|was|are|were)\s(?:\w{{1,20}}\s)?"
+        r"(?:wrong|incorrect|outdated|out of date|old|stale|last year|a typo|a mistake|too (?:high|low))"
+        rf"[^;\n]*?{_CLAUSE_END}",
+        re.IGNORECASE,
+    ),
+)
+_FROM_TO = re.compile(rf"\bfrom\s[^;\n.]{{0,40}}?{_FIGURE}\sto\s(?=\D{{0,12}}\d)", re.IGNORECASE)
 
 
-class Figure(Struct, frozen=True):
-    """One quantity. `value` is in the base of its unit (millions multiplied out, years as days); of a range, its middle."""
+class Correction(Struct, frozen=True):
+    """One figure in the place of another, both in the base of their unit; the texts are as the person wrote them."""
 
-    value: float
-    unit: str  # a currency code, "%", "pp", "date" (a year), the word behind the figure, or ""
-    text: str
-    start: int
-    end: int
-    other: float | None = None  # the other reading where "1.200" or "1,234" can be both
-    scale: float = 0.0  # 0 = none was written
-    low: float | None = None
-    high: float | None = None
+    now: float
+    was: float
+    unit: str
+    now_text: str = ""
+    was_text: str = ""
+    start: int = 0
+    end: int = 0
 
     @property
-    def bare(self) -> bool:
-        """No scale was written: the "850" in "$900M, not 850" takes it from the other figure."""
-        return not self.scale and self.unit not in (PERCENT, POINTS, DATE)
+    def change(self) -> float:
+        """Relative to what it was: 0.2 is 20 %."""
+        return change(self.was, self.now)
 
 
-def figures_in(text: str) -> tuple[Figure, ...]:
-    """Every figure of the text, in order; ranges as one."""
-    found = [figure for match in _TOKEN.finditer(text) if (figure := _figure(text, match))]
-    return tuple(_with_ranges(text, found))
+class _Sentence(Struct, frozen=True):
+    start: int
+    end: int
+    figures: tuple[Figure, ...]
 
 
-def change(was: float, now: float) -> float:
-    """The relative change, 0.2 = 20 %. From nothing to something is infinite."""
-    if was == now:
-        return 0.0
-    return abs(now - was) / abs(was) if was else float("inf")
+def corrections_in(text: str) -> tuple[Correction, ...]:
+    """Every figure that the text replaces, in the order of the text."""
+    found: list[Correction] = []
+    before: tuple[tuple[Figure, _Role], ...] = ()
+    for sentence in _sentences(text):
+        roles = _roles(text, sentence)
+        pairs = list(_pairs(roles)) or list(_across(before, roles))
+        found.extend(pairs)
+        before = () if pairs else roles
+    return tuple(found)
 
 
-def comparable(one: Figure, two: Figure) -> bool:
-    """Whether a sentence can mean one of them in place of the other."""
-    if one.unit in HARD_UNITS and two.unit in HARD_UNITS:
-        return one.unit == two.unit
-    if DATE in (one.unit, two.unit):
-        return one.unit == two.unit or "" in (one.unit, two.unit)
-    return True
+def asserted(text: str) -> str:
+    """The text without what it denies or replaces: "Revenue is $900M, not $850M" keeps only the 900."""
+    text = _FROM_TO.sub("to ", text.replace("’", "'"))
+    for denied in _DENIALS:
+        text = denied.sub(" ", text)
+    return text
 
 
-def aligned(was: Figure, now: Figure) -> tuple[float, float]:
-    """Both values as one writer means them: a missing scale, and the ambiguous "1.200", are read as fits the other."""
-    pairs = [(old, new) for old in _readings(was, now) for new in _readings(now, was)]
-    return min(pairs, key=lambda pair: _distance(*pair))
+def _sentences(text: str) -> Iterator[_Sentence]:
+    figures = figures_in(text)
+    start, index = 0, 0
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    for end in [*ends, len(text)]:
+        first = index
+        while index < len(figures) and figures[index].start < end:
+            index += 1
+        if index > first:
+            yield _Sentence(start, end, figures[first:index])
+        start = end
 
 
-def _distance(one: float, two: float) -> float:
-    small, large = sorted((abs(one), abs(two)))
-    if small == large:
-        return 1.0
-    return large / small if small else float("inf")
+def _roles(text: str, sentence: _Sentence) -> tuple[tuple[Figure, _Role], ...]:
+    figures = sentence.figures
+    roles: list[_Role] = []
+    for index, figure in enumerate(figures):
+        after_last = figures[index - 1].end if index else sentence.start
+        before_next = figures[index + 1].start if index + 1 < len(figures) else sentence.end
+        before = text[max(after_last, figure.start - _WINDOW) : figure.start]
+        behind = text[figure.end : min(before_next, figure.end + _WINDOW)]
+        roles.append(_role(before, behind))
+    # "Yield was 7.4 rather than 7.1": the strongest cue of a sentence decides, the weaker ones replace nothing.
+    strongest = next((role for role in _REPLACED if role in roles), None)
+    roles = ["stated" if role in _REPLACED and role != strongest else role for role in roles]
+    for index in range(len(figures) - 1):
+        between = text[figures[index].end : figures[index + 1].start]
+        if len(between) < 12 and _ARROW.fullmatch(between):
+            roles[index], roles[index + 1] = "denied", "stated"
+    return tuple(zip(figures, roles))
 
 
-def _readings(figure: Figure, beside: Figure) -> list[float]:
-    values = [figure.value] + ([figure.other] if figure.other is not None else [])
-    if figure.bare and beside.scale:
-        values = [value * scale for value in values for scale in _LADDER if scale <= beside.scale]
-    if figure.bare and not figure.unit and beside.unit == "days":
-        # "7 years, not 4": the same unit of time.
-        values = [value * _time_unit(beside) for value in values]
-    return values
+def _role(before: str, behind: str) -> _Role:
+    """What the words next to a figure say of it. The cue nearest to the figure wins: "not 850 but 900"."""
+    cues = [(found.start(), role) for pattern, role in _BEFORE if (found := pattern.search(before))]
+    nearest = max(cues)[1] if cues else "plain"
+    return "denied" if nearest != "denied" and _DENIED_AFTER.search(behind) else nearest
 
 
-def _time_unit(figure: Figure) -> float:
-    word = re.split(r"[^\w]+", figure.text.casefold())[-1]
-    return _CONVERTED.get(word, ("days", 1.0))[1]
+_REPLACED: tuple[_Role, ...] = ("denied", "reported", "earlier")
+_BEFORE: tuple[tuple[re.Pattern[str], _Role], ...] = (
+    (_DENIED_BEFORE, "denied"),
+    (_REPORTED_BEFORE, "reported"),
+    (_EARLIER_BEFORE, "earlier"),
+    (_STATED_BEFORE, "stated"),
+)
 
 
-def _figure(text: str, match: re.Match[str]) -> Figure | None:
-    if match["never"]:
-        return None
-    if match["spelled"]:
-        return _spelled(text, match)
-    if len(match["number"]) > _LONGEST_NUMBER:
-        return None
-    value, other = _value(match["number"])
-    if value is None:
-        return None
-    mark = match["currency"] or ""
-    unit, scale, end = _tail(text, match.end(), bool(mark))
-    if unit is None:
-        return None
-    if mark:
-        unit = _CURRENCY.get(mark, mark)
-    value, other, unit = _converted(value, other, unit)
-    if unit not in HARD_UNITS and not scale and _is_year(text, match):
-        unit, end = DATE, match.end()
-        value = float(match["number"])
-    factor = (scale or 1.0) * (-1 if match["sign"] in ("-", "−") else 1)
-    return Figure(
-        value * factor, unit, text[match.start() : end], match.start(), end, None if other is None else other * factor, scale
-    )  # fmt: skip
+def _pairs(roles: tuple[tuple[Figure, _Role], ...]) -> Iterator[Correction]:
+    taken: set[int] = set()
+    for index, (figure, role) in enumerate(roles):
+        if role not in _REPLACED:
+            continue
+        # What replaces it mostly stands right before ("900, not 850"), else right behind ("not 850 but 900").
+        beside = (index + 1, index - 1) if role == "earlier" else (index - 1, index + 1)
+        for other in beside:
+            if 0 <= other < len(roles) and other not in taken and _fits(figure, role, roles[other]):
+                taken.add(other)
+                yield _correction(figure, roles[other][0])
+                break
 
 
-def _spelled(text: str, match: re.Match[str]) -> Figure:
-    unit, scale, end = _tail(text, match.end(), False)
-    value, _, unit = _converted(_SPELLED[match["spelled"].casefold()], None, unit or "")
-    return Figure(value * (scale or 1.0), unit, text[match.start() : end], match.start(), end, None, scale)
+def _across(before: tuple[tuple[Figure, _Role], ...], roles: tuple[tuple[Figure, _Role], ...]) -> Iterator[Correction]:
+    """ "It isn't $850M. It is $900M": one figure each, one of them denied."""
+    if len(before) != 1 or len(roles) != 1:
+        return
+    (one,), (two,) = before, roles
+    if one[1] == "denied" and _fits(*one, two):
+        yield _correction(one[0], two[0])
+    elif two[1] == "denied" and _fits(*two, one):
+        yield _correction(two[0], one[0])
 
 
-def _is_year(text: str, match: re.Match[str]) -> bool:
-    number = match["number"]
-    if match["currency"] or not (len(number) == 4 and number.isdigit() and 1900 <= int(number) < 2100):
-        return False
-    following = _NEXT_WORD.match(text, match.end())
-    alone = not following or following["word"].casefold() in _NOT_UNITS
-    return alone or bool(_DATED.search(text[max(0, match.start() - 12) : match.start()]))
+def _fits(was: Figure, role: _Role, other: tuple[Figure, _Role]) -> bool:
+    # A mere "was" replaces nothing unless the other figure is said to be so now: "5 were sick, 7 on leave".
+    ready = other[1] == "stated" or (other[1] == "plain" and role != "earlier")
+    return ready and comparable(was, other[0])
 
 
-def _converted(value: float, other: float | None, unit: str) -> tuple[float, float | None, str]:
-    if unit not in _CONVERTED:
-        return value, other, unit
-    base, factor = _CONVERTED[unit]
-    return value * factor, None if other is None else other * factor, base
-
-
-def _tail(text: str, position: int, money: bool) -> tuple[str | None, float, int]:
-    """What stands behind the digits: (unit, scale, end). None: this is an ordinal, not a quantity."""
-    if share := _PERCENTAGE.match(text, position):
-        return (POINTS if share["points"] or share["more"] else PERCENT), 0.0, share.end()
-    scale = 0.0
-    word = _NEXT_WORD.match(text, position)
-    if word and (found := _scale(word, money)):
-        scale, position = found
-        word = _NEXT_WORD.match(text, position)
-    if symbol := _NEXT_SYMBOL.match(text, position):
-        return _CURRENCY[symbol["symbol"]], scale, symbol.end()
-    if not word:
-        return "", scale, position
-    name = word["word"]
-    if name in _CODES or name.casefold() in _CURRENCY:
-        return _CURRENCY.get(name.casefold(), name), scale, word.end("word")
-    if not word["gap"] and name.casefold() in ("st", "nd", "rd", "th"):
-        return None, scale, position
-    if money or name.casefold() in _NOT_UNITS:
-        return "", scale, position
-    return name.casefold(), scale, word.end("word")
-
-
-def _scale(word: re.Match[str], money: bool) -> tuple[float, int] | None:
-    name = word["word"]
-    if name[0] in _HAN_SCALES:
-        return _SCALES[name[0]], word.start("word") + 1
-    if money and name == "T":
-        return 1e12, word.end("word")
-    if name.casefold() not in _SCALES or (name in _ATTACHED_ONLY and word["gap"] and not money):
-        return None
-    return _SCALES[name.casefold()], word.end() if len(name) == 3 else word.end("word")
-
-
-def _value(digits: str) -> tuple[float | None, float | None]:
-    """(value, the other possible reading). Commas and points are told apart by their order and what follows them."""
-    plain = re.sub(r"[ \u00a0\u202f'’]", "", digits)
-    marks = re.findall(r"[.,]", plain)
-    parts = re.split(r"[.,]", plain)
-    grouped = len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])
-    whole = "".join(parts)
-    fraction = f"{''.join(parts[:-1])}.{parts[-1]}"
-    match len(marks), len(set(marks)):
-        case 0, _:
-            return float(whole), None
-        case 1, _ if not grouped or parts[0].startswith("0"):
-            return float(fraction), None
-        case 1, _:
-            if marks == [","] or parts[1].endswith("00"):
-                return float(whole), float(fraction)
-            return float(fraction), float(whole)
-        case _, 1:
-            return (float(whole) if grouped else None), None  # 1.2.3 is a version
-        case _:
-            last_differs = marks.count(marks[-1]) == 1 and all(len(part) == 3 for part in parts[1:-1])
-            return (float(fraction) if last_differs else None), None
-
-
-def _with_ranges(text: str, figures: list[Figure]) -> list[Figure]:
-    merged: list[Figure] = []
-    for figure in figures:
-        if merged and merged[-1].low is None and _is_range(text, merged[-1], figure):
-            merged[-1] = _range(text, merged[-1], figure)
-        else:
-            merged.append(figure)
-    return merged
-
-
-def _is_range(text: str, low: Figure, high: Figure) -> bool:
-    if DATE in (low.unit, high.unit) or not comparable(low, high) or high.start - low.end > 6:
-        return False
-    between = text[low.end : high.start]
-    before = text[max(0, low.start - 24) : low.start]
-    if _CLOSE_RANGE.fullmatch(between):
-        return bool(_OPEN_RANGE.search(before))
-    start = _FROM.search(before)
-    return bool(_RANGE.fullmatch(between)) and (start is None or bool(start["wide"]))
-
-
-def _range(text: str, low: Figure, high: Figure) -> Figure:
-    unit = high.unit or low.unit
-    first = low.value
-    if low.bare:
-        in_days = _time_unit(high) if high.unit == "days" and not low.unit else 1.0
-        raised = first * (high.scale or 1.0) * in_days
-        first = raised if raised <= high.value else first
-    return replace(
-        high, value=(first + high.value) / 2, unit=unit, text=text[low.start : high.end], start=low.start, other=None,
-        low=first, high=high.value,
-    )  # fmt: skip
+def _correction(was: Figure, now: Figure) -> Correction:
+    old, new = aligned(was, now)
+    unit = now.unit if now.unit and now.unit != DATE else was.unit
+    return Correction(new, old, unit, now.text, was.text, min(was.start, now.start), max(was.end, now.end))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from reconvene.core.paths import matches
-from reconvene.core.specific import names_something, terms
 from reconvene.core.workflow import Gate
 
 
@@ -65,12 +64,18 @@ def _one(gate: Gate, output: Output, judge: Judge) -> str:
             return f"WRONG_FORMAT: these headings are missing: {', '.join(absent)}."
     if gate.schema is not None:
         return _against_schema(gate.schema, output, judge)
-    if gate.specific_to and output.first and not names_something(text, terms(judge.documents(gate.specific_to))):
+    if gate.specific_to and output.first and _generic(text, judge.documents(gate.specific_to)):
         return f"GENERIC: nothing in it is about this case. Name what is particular in {', '.join(gate.specific_to)}."
     seen = {"output": {"text": text, "value": output.value, "files": list(output.files)}}
     if gate.when and judge.evaluate(gate.when, seen):
         return "REJECTED:" if gate.retry_with else f"REJECTED: the output fails the rule `{gate.when}`."
     return ""
+
+
+def _generic(text: str, documents: list[str]) -> bool:
+    from reconvene.core.specific import names_something, terms
+
+    return not names_something(text, terms(documents))
 
 
 def _has_heading(text: str, heading: str) -> bool:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-
-_TASK = re.compile(r"^R(\d+)/(\d+)/(.+)$")
 
 
 def digest_of(data: bytes) -> str:
@@ -18,10 +15,11 @@ def task_id(serial: int, step: int, agent: str) -> str:
 
 
 def parse_task(task: str) -> tuple[int, int, str]:
-    match = _TASK.match(task)
-    if not match:
+    serial, _, rest = task.partition("/")
+    step, _, agent = rest.partition("/")
+    if not agent or serial[:1] != "R":
         raise ValueError(f"not a task id: {task!r}")
-    return int(match[1]), int(match[2]), match[3]
+    return int(serial[1:]), int(step), agent
 
 
 def remark_id(number: int) -> str:

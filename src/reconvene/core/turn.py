@@ -12,6 +12,8 @@ from reconvene.core.expressions import ExpressionError, ExpressionLimit, evaluat
 from reconvene.core.state import Frame, RunState
 from reconvene.core.workflow import Phase
 
+_NOWHERE = Frame(phase="", scope="", entry=0, stage="round")
+
 
 class Turn:
     """Mutable, lives for one call of `handle`; everything in it is derived from the call's arguments."""
@@ -23,10 +25,12 @@ class Turn:
         self.claim = claim
         self.events: list[e.AnyEvent] = []
         self.blobs: dict[str, bytes] = {}
+        self.frame: Frame = state.world.cursor[-1] if state.world.cursor else _NOWHERE  # the top one
 
     def emit(self, event: e.AnyEvent) -> None:
         self.events.append(event)
         self.state = evolve(self.state, event)
+        self.frame = self.state.world.cursor[-1]
 
     def keep(self, value: object) -> e.Ref:
         """A JSON value as an artefact."""
@@ -34,10 +38,6 @@ class Turn:
         digest = self.book.keep(data)
         self.blobs[digest] = data
         return e.Ref(digest, "json", len(data))
-
-    @property
-    def frame(self) -> Frame:
-        return self.state.world.top
 
     @property
     def phase(self) -> Phase:

@@ -4,36 +4,10 @@ from __future__ import annotations
 
 import re
 
-# A clause ends at ; : or a new line, at a comma that is not inside a number, at a full stop, at "but".
-_CLAUSE_END = r"(?=;|:|\n|,(?!\d)|\.(?:\s|$)|[!?)—–]|\bbut\b|$)"
-_FIGURE = r"[^\s,;]*\d[\d.,]*[^\s,;.)]*(?:\s+(?:million|billion|thousand|percent|bn|m|k)\b)?"
-_DENIED = (
-    # "not $850M", "instead of 850", "rather than 850", "no longer 850"
-    re.compile(
-        rf"(?:n't|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly))\b[^;\n]*?{_CLAUSE_END}", re.I
-    ),
-    # "we said 850", "you assumed 850"
-    re.compile(rf"\b(?:we|you|i|they|it)\s+(?:said|wrote|had|assumed|used|thought)\b[^;\n]*?{_CLAUSE_END}", re.I),
-    # "850 is wrong", "$850M was last year's"
-    re.compile(
-        rf"{_FIGURE}\s+(?:is|was|are|were)\s+(?:\w+\s+)?"
-        r"(?:wrong|incorrect|outdated|out of date|old|stale|last year|a typo|a mistake|too (?:high|low))"
-        rf"[^;\n]*?{_CLAUSE_END}",
-        re.I,
-    ),
-)
-_FROM_TO = re.compile(rf"\bfrom\s+[^;\n.]{{0,40}}?{_FIGURE}\s+to\s+(?=\D{{0,12}}\d)", re.I)
+from reconvene.core.figures import asserted
+
 _NUMBER = re.compile(r"[-+−]?\d[\d, ]*(?:\.\d+)?|[-+−]?\.\d+")
 _UNITS = {"k": 0.001, "thousand": 0.001, "b": 1000.0, "bn": 1000.0, "billion": 1000.0}  # in millions
-
-
-def asserted(text: str) -> str:
-    """The text without the figures it denies or replaces."""
-    text = text.replace("’", "'")
-    text = _FROM_TO.sub("to ", text)
-    for denied in _DENIED:
-        text = denied.sub(" ", text)
-    return text
 
 
 def last_stated(pattern: str, texts: list[str]) -> str | None:

@@ -1,7 +1,7 @@
 """`demo`: the packaged workflows at work, offline. One story told in full, then four small patterns in a line each.
 
-On a terminal the person decides; elsewhere the answers packaged with each workflow are taken. Everything goes the way of
-any other run: this only chooses what to start and what to print.
+On a terminal the person decides; elsewhere the answers packaged with each workflow are taken. Every run goes the way of
+any other: this only chooses what to start and what to print.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.core.state import RunState
     from reconvene.doors.cli.options import CheckpointShape
     from reconvene.doors.cli.progress import Watcher
     from reconvene.wire.answers import Answer
@@ -58,7 +59,7 @@ def demo(call: Call, name: str | None, by: str) -> int:
     names = [_known(name)] if name else [STORY, *PATTERNS]
     if call.interactive:
         return _sit_down(call, names[0], person(by))
-    ended = [_play(call, each, person(by), told=each == STORY or name is not None) for each in names]
+    ended = [_play(call, each, person(by), _telling(call, each, alone=name is not None)) for each in names]
     if call.as_json:
         put_json(ended)
     return 0 if all(summary["status"] in ("completed", "aborted") for summary in ended) else 1
@@ -84,7 +85,7 @@ def _start(engine: Engine, name: str, by: str) -> str:
     return engine.start(load_workflow(_folder(name)), {}, by=by, door=DOOR)
 
 
-# --- with a person ------------------------------------------------------------------------------------------------------
+# --- with a person ----------------------------------------------------------------------------------------------------
 
 
 def _sit_down(call: Call, name: str, by: str) -> int:
@@ -98,6 +99,8 @@ def _sit_down(call: Call, name: str, by: str) -> int:
     run = _start(engine, name, by)
     code = proceed(call, engine, run, who_decides(call, None, by, False), by)
     engine = open_engine(call.home, say=note)
+    if name == STORY:
+        _tell_changes(engine, run)
     put()
     _tell_files(call, engine, run)
     if name == STORY:
@@ -105,11 +108,21 @@ def _sit_down(call: Call, name: str, by: str) -> int:
     return code
 
 
-# --- with the packaged answers ------------------------------------------------------------------------------------------
+def _tell_changes(engine: Engine, run: str) -> None:
+    """From the first round to the end."""
+    from reconvene.app import queries
+
+    state = engine.load(run)
+    changed = _part(queries.diff(engine, run, "1"), STORY_FILE) if state.record.rounds > 1 else ""
+    if changed:
+        put(f"\nWhat your words changed in {STORY_FILE}:\n\n{changed.rstrip()}")
 
 
-def _play(call: Call, name: str, by: str, *, told: bool) -> dict[str, object]:
-    """Run one workflow to its end. `told`: print everything, else two lines."""
+# --- with the packaged answers ----------------------------------------------------------------------------------------
+
+
+def _play(call: Call, name: str, by: str, telling: _Mute) -> dict[str, object]:
+    """Run one workflow to its end with its own answers, or to where they do not help."""
     import asyncio
 
     from reconvene.app import queries
@@ -119,28 +132,24 @@ def _play(call: Call, name: str, by: str, *, told: bool) -> dict[str, object]:
 
     file = _folder(name) / "answers.yaml"
     answers = read_answers(file.read_text(encoding="utf-8"), file.name) if file.is_file() else []
-    quiet = call.as_json
-    if told and name == STORY and not quiet:
-        put(_OPENING)
     engine = open_engine(call.home, say=note)
     run = _start(engine, name, by)
+    telling.start()
     taken: list[Answer] = []
     with asyncio.Runner() as loop:
         try:
             while True:
-                watch: Watcher = Written(put) if told and not quiet else Silent()
-                loop.run(engine.drive(run, watch, by=by, door=DOOR))
+                loop.run(engine.drive(run, telling.watch(), by=by, door=DOOR))
                 summary = queries.summary(engine, run)
                 checkpoint = checkpoint_in(summary)
-                if told and not quiet:
-                    _tell_stop(engine, run, checkpoint, taken)
-                if checkpoint is None or checkpoint.get("attention") or len(taken) == len(answers):
+                if checkpoint is None:
+                    break
+                telling.stop(engine, run, checkpoint, first=not taken)
+                if checkpoint.get("attention") or len(taken) == len(answers):
                     break
                 taken.append(_answer(engine, run, checkpoint, answers[len(taken)], by))
-                if told and not quiet:
-                    _tell_answer(taken[-1])
-            if not quiet:
-                _tell_end(call, engine, run, name, str(summary["status"]), taken, told=told)
+                telling.answer(taken[-1])
+            telling.end(call, engine, run, taken)
             keep_history(engine, run)
         finally:
             loop.run(engine.close())
@@ -157,35 +166,87 @@ def _answer(engine: Engine, run: str, checkpoint: CheckpointShape, answer: Answe
     return answer
 
 
-def _tell_stop(engine: Engine, run: str, checkpoint: CheckpointShape | None, taken: list[Answer]) -> None:
-    from reconvene.app import queries
-    from reconvene.doors.cli.session import describe
+def _telling(call: Call, name: str, *, alone: bool) -> _Mute:
+    if call.as_json:
+        return _Mute(name)
+    return _Full(name, more=not alone) if alone or name == STORY else _Brief(name)
 
-    if taken and checkpoint is not None:
-        changed = _only(queries.diff(engine, run), STORY_FILE)
+
+class _Mute:
+    """For scripts: nothing is told on the way."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def watch(self) -> Watcher:
+        return Silent()
+
+    def start(self) -> None:
+        pass
+
+    def stop(self, engine: Engine, run: str, checkpoint: CheckpointShape, *, first: bool) -> None:
+        pass
+
+    def answer(self, answer: Answer) -> None:
+        pass
+
+    def end(self, call: Call, engine: Engine, run: str, taken: list[Answer]) -> None:
+        pass
+
+
+class _Brief(_Mute):
+    """Two lines when it is over."""
+
+    def end(self, call: Call, engine: Engine, run: str, taken: list[Answer]) -> None:
+        state = engine.load(run)
+        put(f"{self._name.ljust(22)} {' → '.join([*(one_line(answer.option) for answer in taken), state.status])}")
+        put(f"{' ' * 22} {_in_short(state)}")
+
+
+class _Full(_Mute):
+    """Everything: who works, what is asked, what is said, what that changed."""
+
+    def __init__(self, name: str, *, more: bool) -> None:
+        super().__init__(name)
+        self._more = more
+
+    def watch(self) -> Watcher:
+        return Written(put)
+
+    def start(self) -> None:
+        if self._name == STORY:
+            put(_OPENING)
+
+    def stop(self, engine: Engine, run: str, checkpoint: CheckpointShape, *, first: bool) -> None:
+        from reconvene.app import queries
+        from reconvene.doors.cli.session import describe
+
+        changed = "" if first else _part(queries.diff(engine, run), STORY_FILE)
         if changed:
-            put(f"\nWhat that changed in {STORY_FILE}:\n")
-            put(changed.rstrip("\n"))
-    if checkpoint is not None:
+            put(f"\nWhat that changed in {STORY_FILE}:\n\n{changed.rstrip()}")
         for line in _positions(engine, run):
             put(line)
         put(f"\n── A checkpoint: the run waits for a person, and no process has to wait with it {'─' * 8}\n")
         put(describe(checkpoint))
 
+    def answer(self, answer: Answer) -> None:
+        put(f"\n▸ The person chooses: {one_line(answer.option)}")
+        for remark in answer.remarks:
+            put(f"  {remark.kind}: {one_line(remark.text)}")
+        put()
 
-def _positions(engine: Engine, run: str) -> Iterator[str]:
-    """What each specialist holds, in a line: the one under its heading "Position"."""
-    from reconvene.core.scope import context
+    def end(self, call: Call, engine: Engine, run: str, taken: list[Answer]) -> None:
+        from reconvene.app import queries
 
-    session = engine.session(run)
-    views = context(session.state, session.book, frozenset({"views"})).get("views")
-    if isinstance(views, dict):
-        yield ""
-        for agent, text in views.items():
-            yield f"  {str(agent).ljust(12)} {one_line(str(text).partition('## Position')[2].strip().partition(chr(10))[0])}"
+        if STORY_FILE in engine.load(run).world.files:
+            put(f"\n{STORY_FILE}, in the end:\n\n{queries.file(engine, run, STORY_FILE).decode().rstrip()}")
+        put()
+        _tell_files(call, engine, run)
+        if self._more:
+            put(f"\n── Four patterns, each to its end {'─' * 55}\n")
 
 
-def _only(diff: str, path: str) -> str:
+def _part(diff: str, path: str) -> str:
     """The part of a diff that is about one file."""
     kept: list[str] = []
     here = False
@@ -197,51 +258,32 @@ def _only(diff: str, path: str) -> str:
     return "".join(kept)
 
 
-def _tell_answer(answer: Answer) -> None:
-    put(f"\n▸ The person chooses: {answer.option}")
-    for remark in answer.remarks:
-        put(f"  {remark.kind}: {one_line(remark.text)}")
-    put()
+def _positions(engine: Engine, run: str) -> Iterator[str]:
+    """What each specialist holds, in a line: the first under its heading "Position"."""
+    from reconvene.core.scope import context
+
+    session = engine.session(run)
+    views = context(session.state, session.book, frozenset({"views"})).get("views")
+    if isinstance(views, dict):
+        yield ""
+        for agent, text in views.items():
+            position = str(text).partition("## Position")[2].strip().split("\n")[0]
+            yield f"  {str(agent).ljust(12)} {one_line(position)}"
 
 
-def _tell_end(
-    call: Call, engine: Engine, run: str, name: str, status: str, taken: list[Answer], *, told: bool
-) -> None:
-    from reconvene.app import queries
-
-    if not told:
-        put(f"{name.ljust(22)} {' → '.join([*(one_line(answer.option) for answer in taken), status])}")
-        put(f"{' ' * 22} {_in_short(engine, run)}")
-        return
-    if name == STORY:
-        put(f"\n{STORY_FILE}, as accepted:\n")
-        put(queries.file(engine, run, STORY_FILE).decode().rstrip("\n"))
-    put()
-    _tell_files(call, engine, run)
-    if name == STORY:
-        put(f"\n── Four patterns, each to its end {'─' * 50}\n")
-
-
-def _in_short(engine: Engine, run: str) -> str:
-    """What a small run did: how often its phases ran, what was skipped, what it left."""
-    shown = engine.load(run)
-    counts = [f"{phase} ×{count}" for phase, count in sorted(shown.world.counts.items()) if count > 1]
-    skipped = [f"{phase} skipped" for phase in sorted(shown.world.skipped)]
-    return "; ".join([*counts, *skipped, "files: " + ", ".join(sorted(shown.world.files))])
+def _in_short(state: RunState) -> str:
+    """What a small run did: which phases ran more than once, what was skipped, what it left."""
+    counts = [f"{phase} ×{count}" for phase, count in sorted(state.world.counts.items()) if count > 1]
+    skipped = [f"{phase} skipped" for phase in sorted(state.world.skipped)]
+    return "; ".join([*counts, *skipped, "files: " + ", ".join(sorted(state.world.files))])
 
 
 def _tell_files(call: Call, engine: Engine, run: str) -> None:
-    from reconvene.app import queries
-
-    put(f"{run} is {queries.summary(engine, run)['status']}. Its files are in {engine.load(run).workspace}:")
-    for row in queries.files(engine, run):
-        put(f"  {row['path']}")
+    state = engine.load(run)
+    put(f"{run} is {state.status}. Its files are in {state.workspace}:")
+    for path in sorted(state.world.files):
+        put(f"  {path}")
     put("\nLook further:")
-    for line in _further(call, run):
-        put(f"  {line}")
-
-
-def _further(call: Call, run: str) -> Iterator[str]:
-    yield call.command("show", run)
-    yield call.command("diff", run, "1..2")
-    yield call.command("log", run)
+    rounds = ["1..2"] if state.record.rounds > 1 else []
+    for words in (("show", run), ("diff", run, *rounds), ("log", run)):
+        put(f"  {call.command(*words)}")

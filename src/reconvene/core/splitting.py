@@ -1,0 +1,115 @@
+"""Where one remark ends and the next begins in a text typed in one go.
+
+Pure. Never loses or reorders a word: blocks and sentences are slices of the text, less list markers and indents.
+Knows lists, lines, code fences and sentence ends; nothing of what a remark means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+# A text of more pieces than this is a document, not a handful of remarks.
+MOST_PIECES = 400
+
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_BULLET = re.compile(r"(?P<indent>[ \t]{0,12})(?:[-*+•‣▪◦·–—]|\d{1,3}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+(?=\S)")
+_ATTACHED = re.compile(r"\s{0,3}[>|]")
+_ENDED = (".", "!", "?", ";", ":", "。", "！", "？", "…", "；", "：")
+_BOUNDARY = re.compile(r"[.!?…]['\"”’»)\]*_]{0,4}\s+|;\s+|[。！？；]\s*")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|z\.b|d\.h|u\.a|approx|ca|vs|etc|mr|mrs|ms|dr|prof|no|nr|st|inc|ltd|co|mio|mrd|tsd|resp|incl|excl|fig"
+    r"|bzw|usw|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)|\b[a-z])\.\s+$",
+    re.IGNORECASE,
+)
+
+
+class Block(Struct, frozen=True):
+    """A list item, a line or a paragraph. `whole`: it has an inner layout and is not cut into sentences."""
+
+    text: str
+    listed: bool = False
+    whole: bool = False
+    gap: bool = False  # an empty line stands before it
+
+
+class Sentence(Struct, frozen=True):
+    text: str
+    strong: bool = True  # it follows a full stop, not a semicolon
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    """The text in list items and lines. Indented lines, code, quotes and wrapped lines go on with the one above."""
+    found: list[_Open] = []
+    fenced = gap = False
+    for line in text.splitlines():
+        opens = bool(_FENCE.match(line))
+        if fenced or opens:
+            _extend(found, line, whole=True)
+            fenced = fenced != opens
+        elif not line.strip():
+            gap = True
+        else:
+            _take(found, line, gap)
+            gap = False
+    return tuple(block for each in found if (block := each.closed()).text)
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The text cut at sentence ends and semicolons; put together again it is the text, less the spaces between."""
+    start, strong = 0, True
+    for match in _BOUNDARY.finditer(text):
+        semicolon = match[0][0] in ";；"
+        if not semicolon and _ABBREVIATED.search(text, max(0, match.end() - 12), match.end()):
+            continue
+        if piece := text[start : match.end()].strip():
+            yield Sentence(piece, strong)
+        start, strong = match.end(), not semicolon
+    if piece := text[start:].strip():
+        yield Sentence(piece, strong)
+
+
+class _Open:
+    """A block being collected."""
+
+    def __init__(self, line: str, *, listed: bool = False, indent: int = 0, whole: bool = False, gap: bool = False) -> None:
+        self.lines = [line]
+        self.listed, self.indent, self.whole, self.gap = listed, indent, whole, gap
+
+    def closed(self) -> Block:
+        return Block("\n".join(self.lines).strip(), self.listed, self.whole, self.gap)
+
+
+def _take(found: list[_Open], line: str, gap: bool) -> None:
+    last = found[-1] if found else None
+    bullet = _BULLET.match(line)
+    if bullet:
+        indent = len(bullet["indent"].expandtabs(4))
+        if last and last.listed and indent > last.indent + 1:
+            _extend(found, line, whole=True)  # a sub-item belongs to its item
+        else:
+            found.append(_Open(line[bullet.end() :], listed=True, indent=indent, gap=gap))
+    elif last and _ATTACHED.match(line) and not gap:
+        _extend(found, line, whole=True)
+    elif last and (line[0].isspace() or (not gap and _goes_on(last, line))):
+        last.lines.append(line.strip())
+    else:
+        found.append(_Open(line, gap=gap, whole=bool(_ATTACHED.match(line))))
+
+
+def _goes_on(last: _Open, line: str) -> bool:
+    """A line wrapped by an editor: the one above has not ended, and this one starts in small letters."""
+    above = last.lines[-1].rstrip()
+    if _ATTACHED.match(above):
+        return True  # what follows a quotation is about it
+    return line[0].islower() and not above.endswith(_ENDED)
+
+
+def _extend(found: list[_Open], line: str, *, whole: bool) -> None:
+    if not found:
+        found.append(_Open(line, whole=whole))
+        return
+    found[-1].lines.append(line)
+    found[-1].whole = found[-1].whole or whole
