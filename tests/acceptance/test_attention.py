@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from support.stage import Stage
 
-from reconvene.core.commands import Rollback
 from reconvene.core.events import (
     CheckPassed,
     CheckpointSkipped,
@@ -17,10 +16,11 @@ from reconvene.core.events import (
     PhaseSkipped,
     StepClosed,
 )
-from reconvene.errors import AgentError, Refused
+from reconvene.errors import AgentError
 from reconvene.ports import Assignment
+from reconvene.testing.scripted import Reply
 
-# --- two versions of one file ------------------------------------------------------------------------------------------
+# --- two versions of one file ---
 
 SHARED = """
 name: w
@@ -37,8 +37,9 @@ def wrote(text: str) -> dict[str, object]:
 
 
 def in_conflict(tmp_path: Path) -> Stage:
-    replies = {"first": wrote("before\n"), "a": [wrote("from a\n"), wrote("agreed\n")], "b": [wrote("from b\n"), "none"]}
-    stage = Stage(tmp_path, SHARED, {**replies, "last": "done"})
+    a: list[Reply] = [wrote("from a\n"), wrote("agreed\n")]
+    b: list[Reply] = [wrote("from b\n"), "none"]
+    stage = Stage(tmp_path, SHARED, {"first": wrote("before\n"), "a": a, "b": b, "last": "done"})
     stage.drive()
     return stage
 
@@ -97,7 +98,9 @@ def test_what_a_person_writes_while_agents_work_stays_unless_they_choose_otherwi
     assert len(stage.events(FilesEdited)) == 1
 
 
-def test_a_file_that_a_person_deletes_while_an_agent_rewrites_it_stays_deleted_until_they_choose(tmp_path: Path) -> None:
+def test_a_file_that_a_person_deletes_while_an_agent_rewrites_it_stays_deleted_until_they_choose(
+    tmp_path: Path,
+) -> None:
     def meanwhile(assignment: Assignment) -> dict[str, object]:
         (stage.folder / "plan.md").unlink()
         return wrote("from a\n")
@@ -110,7 +113,7 @@ def test_a_file_that_a_person_deletes_while_an_agent_rewrites_it_stays_deleted_u
     assert not (stage.folder / "plan.md").exists()
 
 
-# --- nobody answered -----------------------------------------------------------------------------------------------------
+# --- nobody answered ---
 
 MISSING = """
 name: w
@@ -124,7 +127,8 @@ phases:
 
 
 @pytest.mark.parametrize(
-    ("ruling", "status", "calls"), [("Try again", "completed", 2), ("Go on without it", "completed", 1), ("Stop the run", "aborted", 1)]
+    ("ruling", "status", "calls"),
+    [("Try again", "completed", 2), ("Go on without it", "completed", 1), ("Stop the run", "aborted", 1)],
 )
 def test_a_step_without_any_output_asks_and_each_ruling_does_what_it_says(
     tmp_path: Path, ruling: str, status: str, calls: int
@@ -151,7 +155,7 @@ def test_one_missing_agent_does_not_hold_the_others_up(tmp_path: Path) -> None:
     assert "a gave no output this round" in stage.asked("R1/1/last")
 
 
-# --- expressions ---------------------------------------------------------------------------------------------------------
+# --- expressions ---
 
 LOOP = "(() => { while (true) {} })()"
 HOARD = "(() => { const all = []; while (true) all.push('x'.repeat(100000)); })()"
@@ -198,7 +202,7 @@ def test_a_when_that_does_not_come_to_an_end_is_the_persons_to_answer(
     assert len(stage.events(PhaseSkipped)) == 1 - calls
 
 
-# --- checks --------------------------------------------------------------------------------------------------------------
+# --- checks ---
 
 
 def checked(script: str) -> str:
@@ -227,81 +231,3 @@ def test_a_check_that_is_never_content_stops_at_its_limit_and_names_it(tmp_path:
     assert stage.drive().status == "waiting"
     assert "limit check.max (1) of one is reached and the gap is still there: no figures" in stage.point.prompt
     assert len(stage.events(StepClosed)) == 2
-
-
-# --- limits --------------------------------------------------------------------------------------------------------------
-
-
-def limited(limits: str, rounds: str = "{plan: [one, two, three]}") -> str:
-    return f"""
-name: w
-limits: {limits}
-agents: {{a: {{}}, b: {{}}}}
-phases:
-  - id: one
-    rounds: {rounds}
-    agents: [a, b]
-    checkpoint:
-      options:
-        - {{label: Go on, then: continue}}
-        - {{label: Anew, then: {{goto: one, rerun: true}}}}
-"""
-
-
-@pytest.mark.parametrize(
-    ("limits", "message"),
-    [("{rounds: 2}", "limit rounds (2 per run) is reached before one"), ("{calls: 4}", "limit calls (4 agent calls) is reached at one")],
-)
-def test_a_limit_of_the_run_is_named_and_can_be_raised(tmp_path: Path, limits: str, message: str) -> None:
-    stage = Stage(tmp_path, limited(limits), {"a": "done", "b": "done"})
-    stage.drive()
-    stage.decide("Go on")
-    stage.decide("Go on")
-    assert message in stage.point.prompt
-    assert len(stage.agents.calls) == 4
-    assert "Raise the limit" in stage.labels
-    stage.decide("Raise the limit")
-    assert len(stage.agents.calls) == 6
-    assert stage.decide("Go on").status == "completed"
-
-
-@pytest.mark.parametrize("limits", ["{rounds: 2}", "{calls: 4}"])
-def test_a_run_may_go_on_without_what_its_limit_forbids(tmp_path: Path, limits: str) -> None:
-    stage = Stage(tmp_path, limited(limits), {"a": "done", "b": "done"})
-    stage.drive()
-    stage.decide("Go on")
-    stage.decide("Go on")
-    state = stage.decide("Go on without it")
-    while state.status == "waiting":
-        state = stage.decide("Go on")
-    assert state.status == "completed"
-    assert len(stage.agents.calls) == 4
-
-
-def test_the_limit_on_entries_is_named_where_the_option_is_not_available(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, limited("{entries: 2}", "{plan: [one]}"), {"a": "done", "b": "done"})
-    stage.drive()
-    stage.decide("Anew")
-    assert stage.labels == ["Go on"]
-    with pytest.raises(Refused, match=r"limit entries \(2 per phase\) of one is reached"):
-        stage.answer("Anew")
-
-
-@pytest.mark.parametrize(
-    ("limits", "rounds", "message"),
-    [
-        ("{undo: 1}", "{plan: [one]}", "limit undo (1 per run) is reached"),
-        ("{}", "{plan: [one], undo: 1}", "limit rounds.undo (1 per round) is reached"),
-    ],
-)
-def test_the_limit_on_undoing_is_named_and_the_round_stands(
-    tmp_path: Path, limits: str, rounds: str, message: str
-) -> None:
-    stage = Stage(tmp_path, limited(limits, rounds), {"a": "done", "b": "done"})
-    stage.drive()
-    stage.engine.submit(stage.run, Rollback())
-    stage.drive()
-    with pytest.raises(Refused) as refusal:
-        stage.engine.submit(stage.run, Rollback())
-    assert message in refusal.value.message
-    assert stage.decide("Go on").status == "completed"

@@ -42,7 +42,7 @@ def forks() -> Iterator[Forks]:
         yield server
 
 
-# --- the store -------------------------------------------------------------------------------------------------------
+# --- the store ---
 
 
 def test_a_full_disk_stops_the_run_with_a_clear_message_and_loses_nothing(forks: Forks, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_database_that_is_locked_while_an_agent_works_can_be_driven_on_by_the_
     assert stage.other().engine.log.acquire(stage.run, "somebody else")
 
 
-# --- agents ------------------------------------------------------------------------------------------------------------
+# --- agents ---
 
 
 def test_a_killed_agent_is_tried_again_and_then_reported(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_every_round_decision_edit_and_undo_is_a_commit_with_trailers(tmp_path: 
         for block in git(stage, "log", "--reverse", "--format=%(trailers)%x00", stage.run).split("\0")
         if block.strip()
     ]
-    assert all(trailer["Run"] == stage.run for trailer in trailers)
+    assert all(trailer["Reconvene-Run"] == stage.run for trailer in trailers)
     assert (trailers[0]["Phase"], trailers[0]["Round"]) == ("draft", "1")
     assert trailers[1]["Edit"] == "text.md"
     assert trailers[2]["Decision"] == "again"
@@ -114,7 +114,9 @@ def test_hooks_filters_and_attributes_in_a_workspace_are_never_run(tmp_path: Pat
         trap = f"#!/bin/sh\ntouch {tmp_path}/trapped\ncat\n"
         planted = {f".git/hooks/{hook}": trap for hook in ("pre-commit", "post-commit", "reference-transaction")}
         attributes = "*.md filter=trap text eol=crlf\n"
-        config = f"[filter \"trap\"]\n clean = {tmp_path}/trap\n smudge = {tmp_path}/trap\n[core]\n hooksPath = {tmp_path}\n"
+        config = (
+            f'[filter "trap"]\n clean = {tmp_path}/trap\n smudge = {tmp_path}/trap\n[core]\n hooksPath = {tmp_path}\n'
+        )
         files = {**planted, ".gitattributes": attributes, ".git/config": config, "text.md": "a\r\nb\n", "trap.sh": trap}
         return {"text": "done", "files": files}
 

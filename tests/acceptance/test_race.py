@@ -65,7 +65,9 @@ def test_of_two_decisions_and_of_two_resumes_exactly_one_wins(forks: Forks, tmp_
 
 def test_remarks_of_two_people_at_the_same_moment_are_all_kept(forks: Forks, tmp_path: Path) -> None:
     home = str(tmp_path / "home")
-    (run,) = forks.one("support.racing:prepare", home=home, runs=1).answer  # type: ignore[misc]
+    runs = forks.one("support.racing:prepare", home=home, runs=1).answer
+    assert isinstance(runs, list)
+    run: str = runs[0]
     race(forks, "remark", home=home, run=run, count=100)
     log = SqliteLog(tmp_path / "home" / "reconvene.db")
     remarks = [event for _, event in log.read(run) if isinstance(event, RemarkAdded)]

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Spelt in pieces, so that this file does not find itself.
 MACHINE_PATHS = re.compile("/ro" + "ot/|/ho" + "me/[a-z]|/Us" + "ers/[A-Za-z]|/opt/py" + "pi")
 REGISTRY_HOSTS = re.compile("pypi" + r"\.org/simple|files\.python" + r"hosted\.org|index" + "-url")
-LEFTOVERS = re.compile(r"\b(TO" + "DO|FIX" + r"ME|X{3})\b")
+LEFTOVERS = re.compile(r"(#|--|//|/\*).*\b(TO" + "DO|FIX" + r"ME|X{3})\b")
 PIN = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*==[0-9][0-9a-z.]*")
 
 

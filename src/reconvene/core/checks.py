@@ -77,8 +77,8 @@ def _action(move: Move | None) -> tuple[_Action, tuple[str, ...]]:
             return "escalate", ()
         case Again(agents=agents):
             return "spawn_additional", agents
-        case End():
-            return "abort", ()
+        case End(status=status):
+            return ("move" if status == "completed" else "abort"), ()
         case Goto(rerun=True):
             return "retry", ()
         case Goto() | Continue():

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from reconvene.core.quantities import DATE, Figure, aligned, change, comparable, figures_in
 
-__all__ = ["Correction", "Figure", "asserted", "change", "corrections_in", "figures_in"]
+__all__ = ["Correction", "Figure", "Stated", "asserted", "change", "corrections_in", "figures_in", "stated_in"]
 
 _Role = Literal["denied", "reported", "earlier", "stated", "plain"]
 
@@ -24,25 +24,34 @@ _WEAK_WORDS = r"(?:\W{1,3}(?:[^\W\d_]{1,14}\W{1,3}){0,3})?\W{0,3}$"
 _DENIED_BEFORE = re.compile(
     r"(?:n['’]t|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly|previously|formerly|originally|initially"
     r"|used to be|up from|down from|nicht|statt|anstatt|anstelle von|bisher|zuvor|früher|vorher|et non|au lieu de|y no|pas"
-    rf"|en lugar de|en vez de|antes))\b{_WEAK_WORDS}",
+    rf"|en lugar de|en vez de|antes))\b{_WEAK_WORDS}|(?:不是|而非|并非|並非)\s?$",
     re.IGNORECASE,
 )
 # "we wrote 29", "you have 2.1%", "the report says 11".
 _REPORTED_BEFORE = re.compile(
-    r"\b(?:you have|(?:we|you|i|they|it|(?:the|your|this|our) \w{1,16})\s(?:said|says?|wrote|writes?|had|assumed?|assumes|used"
+    r"\b(?:you(?: still)? have|your \w{1,16}(?: still| only)? (?:has|have)|(?:we|you|i|they|it|(?:the|your|this|our) \w{1,16})\s(?:said|says?|wrote|writes?|had|assumed?|assumes|used"
     rf"|thought|put|claims?|claimed|quoted?|states?|stated|shows?))\b{_WEAK_WORDS}",
     re.IGNORECASE,
 )
 # "850 is wrong", "the 4 years in your text are out of date".
 _DENIED_AFTER = re.compile(
     r"^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,5}?(?:wrong|incorrect|mistaken|outdated|out of date|obsolete|stale|old"
-    r"|last year|a typo|a mistake|an error|too (?:high|low|much|many|little|few)|falsch|veraltet)\b",
+    r"|a typo|a mistake|an error|too (?:high|low|much|many|little|few)|falsch|veraltet)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:you|we|they) (?:work with|used?|had|quoted?|assumed?|wrote|said|took)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3})?in (?:the|your|this) (?:draft|text|report|summary|table|document|analysis|synthesis)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:is|was|are|were) (?:the (?:old |previous )?(?:figure|number|value)|from|before|last|until)\b"
+    r"|^\w{0,2}(?:ではなく|じゃなく)",
     re.IGNORECASE,
 )
 _EARLIER_BEFORE = re.compile(rf"\b(?:was|were|had been|from|war|waren|von)\b{_WEAK_WORDS}", re.IGNORECASE)
 _STATED_BEFORE = re.compile(
     r"(?:\b(?:is|are|to|now|but|should be|should read|becomes?|be|ist|sind|auf|jetzt|nun|sondern|mais|sino)|['’]s|→|->|=)"
     rf"{_WEAK_WORDS}",
+    re.IGNORECASE,
+)
+_PLAINLY = re.compile(
+    r"(?:\b(?:is|are|was|were|be|read|now|stands? at|total(?:s|led)?|amounts? to|ist|sind|beträgt|est)\W{1,3}|[=:]\s?)"
+    r"(?:(?:about|around|roughly|only|just|now|at|nearly|almost|exactly|closer to|actually|some|etwa|rund)\W{1,3}){0,2}$",
     re.IGNORECASE,
 )
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
@@ -85,6 +94,13 @@ class Correction(Struct, frozen=True):
         return change(self.was, self.now)
 
 
+class Stated(Struct, frozen=True):
+    """A figure that a text gives as so: "revenue is $900M"."""
+
+    figure: Figure
+    plainly: bool  # with "is", "now", "should be" or the like right in front
+
+
 class _Sentence(Struct, frozen=True):
     start: int
     end: int
@@ -101,6 +117,16 @@ def corrections_in(text: str) -> tuple[Correction, ...]:
         found.extend(pairs)
         before = () if pairs else roles
     return tuple(found)
+
+
+def stated_in(text: str) -> tuple[Stated, ...]:
+    """Every figure the text neither denies nor replaces; years are not counted."""
+    return tuple(
+        Stated(figure, bool(_PLAINLY.search(text[max(sentence.start, figure.start - _WINDOW) : figure.start])))
+        for sentence in _sentences(text)
+        for figure, role in _roles(text, sentence)
+        if role in ("stated", "plain") and figure.unit != DATE
+    )
 
 
 def asserted(text: str) -> str:
@@ -178,9 +204,9 @@ def _across(before: tuple[tuple[Figure, _Role], ...], roles: tuple[tuple[Figure,
     if len(before) != 1 or len(roles) != 1:
         return
     (one,), (two,) = before, roles
-    if one[1] == "denied" and _fits(*one, two):
+    if one[1] in ("denied", "reported") and _fits(*one, two):
         yield _correction(one[0], two[0])
-    elif two[1] == "denied" and _fits(*two, one):
+    elif two[1] in ("denied", "reported") and _fits(*two, one):
         yield _correction(two[0], one[0])
 
 

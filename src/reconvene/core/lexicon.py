@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from reconvene.core.wording import stem, tokens
+from reconvene.core.terms import stem, tokens
 
 
 class Subject(NamedTuple):
@@ -29,7 +29,8 @@ SUBJECTS: dict[str, Subject] = {
         recession gdp currency dollar euro yen fx hedge hedging liquidity solvency covenant insolvency bankruptcy tax
         subsidy payback roi irr npv depreciation funding fund ipo stimulus unemployment""",
         """interest rate/interest payment/interest cost/interest expense/line of credit/
-        working capital/capital market/stock market/exchange rate/cost of capital/balance sheet/cash flow/central bank/price level/private equity/venture capital""",
+        working capital/capital market/stock market/exchange rate/cost of capital/balance sheet/cash flow/
+        central bank/price level/private equity/venture capital""",
     ),
     "regulation": Subject(
         "law laws legal policy policies regulation regulatory geopolit* politic* power trade diplomacy government",

@@ -10,9 +10,10 @@ import re
 
 from msgspec import Struct
 
-from reconvene.core.figures import Correction, corrections_in
+from reconvene.core.figures import Correction, corrections_in, stated_in
 
 _HEAD = 4000
+_SHORT = 80  # a sentence of this length that states a figure is about the figure
 
 _FEW = r"\W{1,3}(?:[\w'’-]{1,20}\W{1,3}){0,4}?"  # up to four words in between
 _ONE = r"\W{1,3}(?:[\w'’-]{1,20}\W{1,3}){0,2}?"
@@ -36,7 +37,7 @@ def _cues(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
-_MOVED = _cues(r"\b(?:rose|risen|grew|grown|fell|fallen|increased|climbed|declined|decreased|shrank|jumped)\b")
+_MOVED = _cues(r"\b(?:rose|risen|grew|grown|fell|fallen|increased|climbed|declined|decreased|shrank|jumped|raised|lifted|lowered|doubled|halved|(?:went|gone) (?:up|down))\b")
 
 _MISSING = _cues(
     r"\b(?:left|leaves?|leaving) out\b",
@@ -47,7 +48,12 @@ _MISSING = _cues(
     r"(?:s|ed|ing|ered|ering|ion)?\b",
     rf"\b(?:you|they|everyone|everybody|all of (?:you|them)|(?:the|this) \w{{1,20}}){_ONE}"
     r"(?:ignor(?:e|es|ed|ing)|overlook(?:s|ed|ing)?|forg[eo]t(?:s|ten|ting)?|miss(?:ed|es)|omit(?:s|ted)?|neglect(?:s|ed)?)\b",
-    r"^\W*(?:and |but |also,? )?(?:what|how) about\b",
+    r"^\W*(?:and |but |also,? )?(?:(?:what|how) about|where (?:is|are))\b",
+    rf"\b(?:has|have|did|does|do) (?:any(?:one|body)|you|they){_ONE}(?:thought|think|consider|look|check|account|include|ask)",
+    r"\bno(?:t a)? (?:word|mention|trace|discussion|analysis)\b|\bnothing (?:on|about)\b",
+    r"\b(?:i miss|i['’]m missing|i am missing|don['’]t forget|do not forget|absent from|worth (?:considering|looking at|adding))\b",
+    r"\b(?:another|one more|a further|one|the biggest|a key) (?:factor|risk|driver|issue|aspect|consideration)\b",
+    rf"(?:n['’]t|\b(?:not|never|nowhere))\b{_ONE}(?:come up|comes up|appear|in any of|in here|anywhere)",
     r"\bblind spot",
     rf"\b(?:should|must|needs? to|have to|please|could you|can you){_ONE}"
     r"(?:consider|take into account|account for|factor in|look (?:at|into)|think about|cover)\b",
@@ -55,22 +61,31 @@ _MISSING = _cues(
 )
 _DECIDERS = (
     r"\b(?:we|i|board|council|management|leadership|executives?|committee|trustees|shareholders|owners?|founders?|directors?"
-    r"|partners|cabinet|ceo|company|group|headquarters|assembly|wir|vorstand|aufsichtsrat)(?:['’](?:re|ve))?"
+    r"|partners|cabinet|ceo|company|group|headquarters|assembly|wir|vorstand|aufsichtsrat)(?:['’](?:re|ve|ll))?"
 )
-_DECISIONS = (
+_DECIDES = (
     r"(?:approv(?:ed|es)|decid(?:ed|es)|voted|agreed to|resolved|chose|chosen|opted|committed to|signed off|adopted|green-?lit"
-    r"|abandon(?:ed|ing)|scrapp(?:ed|ing)|cancell?(?:ed|ing)|dropp(?:ed|ing)|discontinu(?:ed|ing)|pull(?:ed|ing) out"
-    r"|withdr(?:ew|awn|awing)|exit(?:ed|ing)|pivot(?:ed|ing)|phas(?:ed|ing) out|w(?:ound|inding) down|sp(?:un|inning) off"
-    r"|sold|selling|switch(?:ed|ing)|refocus\w{0,5}|restructur(?:ed|ing)|clos(?:ed|ing)|stopp(?:ed|ing)|end(?:ed|ing)"
-    r"|leaving|entering|moving|shifting|merging|outsourc(?:ed|ing)|giving up|gave up|beschlossen|entschieden)\b"
+    r"|made up (?:its|our|their|my) minds?|ruled out|given? the go-ahead|gave the go-ahead|shelved|postponed|suspended|halted|froze|frozen"
+    r"|put .{1,40} on (?:ice|hold)|beschlossen|entschieden)\b"
+)
+# What only the people themselves can do with what is theirs: anybody's "leaving" is news, our "leaving" is a decision.
+_OURSELVES = r"\b(?:we|i|the company|our company|our group)(?:['’](?:re|ve|ll))?"
+_TURNS = (
+    r"(?:(?:abandon|exit|pull|end)(?:ed|ing)?|(?:scrap|drop|stop)(?:p(?:ed|ing))?|cancel(?:l?(?:ed|ing))?|discontinu(?:e|ed|ing)"
+    r"|withdr(?:aw|ew|awn|awing)|pivot(?:ed|ing)?|phas(?:e|ed|ing) out|w(?:ind|ound|inding) down|sp(?:in|un|inning) off"
+    r"|sold|selling|switch(?:ed|ing)?|refocus\w{0,5}|restructur(?:e|ed|ing)|clos(?:e|ed|ing)|leav(?:e|ing)|enter(?:ing)?"
+    r"|moving|shift(?:ed|ing)|merg(?:e|ed|ing)|outsourc(?:e|ed|ing)|giv(?:e|ing) up|gave up|out of|done with"
+    r"|chang(?:ed|ing) (?:our|my|the|its) (?:mind|plan|strategy|course))\b"
 )
 _SHIFT = _cues(
-    rf"{_DECIDERS}{_FEW}{_DECISIONS}",
+    rf"{_DECIDERS}{_FEW}{_DECIDES}",
+    rf"{_OURSELVES}(?:\s(?:are|were|have|had|will|am|now|just|also|all|going|to|be|been|not|no longer|therefore|then)){{0,4}}\s{_TURNS}",
     r"\bpivot",
     r"\b(?:change|shift) (?:of|in) (?:strategy|direction|course|plan|priorit)",
     r"\b(?:new|changed|revised|our) (?:strategy|direction|mission|priority) (?:is|will|has)\b",
     r"\bstrategic (?:shift|change|decision)",
-    r"\bthe (?:plan|goal|aim|strategy|priority) (?:is now|has changed|now is)\b",
+    r"\bthe (?:new )?(?:plan|goal|aim|strategy|priority) (?:is now|has changed|now is)\b|\bthe new (?:plan|goal|aim|strategy)\b",
+    r"\b(?:off the table|called off|put on hold|on hold|on ice|go-ahead|green light|from now on|it['’]s official|it is official)\b",
     r"\b(?:no longer|don['’]t|do not|not) (?:want|plan|intend|aim|pursue|pursuing|planning)\b",
 )
 _AGREEMENT = _cues(
@@ -78,14 +93,17 @@ _AGREEMENT = _cues(
     r"^\W*(?:and |but )?(?:true|right|correct|fair|fair enough|good)[,:.!—–]",
     r"\b(?:i|we)\s(?:\w{1,12}\s)?agree\b",
     r"\b(?:good|fair|great|excellent|valid) (?:point|catch|insight|question)\b",
+    r"\b(?:has|have|makes?|got) an? (?:\w{1,12} )?point\b",
+    r"\b(?:matches|fits|confirms|reflects) (?:our|my|what)\b",
     r"\b(?:spot on|nailed|rings true|makes sense|well (?:said|put|observed)|very true|so true|is real)\b",
     r"\b(?:convincing|convinced|plausible|persuasive)\b",
 )
 _DISAGREEMENT = _cues(
     r"\b(?:i|we)\s(?:\w{1,12}\s)?(?:disagree|doubt)\b",
+    r"\b(?:not (?:so )?sure (?:about|that|i)|s[ck]eptical|alarmist|far-fetched|unrealistic|unconvinc\w{2,4}|one-sided)\b",
     r"\b(?:i|we)\s(?:do not|don['’]t|can['’]t|cannot)\s(?:\w{1,12}\s)?(?:agree|buy|believe|share|see it)\b",
     r"\b(?:not|un)\s?(?:convinced|convincing|persuaded|plausible|realistic)\b",
-    r"\btoo (?:optimistic|pessimistic|gloomy|rosy|cautious|bold|harsh|simple|negative|positive)\b",
+    r"\b(?:too|overly) (?:optimistic|pessimistic|gloomy|rosy|cautious|confident|sure|bold|harsh|simple|negative|positive)\b",
     r"\b(?:under|over)-?(?:estimat|stat|rat)(?:e|es|ed|ing)\b",
     r"\bexaggerat",
 )
@@ -101,6 +119,8 @@ _CLARIFIES = _cues(
     r"\b(?:clarif|more precisely|more exactly|strictly speaking|in other words|that is to say|specifically)",
     r"\b(?:i|we)\s(?:\w{1,12}\s)?mean(?:t)?\b",
     r"\b(?:by|with) .{1,60}? (?:i|we) mean\b",
+    r"(?:\bthe (?:word|term|name|figure|number|label)|['‘“\"][^'’”\"]{2,40}['’”\"])\s(?:\w{1,12}\s){0,2}(?:covers?|is|are|was|comprises)\b",
+    r"\b(?:namely|in this context|in the sense|what (?:i|we) meant|in mind|in case (?:it|that|this) was|(?:is|are) (?:just|merely|simply) (?:a|an|the)|in the (?:rest|others?))\b",
     r"\b(?:means|meaning|refers? to|defined as|stands for|counts? as|applies)\b",
     r"\bi\.e\.",
     r"\bjust so you know\b",
@@ -124,7 +144,8 @@ _DENIES = _cues(
     r"^\W*(?:no|nein|actually|in fact)\b[,:. ]",
     r"\b(?:actually|in fact|in reality|should (?:be|read)|instead of|rather than|as opposed to|no longer|sondern|statt)\b",
     r"(?:\bnot|n['’]t)\b[^.;]{0,60}\b(?:any ?more|any longer)\b",
-    r"n['’]t\b[^.;]{1,60}[;,.]\s(?:it|they|he|she|we|that)(?:['’]s|['’]re|\s(?:is|are|was|were|has|have))\b",
+    r"n['’]t\b[^.;]{1,60}[;,.:—–]\s(?:it|they|he|she|we|that)\b",
+    r"\b(?:my mistake|i misspoke|scratch that|should have said|meant to (?:say|write)|mixed up|contrary to|other way (?:a)?round)\b",
 )
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
 _NEWS = _cues(
@@ -137,6 +158,17 @@ _NEWS = _cues(
     r"\b(?:is|are|was|were)\s(?:\w{1,12}\s)?\w{2,16}(?:ing|ed)\b",
     r"\b(?:we|we['’](?:re|ve|ll)|our|ours|us|my|i['’]ve|there (?:is|are))\b",
     r"\b(?:wir|unser\w{0,3}|gestern|heute|morgen|neu\w{0,2})\b",
+)
+_ABOUT_THE_TEXT = _cues(
+    r"\b(?:the|this|your|that) (?:\w{1,12} ){0,3}(?:text|wording|draft|summary|report|section|paragraph|chapter|heading|table|chart"
+    r"|layout|version|document|synthesis|write-up|style|tone)\b",
+    r"\b(?:jargon|readable|hard to read|too (?:long|short|wordy|vague|technical)|plainer|shorter|wordy|next (?:time|version))\b",
+)
+# "The bridge opens in two years": a statement about something, told because it was not known.
+_STATES = re.compile(
+    r"\W*(?:the|an?|this|these|those|some|many|most|few|all|every|each|both|several|no|another|it|they|there|half"
+    r"|two|three|four|five|six|seven|eight|nine|ten|\d{1,4}|der|die|das|ein|eine)\s(?:\S{1,30}\s){1,60}?\S",
+    re.IGNORECASE,
 )
 _AGREED_RULE = "it answers what was said"
 
@@ -183,8 +215,15 @@ def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]
             return Ruling(kind, f"{rule}: “{_shown(found[0])}”")
     if agents:
         return Ruling("reaction", f"it names {', '.join(agents)}", ", ".join(agents))
-    if not text.rstrip().endswith(("?", "？")) and (found := _NEWS.search(text)):
+    if replaced:
+        return Ruling("new context", f"a figure has moved: {replaced[0].was_text} → {replaced[0].now_text}")
+    asks = text.rstrip().endswith(("?", "？"))
+    if not asks and len(text) < _SHORT and (figure := next((each for each in stated_in(text) if each.plainly), None)):
+        return Ruling("correction", f"it states a figure: {figure.figure.text}", now=figure.figure.text)
+    if not asks and (found := _NEWS.search(text)):
         return Ruling("new context", f"it tells something not said before: “{_shown(found[0])}”")
+    if not asks and _STATES.match(text):
+        return Ruling("new context", "it states something not said before")
     return Ruling("comment", "no rule knows it better")
 
 
@@ -207,6 +246,7 @@ _BEFORE_REACTIONS: _Table = (
 )
 _AFTER_REACTIONS: _Table = (
     ("comment", _REQUEST, "it asks for something"),
+    ("comment", _ABOUT_THE_TEXT, "it is about the text, not about its subject"),
     ("clarification", _CLARIFIES, "it makes something more precise"),
     ("correction", _DENIES, "it says that something is not so"),
 )

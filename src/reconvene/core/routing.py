@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from reconvene.core import lexicon, wording
+from reconvene.core import lexicon, terms
 
 RuleName = Literal["mention", "remit", "output", "always", "everybody"]
 _STRENGTH: dict[RuleName, int] = {"mention": 0, "remit": 1, "output": 2, "always": 3, "everybody": 4}
 _ALL = frozenset(("all", "everybody", "everyone", "all agents", "all of them", "the team"))
-_TOO_LOOSE = frozenset(wording.stem(word) for word in ("work", "power", "resource", "hidden", "general", "other"))
+_TOO_LOOSE = frozenset(terms.stem(word) for word in ("work", "power", "resource", "hidden", "general", "other"))
 _MOST_REASONS = 3
 
 
@@ -68,7 +68,7 @@ def affected(
     for remark in remarks:
         found = [*_mentioned(remark, agents), *_by_remit(remark, remits), *outputs.sharing(remark)]
         hits += [_Hit(agent, rule, why + _cited(remark)) for agent, rule, why in found]
-        if not found and (wording.content(remark.text) or len(remarks) == 1):
+        if not found and (terms.content(remark.text) or len(remarks) == 1):
             lost.append(f"no rule says whom {_named(remark)} concerns")
     hits += [_Hit(agent, "always", "part of every extra round") for agent in always if agent in agents]
     if lost or not hits:
@@ -127,13 +127,13 @@ class _Remit(NamedTuple):
 
 def _remits(agents: Mapping[str, AgentProfile]) -> dict[str, _Remit]:
     return {
-        agent: _Remit(frozenset(wording.content(profile.remit)) - _TOO_LOOSE, lexicon.subjects_of(profile.remit))
+        agent: _Remit(frozenset(terms.content(profile.remit)) - _TOO_LOOSE, lexicon.subjects_of(profile.remit))
         for agent, profile in agents.items()
     }
 
 
 def _by_remit(remark: RemarkLike, remits: Mapping[str, _Remit]) -> Iterable[_Hit]:
-    said = wording.content(lexicon.outside_phrases(remark.text))
+    said = terms.content(lexicon.outside_phrases(remark.text))
     subjects: dict[str, list[str]] = {}
     for subject, words in lexicon.spoken(remark.text):
         subjects.setdefault(subject, []).append(words)
@@ -156,32 +156,33 @@ def _quoted(words: Iterable[str]) -> str:
 class _Read(NamedTuple):
     """One agent's last output, made ready for many remarks."""
 
-    figures: dict[str, list[tuple[wording.Figure, int]]]  # by value, with the number of the sentence
-    names: wording.Names
+    figures: dict[str, list[tuple[terms.Figure, int]]]  # by value, with the number of the sentence
+    names: terms.Names
     stems: dict[str, set[int]]  # stem → numbers of the sentences that use it
     text: str
 
 
 def _read(output: str) -> _Read:
-    figures: dict[str, list[tuple[wording.Figure, int]]] = {}
+    figures: dict[str, list[tuple[terms.Figure, int]]] = {}
     stems: dict[str, set[int]] = {}
-    for number, sentence in enumerate(wording.sentences(output)):
-        for figure in wording.figures(sentence):
+    for number, sentence in enumerate(terms.sentences(output)):
+        for figure in terms.figures(sentence):
             figures.setdefault(figure.key, []).append((figure, number))
-        for key in wording.telling(sentence):
+        for key in terms.telling(sentence):
             stems.setdefault(key, set()).add(number)
-    return _Read(figures, wording.names(output), stems, output)
+    return _Read(figures, terms.names(output), stems, output)
 
 
 class _Outputs:
     def __init__(self, agents: Mapping[str, AgentProfile]) -> None:
         self._read = {agent: _read(profile.last_output) for agent, profile in agents.items() if profile.last_output}
-        self._own = {wording.stem(word) for agent in agents for word in re.split(r"[\s_-]+", agent)}
+        self._own = {terms.stem(word) for agent in agents for word in re.split(r"[\s_-]+", agent)}
         self._most = len(self._read) / 2 if len(self._read) > 2 else len(self._read)
 
     def sharing(self, remark: RemarkLike) -> Iterable[_Hit]:
-        said = {key: word for key, word in wording.telling(remark.text).items() if key not in self._own}
-        said = {key: said[key] for key in self._rare({agent: said.keys() & r.stems for agent, r in self._read.items()})}
+        said = {key: word for key, word in terms.telling(remark.text).items() if key not in self._own}
+        rare = self._rare({agent: said.keys() & read.stems.keys() for agent, read in self._read.items()})
+        said = {key: word for key, word in said.items() if key in rare}
         figures = {agent: _same_figures(remark.text, read, said) for agent, read in self._read.items()}
         names = {agent: _same_names(remark.text, read) - self._own for agent, read in self._read.items()}
         rare_figures, rare_names = self._rare(figures), self._rare(names)
@@ -189,20 +190,20 @@ class _Outputs:
         for agent, read in self._read.items():
             if path and path in read.text:
                 yield _Hit(agent, "output", f"its last output speaks of {path}")
-            elif terms := sorted(figures[agent] & rare_figures) + sorted(names[agent] & rare_names):
-                yield _Hit(agent, "output", f"its last output also says {_quoted(terms)}")
+            elif shared := sorted(figures[agent] & rare_figures) + sorted(names[agent] & rare_names):
+                yield _Hit(agent, "output", f"its last output also says {_quoted(shared)}")
             elif pair := _same_sentence(said, read):
                 yield _Hit(agent, "output", f"its last output speaks of {_quoted(pair)}")
 
-    def _rare(self, terms: Mapping[str, Iterable[str]]) -> set[str]:
-        counts = Counter(term for found in terms.values() for term in set(found))
+    def _rare(self, found: Mapping[str, Iterable[str]]) -> set[str]:
+        counts = Counter(term for shared in found.values() for term in set(shared))
         return {term for term, count in counts.items() if count <= self._most}
 
 
 def _same_figures(text: str, read: _Read, said: Mapping[str, str]) -> set[str]:
     """A figure that could be shared by chance counts only beside a word that is shared too."""
     found: set[str] = set()
-    for figure in wording.figures(text):
+    for figure in terms.figures(text):
         for other, sentence in read.figures.get(figure.key, ()):
             near = any(sentence in read.stems.get(key, ()) for key in said)
             if figure.same(other) and (figure.distinctive or (near and not figure.is_year)):
@@ -212,7 +213,7 @@ def _same_figures(text: str, read: _Read, said: Mapping[str, str]) -> set[str]:
 
 
 def _same_names(text: str, read: _Read) -> set[str]:
-    mine = wording.names(text)
+    mine = terms.names(text)
     return set((mine.certain & read.names.any) | (mine.any & read.names.certain))
 
 

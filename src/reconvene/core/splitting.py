@@ -17,6 +17,7 @@ MOST_PIECES = 400
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _BULLET = re.compile(r"(?P<indent>[ \t]{0,12})(?:[-*+•‣▪◦·–—]|\d{1,3}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+(?=\S)")
 _ATTACHED = re.compile(r"\s{0,3}[>|]")
+_WRAPPED = 50  # no editor wraps lines shorter than this
 _ENDED = (".", "!", "?", ";", ":", "。", "！", "？", "…", "；", "：")
 _BOUNDARY = re.compile(r"[.!?…]['\"”’»)\]*_]{0,4}\s+|;\s+|[。！？；]\s*")
 _ABBREVIATED = re.compile(
@@ -37,6 +38,8 @@ class Block(Struct, frozen=True):
 
 class Sentence(Struct, frozen=True):
     text: str
+    start: int
+    end: int
     strong: bool = True  # it follows a full stop, not a semicolon
 
 
@@ -65,10 +68,10 @@ def sentences(text: str) -> Iterator[Sentence]:
         if not semicolon and _ABBREVIATED.search(text, max(0, match.end() - 12), match.end()):
             continue
         if piece := text[start : match.end()].strip():
-            yield Sentence(piece, strong)
+            yield Sentence(piece, start, match.end(), strong)
         start, strong = match.end(), not semicolon
     if piece := text[start:].strip():
-        yield Sentence(piece, strong)
+        yield Sentence(piece, start, len(text), strong)
 
 
 class _Open:
@@ -104,7 +107,7 @@ def _goes_on(last: _Open, line: str) -> bool:
     above = last.lines[-1].rstrip()
     if _ATTACHED.match(above):
         return True  # what follows a quotation is about it
-    return line[0].islower() and not above.endswith(_ENDED)
+    return len(above) >= _WRAPPED and line[0].islower() and not above.endswith(_ENDED)
 
 
 def _extend(found: list[_Open], line: str, *, whole: bool) -> None:

@@ -1,208 +1,115 @@
-"""Words and figures of a text, made comparable: light stems, content words, sentences, names, amounts.
+"""Words as they can be compared: content words cut to a stem, which way a statement points, and what it negates.
 
-Pure and small on purpose: it helps other modules to say "these two texts speak of the same thing" and to show why. It
-knows no agents, no remarks and no subject matter; English helps, any other script simply finds fewer matches.
+Pure and small on purpose: a light stemmer and a short list of opposites, no dictionary. Knows nothing of remarks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Mapping
 
-_TOKEN = re.compile(r"\w+(?:[&'’]\w+)*")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n+")
+from msgspec import Struct
 
-_STOP_WORDS = """
-    a about above after again against all almost along already also although always am among an and another any
-    anybody anyone anything are around as ask at away back be became because become been before being below between both
-    but by came can cannot come could did do does doing done down during each either else enough even ever every
-    everybody everyone everything far few first for forgot found from further gave get give given go goes going gone got
-    had half has have having he her here hers him his how however i if in indeed into is it its itself just keep kept
-    knew know known last late least less let like likely longer look made make making many may maybe me mean means
-    mention mentioned might mine miss missed missing more most much must my near nearly need needs neither never next no
-    nobody none nor not nothing now number of off often old on once one only onto or other others our ours out over own
-    part perhaps please put quite rather real really right said same saw say says second see seen several shall she
-    should show since so some somebody something soon still such sure take taken than that the their them then there
-    these they thing things think third this those though three through thus to together told too took toward two under
-    until up upon us use used very want was way we well went were what whatever when where whether which while who whole
-    whom whose why will with within without would wrong yes yesterday yet you your yours today tomorrow happened re ve
-    ll don doesn isn wasn won
-"""
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_EMPTY = frozenset(
+    "the a an and or but if of in on at to for from by with as is are was were be been being am do does did has have had"
+    " will would shall should can could may might must it its this that these those there here he she they them their we us"
+    " our ours you your i my me his her which who whom what when where why how than then so such very quite just also too"
+    " only about around roughly approximately at least most more less some any all each every both per over under into onto"
+    " out up down off again yet still already now today yesterday tomorrow soon next last year years month months week weeks"
+    " day days time one two three four five six seven eight nine ten new assume assumes assumed assumption expect expected"
+    " stay stays keep keeps remain remains continue continues not no never none yes please percent cent per"
+    " der die das und oder aber ein eine einer ist sind war wird werden hat haben wir ihr sie es nicht kein keine im in von"
+    " zu mit auf für".split()
+)
+_NEGATIONS = frozenset("not no never none nobody nothing neither nor without cannot hardly unlikely nicht kein keine nie".split())
+_NEGATION_REACH = 4
 
-# Words of nearly every report: they tell no subject apart.
-_GENERAL = """
-    analysis area base big biggest bring business case change close company country data date decision effect end
-    expect fact factor figure firm focus future general good group grow growth high higher impact important improve
-    increase industry issue key large larger level limit long low lower main major market medium minor month need new
-    note open organisation organization outlook path period phase plan point position possible problem product project
-    question quarter range rate reach reason report result rise round section set share short site slide small start
-    state strategic strategy strong table term time total trend turn type value view weak weaker week work world year
-    young
-"""
+# Opposites, by stem. Each axis: what points one way, what points the other.
+_AXES: Mapping[str, tuple[str, str]] = {
+    "more or less": (
+        "grow grew rise rose increase expand climb gain improve recover strengthen accelerate double higher more up"
+        " strong stronger surge boom better",
+        "fall fell shrink shrank decline drop decrease contract lose lost worsen weaken slow halve lower less down"
+        " weak weaker collapse slump cut reduce worse",
+    ),
+    "goes on or ends": (
+        "stay keep remain continue last hold persist extend renew survive stable open launch start begin keeps maintain",
+        "end stop close cease expire cancel scrap abandon terminate leave left quit withdraw discontinue drop retire lapse"
+        " revoke lose shut closure closed abolish",
+    ),
+    "allowed or not": (
+        "allow approve legal grant authorise authorize available",
+        "ban banned forbid forbidden prohibit reject refuse illegal block deny revoke unavailable",
+    ),
+    "enough or not": ("enough sufficient ample plenty secure reliable certain", "shortage scarce lack insufficient short unreliable"),
+    "early or late": ("early earlier ahead fast quick quickly rapid soon", "late later delay delayed behind slow slowly"),
+}  # fmt: skip
 
-_DATE_WORDS = """
-    january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday
-"""
-STOP = frozenset(_STOP_WORDS.split())
-_DATES = frozenset(_DATE_WORDS.split())
+
+class Wording(Struct, frozen=True):
+    stems: frozenset[str]  # content words
+    head: str  # the first of them: mostly what the sentence is about
+    negated: frozenset[str]  # stems within reach of a negation
+    directions: Mapping[str, frozenset[int]]  # axis → +1 and/or −1, negation counted in
 
 
 def stem(word: str) -> str:
-    """The word without its commonest English endings. Only ever compared with other stems, never shown."""
-    word = word.casefold().replace("’", "'").removesuffix("'s")
+    """ "growing", "grows", "growth's" → one form. Light: wrong now and then, the same way on both sides."""
+    word = re.sub(r"['’]s?$", "", word.casefold())
     if len(word) > 4 and word.endswith("ies"):
-        word = word[:-3] + "y"
-    elif word.endswith(("sses", "xes", "ches", "shes")):
-        word = word[:-2]
-    elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
+        return word[:-3] + "y"
+    for ending in ("ing", "edly", "ed", "ly", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not (ending == "s" and word.endswith("ss")):
             word = word[: -len(ending)]
-            if word[-1] == word[-2] and word[-1] not in "lsz":
-                word = word[:-1]
             break
-    return word[:-1] if len(word) > 4 and word.endswith("e") else word
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-_GENERAL_STEMS = frozenset(stem(word) for word in _GENERAL.split())
+def read(text: str) -> Wording:
+    """One statement's words. Linear in its length."""
+    stems: set[str] = set()
+    negated: set[str] = set()
+    directions: dict[str, set[int]] = {}
+    head, reach = "", 0
+    for match in _WORD.finditer(text):
+        word = match[0].casefold().replace("’", "'")
+        reach = _NEGATION_REACH + 1 if word in _NEGATIONS or word.endswith("n't") else max(0, reach - 1)
+        short = stem(word)
+        for axis, way in _POINTS.get(short, ()):
+            directions.setdefault(axis, set()).add(-way if reach else way)
+        if word in _EMPTY or word.endswith("n't") or (len(word) < 3 and word.isascii()) or word.isdigit():
+            continue
+        head = head or short
+        stems.add(short)
+        if reach:
+            negated.add(short)
+    return Wording(frozenset(stems), head, frozenset(negated), {axis: frozenset(ways) for axis, ways in directions.items()})
 
 
-def tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text)
+def opposed(one: Wording, two: Wording) -> bool:
+    """Whether they point opposite ways on an axis. A text that points both ways opposes nothing."""
+    for axis, ways in one.directions.items():
+        others = two.directions.get(axis, frozenset())
+        if len(ways) == 1 and len(others) == 1 and ways != others:
+            return True
+    return False
 
 
-def content(text: str) -> dict[str, str]:
-    """Stem → the word as first written, for every word that carries meaning of its own."""
-    found: dict[str, str] = {}
-    for word in tokens(text):
-        bare = word.casefold().replace("’", "'").removesuffix("'s")
-        if len(bare) > 1 and bare not in STOP and not bare[0].isdigit():
-            found.setdefault(stem(bare), word)
+def points(word: str) -> bool:
+    """Whether a stem says a direction, and therefore not what a sentence is about."""
+    return word in _POINTS
+
+
+def _points() -> dict[str, tuple[tuple[str, int], ...]]:
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    for axis, (one, other) in _AXES.items():
+        for way, words in ((1, one), (-1, other)):
+            for word in words.split():
+                found[stem(word)] = (*found.get(stem(word), ()), (axis, way))
     return found
 
 
-def telling(text: str) -> dict[str, str]:
-    """Like `content`, without the words of nearly every report."""
-    return {key: word for key, word in content(text).items() if key not in _GENERAL_STEMS and len(key) > 2}
-
-
-def sentences(text: str) -> list[str]:
-    return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
-
-
-class Names(NamedTuple):
-    """Capitalised words: `certain` ones do not stand at the beginning of a sentence, `any` includes those that do."""
-
-    certain: frozenset[str]
-    any: frozenset[str]
-
-
-def names(text: str) -> Names:
-    certain: set[str] = set()
-    every: set[str] = set()
-    for sentence in sentences(text):
-        if sentence.startswith("#"):  # headings capitalise what is no name
-            continue
-        for index, word in enumerate(tokens(sentence)):
-            bare = word.replace("’", "'").removesuffix("'s")
-            if len(bare) > 1 and bare[0].isupper() and not _is_common(bare):
-                every.add(bare)
-                if index:
-                    certain.add(bare)
-    return Names(frozenset(certain), frozenset(every))
-
-
-def _is_common(word: str) -> bool:
-    low = word.casefold()
-    return low in STOP or low.partition("'")[0] in STOP or low in _DATES or stem(low) in _GENERAL_STEMS
-
-
-# --- figures ---
-
-_FIGURE = re.compile(
-    r"(?<![\w.])(?P<currency>[$€£¥₹]|USD\s?|EUR\s?|GBP\s?)?"
-    r"(?P<number>\d{1,3}(?:[,\u202f]\d{3}){1,5}(?:\.\d{1,6})?|\d{1,15}(?:\.\d{1,6})?)"
-    r"(?:\s?(?P<scale>thousand|million|billion|trillion|mn|bn|tn|[kKMmB])(?![A-Za-z]))?"
-    r"(?:\s?(?P<percent>%|per\s?cent\b)|[-\s](?P<unit>[A-Za-z]{3,20}))?"
-)
-_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9}
-_SCALES |= {"tn": 1e12, "trillion": 1e12}
-_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
-_CURRENCIES = frozenset("$€£¥₹")
-_SPELLED = {"dollar": "$", "dollars": "$", "euro": "€", "euros": "€", "pounds": "£"}
-_TIMES = frozenset(stem(word) for word in ("hours", "days", "weeks", "months", "years"))
-
-
-class Figure(NamedTuple):
-    value: float
-    unit: str  # currency sign, "%", the stem of the word that follows, or ""
-    written: str
-
-    @property
-    def key(self) -> str:
-        """Equal for equal values, whatever rounding their scales brought."""
-        return f"{self.value:.9g}"
-
-    @property
-    def digits(self) -> int:
-        """Significant digits: 42 has two, 30 and 100 000 000 have one."""
-        return len(f"{self.value:.12g}".replace(".", "").strip("0").partition("e")[0]) or 1
-
-    @property
-    def is_year(self) -> bool:
-        return not self.unit and 1900 <= self.value <= 2100
-
-    @property
-    def distinctive(self) -> bool:
-        """Would two texts hardly share it by chance? Round numbers, years and "12 months" they would."""
-        if self.digits < 2 or self.is_year:
-            return False
-        if not self.unit:
-            return self.value >= 100
-        return not (self.unit in _TIMES and self.value in (12, 24))
-
-    def same(self, other: Figure) -> bool:
-        if self.key != other.key:
-            return False
-        return self.unit == other.unit or (not (self.unit and other.unit) and self.value >= 100 and not self.is_year)
-
-
-def figures(text: str) -> Iterator[Figure]:
-    for found in _FIGURE.finditer(text):
-        value = float(found["number"].replace(",", "").replace("\u202f", ""))
-        scale = (found["scale"] or "").casefold()
-        currency = (found["currency"] or "").strip()
-        unit = _SIGNS.get(currency, currency)
-        if found["percent"]:
-            unit = "%"
-        elif not unit and found["unit"] and found["unit"].casefold() not in STOP:
-            unit = _SPELLED.get(found["unit"].casefold(), stem(found["unit"]))
-        written = found[0]
-        if found["unit"] and (currency or found["unit"].casefold() in STOP):
-            written = written[: -len(found["unit"])]
-        yield Figure(value * _SCALES.get(scale, 1.0), unit, written.strip(" -\n"))
-
-
-def holds_value(text: str, value: str) -> bool:
-    """Does the text state this value: the same words, or the same figure however it is written ($900M, 900 million)?"""
-    wanted = " ".join(value.split()).casefold()
-    if not wanted:
-        return False
-    amounts = list(figures(value))
-    rest = telling(value)
-    if amounts and len(rest) <= 1:
-        stated = list(figures(text))
-        return all(any(_alike(amount, other) for other in stated) for amount in amounts)
-    flat = " ".join(text.split()).casefold()
-    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", flat) is not None
-
-
-def _alike(amount: Figure, other: Figure) -> bool:
-    """Looser than `same`: a unit that only one side names does not part them, nor does a word beside a currency."""
-    if amount.key != other.key:
-        return False
-    one, two = sorted((amount.unit, other.unit), key=lambda unit: unit in _CURRENCIES)
-    return one == two or not one or not two or (two in _CURRENCIES and one not in _CURRENCIES and one != "%")
+_POINTS = _points()

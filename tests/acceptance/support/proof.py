@@ -106,5 +106,4 @@ def _same_story(home: Path, expected: Story) -> None:
     assert shape(story.events) == shape(expected.events)
     assert story.files == expected.files
     assert story.commits == expected.commits
-    left = [name for name in os.listdir(home / "processes")]
-    assert not left, "the dead still hold leases"
+    assert not os.listdir(home / "processes"), "the dead still hold leases"

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from reconvene.app.engine import Engine
 from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
@@ -35,10 +36,8 @@ class Meeting:
     def __init__(self, home: str, me: int) -> None:
         fifos = [os.path.join(home, f"meeting{number}") for number in (0, 1)]
         for fifo in fifos:
-            try:
+            with suppress(FileExistsError):
                 os.mkfifo(fifo)
-            except FileExistsError:
-                pass
         # Opened for both ways, so that neither open nor write waits for anybody.
         self._mine, self._theirs = (os.open(fifos[number], os.O_RDWR) for number in (me, 1 - me))
 
@@ -59,7 +58,7 @@ def prepare(home: str, runs: int) -> list[str]:
 
 
 def decide(home: str, me: int, runs: list[str]) -> list[str]:
-    """"" where this process won, else the refusal."""
+    """Per run: an empty text where this process won, else the refusal."""
     option = ("Left", "Right")[me]
 
     def once(engine: Engine, run: str) -> str:
@@ -73,13 +72,13 @@ def decide(home: str, me: int, runs: list[str]) -> list[str]:
 
 
 def resume(home: str, me: int, runs: list[str]) -> list[str]:
-    """"" where this process drove, else the refusal. Whoever drives goes on until the other one has been refused."""
+    """As `decide`, for driving. Whoever drives goes on until the other one has been refused."""
 
-    async def work(assignment: Assignment) -> str:
+    def work(assignment: Assignment) -> str:
         note(os.path.join(home, "calls.txt"), f"{assignment.run} {assignment.task}#{assignment.attempt}")
         deadline = time.monotonic() + _PATIENCE
         while not os.path.exists(_refused(home, assignment.run)) and time.monotonic() < deadline:
-            await asyncio.sleep(0.0005)
+            time.sleep(0.0005)
         return "done"
 
     def once(engine: Engine, run: str) -> str:

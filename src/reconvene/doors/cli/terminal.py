@@ -11,7 +11,7 @@ from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.options import CheckpointShape, FieldShape, OptionShape, checkpoint_in
 from reconvene.doors.cli.paper import Paper
 from reconvene.doors.cli.session import explain_stale, headline, keep_history
-from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.cli.text import clean, one_line, wrapped
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def ask_remarks(wanted: str) -> tuple[RemarkIn, ...]:
 
     if wanted not in ("optional", "required"):
         return ()
-    print(f'Your feedback, one remark per line, as "kind: text" or plain text. Kinds: {_KINDS}.')
+    print(wrapped(f'Your feedback, one remark per line, as "kind: text" or plain text. Kinds: {_KINDS}.'))
     remarks: list[RemarkIn] = []
     while True:
         more = " (empty line = done)" if remarks or wanted == "optional" else ""

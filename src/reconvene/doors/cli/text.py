@@ -33,6 +33,19 @@ def one_line(text: object, width: int = 0) -> str:
     return joined if not width or len(joined) <= width else joined[: max(width - 1, 1)] + "…"
 
 
+def wrapped(text: str) -> str:
+    """Prose broken between words at the edge of the screen; paragraphs and indented lines stay as they are."""
+    import shutil
+    import textwrap
+
+    width = max(shutil.get_terminal_size().columns - 1, 40)
+    paragraphs = re.split(r"(\n\s*\n)", text)
+    return "".join(
+        part if not part.strip() or any(line.startswith(" ") for line in part.splitlines()) else textwrap.fill(part, width)
+        for part in paragraphs
+    )
+
+
 def harmless_json(encoded: str) -> str:
     """JSON leaves C1 controls and direction overrides as they are; a terminal would act on them."""
     return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", encoded)

@@ -1,0 +1,348 @@
+"""The life of every remark: captured → delivered → addressed or declined → reflected in a deliverable, or still open.
+
+A pure fold of the log. Delivery is what the log itself proves (StepStarted.remarks); an answer is an accepted output
+that cites the remark; reflected means that a file an agent wrote, as it stands now, cites it or states its new value.
+Files that the engine renders prove nothing: they list every remark anyway. What an undone round answered no longer
+counts, what it was shown stays on record. Knows no workflow; texts come from the caller's `text_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+from immutables import Map
+from msgspec import Struct, json
+
+from reconvene.core import events as e
+from reconvene.core.citations import Citation, How, citations
+from reconvene.core.ids import parse_task, task_id
+from reconvene.core.terms import holds_value
+
+__all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "citations", "ledger"]
+
+Status = Literal["captured", "delivered", "declined", "addressed", "reflected"]
+TextOf = Callable[[e.Ref], str]
+
+
+class Delivery(Struct, frozen=True):
+    task: str
+    agent: str
+    phase: str
+    n: int  # the round, as people count
+    at: str
+
+
+class Answer(Struct, frozen=True):
+    """What one output says about a remark. `undone`: its round was taken back since."""
+
+    task: str
+    agent: str
+    how: How
+    reason: str
+    line: int
+    at: str
+    undone: bool = False
+
+
+class Reflection(Struct, frozen=True):
+    """by: cites | value | edit (the person's own lines still stand)."""
+
+    path: str
+    by: Literal["cites", "value", "edit"]
+    line: int = 0
+
+
+class Unknown(Struct, frozen=True):
+    """A citation of a remark that does not exist."""
+
+    id: str
+    where: str  # a task or a file
+    line: int
+
+
+class Entry(Struct, frozen=True):
+    id: str
+    number: int
+    kind: str
+    text: str
+    at: str
+    by: str = ""
+    target: str = ""
+    phase: str = ""
+    n: int = 0
+    checkpoint: str = ""
+    path: str = ""
+    delivered: tuple[Delivery, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    reflected: tuple[Reflection, ...] = ()
+
+    @property
+    def standing(self) -> dict[str, Answer]:
+        """Agent → its latest answer that still counts."""
+        return {answer.agent: answer for answer in self.answers if not answer.undone}
+
+    @property
+    def status(self) -> Status:
+        if self.reflected:
+            return "reflected"
+        said = {answer.how for answer in self.standing.values()}
+        if said:
+            return "addressed" if "addressed" in said else "declined"
+        return "delivered" if self.delivered else "captured"
+
+    @property
+    def open(self) -> bool:
+        """Nobody has answered it and no deliverable shows it."""
+        return self.status in ("captured", "delivered")
+
+
+class Ledger(Struct, frozen=True):
+    entries: tuple[Entry, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def open_remarks(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.open)
+
+    @property
+    def closure(self) -> float | None:
+        """The share of remarks that are not open; None without remarks."""
+        return 1 - len(self.open_remarks()) / len(self.entries) if self.entries else None
+
+    def lines(self) -> list[str]:
+        return list(_lines(self))
+
+    def to_json(self) -> dict[str, object]:
+        rows: list[dict[str, object]] = json.decode(json.encode(self.entries))
+        for row, entry in zip(rows, self.entries, strict=True):
+            row |= {"status": entry.status, "open": entry.open}
+        return {
+            "remarks": rows,
+            "open": [entry.id for entry in self.open_remarks()],
+            "closure": self.closure,
+            "unknown": json.decode(json.encode(self.unknown)),
+        }
+
+
+def ledger(events: Iterable[e.AnyEvent], text_of: TextOf) -> Ledger:
+    """`text_of` reads what a Ref names; a text that cannot be read any more should come as ""."""
+    fold = _Fold()
+    for event in events:
+        fold.take(event)
+    return fold.close(text_of)
+
+
+# --- the fold ---
+
+
+class _Output(Struct, frozen=True):
+    task: str
+    ref: e.Ref
+    value: e.Ref | None
+    at: str
+
+
+class _File(Struct, frozen=True):
+    ref: e.Ref
+    remarks: int  # how many remarks its writer had been shown
+    rendered: bool = False
+
+
+class _Fold:
+    def __init__(self) -> None:
+        self.remarks: list[e.RemarkAdded] = []
+        self.delivered: dict[int, list[Delivery]] = {}
+        self.outputs: list[_Output] = []
+        self.undone: set[int] = set()
+        self.files: Map[str, _File] = Map()
+        self._marks: dict[int, Map[str, _File]] = {}  # round → the files before it
+        self._rounds: dict[int, e.RoundStarted] = {}
+        self._shown: dict[tuple[int, int], int] = {}  # round, step → remarks delivered
+
+    def take(self, event: e.AnyEvent) -> None:
+        match event:
+            case e.RemarkAdded():
+                self.remarks.append(event)
+            case e.RoundStarted():
+                self._rounds[event.serial] = event
+                self._marks[event.serial] = self.files
+            case e.StepStarted():
+                self._deliver(event)
+            case e.AttemptEnded(verdict="accepted", output=e.Ref() as output):
+                self.outputs.append(_Output(event.task, output, event.value, event.at))
+            case e.StepClosed():
+                self._write(event.files, self._shown.get((event.serial, event.step), 0))
+            case e.TroubleSettled() | e.FilesEdited():
+                self._write(event.files, len(self.remarks))
+            case e.FilesRendered():
+                self._write(event.files, 0, rendered=True)
+            case e.RoundUndone():
+                self.undone |= {serial for serial in self._rounds if serial >= event.serial}
+                self.files = self._marks.get(event.serial, self.files)
+            case _:
+                pass  # everything else moves the run, and no remark
+
+    def _deliver(self, event: e.StepStarted) -> None:
+        self._shown[event.serial, event.step] = event.remarks
+        round_ = self._rounds.get(event.serial)
+        phase, n = (round_.phase, round_.n) if round_ else ("", 0)
+        for start in event.tasks:
+            task = task_id(event.serial, event.step, start.agent)
+            delivery = Delivery(task, start.agent, phase, n, event.at)
+            for number in range(1, event.remarks + 1):
+                self.delivered.setdefault(number, []).append(delivery)
+
+    def _write(self, files: tuple[e.FileOut, ...], remarks: int, *, rendered: bool = False) -> None:
+        for file in files:
+            if file.digest:
+                ref = e.Ref(file.digest, "text", file.size)
+                self.files = self.files.set(file.path, _File(ref, remarks, rendered))
+            elif file.path in self.files:
+                self.files = self.files.delete(file.path)
+
+    def close(self, text_of: TextOf) -> Ledger:
+        known = {remark.id: remark for remark in self.remarks}
+        answers: dict[str, list[Answer]] = {}
+        unknown: list[Unknown] = []
+        for output in self.outputs:
+            serial, _, agent = parse_task(output.task)
+            for found in _cited(output, text_of):
+                if found.id not in known:
+                    unknown.append(Unknown(found.id, output.task, found.line))
+                elif not _echoes(found, known[found.id]):
+                    undone = serial in self.undone
+                    answer = Answer(output.task, agent, found.how, found.reason, found.line, output.at, undone)
+                    answers.setdefault(found.id, []).append(answer)
+        reflected = self._reflections(text_of, known, unknown)
+        entries = tuple(self._entry(remark, answers, reflected) for remark in self.remarks)
+        return Ledger(entries, tuple(dict.fromkeys(unknown)))
+
+    def _entry(
+        self, remark: e.RemarkAdded, answers: dict[str, list[Answer]], reflected: dict[str, list[Reflection]]
+    ) -> Entry:
+        return Entry(
+            id=remark.id,
+            number=remark.number,
+            kind=remark.kind,
+            text=remark.text,
+            at=remark.at,
+            by=remark.by,
+            target=remark.target,
+            phase=remark.phase,
+            n=remark.n,
+            checkpoint=remark.checkpoint,
+            path=remark.path,
+            delivered=tuple(self.delivered.get(remark.number, ())),
+            answers=tuple(answers.get(remark.id, ())),
+            reflected=tuple(reflected.get(remark.id, ())),
+        )
+
+    def _reflections(
+        self, text_of: TextOf, known: dict[str, e.RemarkAdded], unknown: list[Unknown]
+    ) -> dict[str, list[Reflection]]:
+        found: dict[str, list[Reflection]] = {}
+        for path, file in sorted(self.files.items()):
+            if file.rendered:
+                continue
+            text = text_of(file.ref)
+            cited: dict[str, int] = {}
+            for citation in citations(text):
+                if citation.id not in known:
+                    unknown.append(Unknown(citation.id, path, citation.line))
+                elif citation.how == "addressed" and not _echoes(citation, known[citation.id]):
+                    cited.setdefault(citation.id, citation.line)
+            for remark in self.remarks:
+                reflection = _reflection(remark, path, text, file, cited, text_of)
+                if reflection:
+                    found.setdefault(remark.id, []).append(reflection)
+        return found
+
+
+def _cited(output: _Output, text_of: TextOf) -> Iterator[Citation]:
+    """From the parsed value where there is one, then whatever only the text around it cites."""
+    inside = citations(text_of(output.value)) if output.value else ()
+    yield from inside
+    seen = {found.id for found in inside}
+    yield from (found for found in citations(text_of(output.ref)) if found.id not in seen)
+
+
+def _echoes(citation: Citation, remark: e.RemarkAdded) -> bool:
+    """Only repeats the remark as it was delivered ("[FB-001] Correction: …"): no answer to it."""
+    words = " ".join(remark.text.split()).casefold()[:200].strip(" .")
+    said = citation.reason.casefold()
+    return bool(words) and said.startswith(
+        (words, f"{remark.kind}: {words}", f"{remark.kind} to {remark.target}: {words}")
+    )
+
+
+def _reflection(
+    remark: e.RemarkAdded, path: str, text: str, file: _File, cited: dict[str, int], text_of: TextOf
+) -> Reflection | None:
+    if remark.id in cited:
+        return Reflection(path, "cites", cited[remark.id])
+    if remark.kind == "edit":
+        stands = remark.path == path and remark.diff and _stands(text_of(e.Ref(remark.diff)), text)
+        return Reflection(path, "edit") if stands else None
+    now = str(getattr(remark, "now", "") or "")
+    # A file from before the remark that happens to hold the value reflects nothing.
+    if now and file.remarks >= remark.number and holds_value(text, now):
+        return Reflection(path, "value", next(i for i, line in enumerate(_numbered(text, now), 1) if line))
+    return None
+
+
+def _numbered(text: str, value: str) -> Iterator[bool]:
+    yield from (holds_value(line, value) for line in text.splitlines())
+    yield True  # a value written across lines is found nowhere by itself: one past the end
+
+
+def _stands(diff: str, text: str) -> bool:
+    """Do the lines a person added still stand, and those they removed stay away?"""
+    rows = [row for row in diff.splitlines() if not row.startswith(("+++", "---", "@@"))]
+    added = {row[1:].strip() for row in rows if row.startswith("+")} - {""}
+    removed = {row[1:].strip() for row in rows if row.startswith("-")} - {""}
+    now = {line.strip() for line in text.splitlines()}
+    return bool(added or removed) and added <= now and not (removed - added) & now
+
+
+# --- for a terminal ---
+
+_SIGNS: dict[Status, str] = {"captured": "○", "delivered": "○", "declined": "✗", "addressed": "✓", "reflected": "✓"}
+
+
+def _lines(book: Ledger) -> Iterator[str]:
+    if not book.entries:
+        yield "No remarks yet."
+    for entry in book.entries:
+        yield from _entry_lines(entry)
+    for item in book.unknown:
+        yield f"? {item.id} is cited by {item.where} (line {item.line}), but there is no such remark."
+    left = book.open_remarks()
+    if left:
+        yield f"Open: {', '.join(entry.id for entry in left)}"
+
+
+def _entry_lines(entry: Entry) -> Iterator[str]:
+    text = " ".join(entry.text.split())
+    state = f"{entry.status}, open" if entry.open else entry.status
+    yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
+    where = f"{entry.phase} round {entry.n}" if entry.n else entry.phase or "the start"
+    who = f" by {entry.by}" if entry.by else ""
+    yield f"    captured {entry.at[:16].replace('T', ' ')} at {where}{who}"
+    agents = list(dict.fromkeys(delivery.agent for delivery in entry.delivered))
+    if agents:
+        yield f"    delivered to {', '.join(agents)} ({len(entry.delivered)} tasks)"
+    for answer in entry.answers:
+        past = " (undone since)" if answer.undone else ""
+        reason = f": {answer.reason[:100]}" if answer.reason else ""
+        yield f"    {answer.how} by {answer.agent} in {answer.task} line {answer.line}{past}{reason}"
+    for place in entry.reflected:
+        yield f"    reflected in {place.path}" + (f" line {place.line}" if place.line else "") + _HOW[place.by]
+
+
+_HOW = {"cites": "", "value": " (states the new value)", "edit": " (the edit stands)"}

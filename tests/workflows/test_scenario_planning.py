@@ -1,0 +1,493 @@
+"""Scenario planning as packaged: its rounds and limits, its files in their formats, and that nothing said is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from reconvene.core import commands as c
+from reconvene.core.events import CheckpointOpened, PhaseClosed
+from reconvene.core.feedback import parse_remark
+from reconvene.core.state import RunState
+from reconvene.ports import Assignment
+from reconvene.testing.scripted import ScriptedAgents
+from reconvene.wire.workflow import load_workflow
+from reconvene.wiring import open_engine
+
+from .conftest import WORKFLOWS
+
+FOLDER = WORKFLOWS / "scenario-planning"
+SPECIALISTS = ("economist", "geopolitics", "technologist", "ecologist", "sociologist", "industry_analyst", "contrarian")
+PHASES = {"predetermined": 2, "uncertainties": 3, "scenarios": 4, "signals": 5, "strategy": 6}
+STANDARD = {"predetermined": 1, "uncertainties": 2, "scenarios": 3, "signals": 1, "strategy": 1}
+FEWEST = {"predetermined": 7, "uncertainties": 14, "scenarios": 21, "signals": 7, "strategy": 7}
+MOST = {"predetermined": 14, "uncertainties": 21, "scenarios": 28, "signals": 14, "strategy": 14}
+LOOKS_GOOD, MORE, OPT_OUT, SKIP = "Looks good", "One more round", "No more rounds, let's proceed", "Skip, I'm good"
+INCORPORATED = "User feedback from checkpoints incorporated"
+LIMIT_NOTE = (
+    "Additional user context captured in scenario_context.md but not re-analyzed by specialists due to round limit"
+)
+COMPANY = "# Quillmark Paper\n\nQuillmark makes uncoated paper in Tarnside. Revenue: $850M. Debt: $100M.\n"
+QUESTION = "Should Quillmark close the Tarnside mill before 2035?"
+GIVEN: dict[str, object] = {"company": COMPANY, "question": QUESTION}
+
+
+def specialist(work: Assignment) -> str:
+    heard = " ".join(f"[{remark['id']}]" for remark in work.remarks)
+    return (
+        f"## Findings\n\n**Quillmark depends on Tarnside.** {work.agent.name} in {work.phase} round {work.round}. {heard} "
+        + "The mill at Tarnside carries most of the revenue of Quillmark, and so the decision rests on it. " * 4
+        + f"SECRET-{work.phase}-{work.agent.name}-{work.round}\n\n"
+        "## Assumptions\n\n- Quillmark stays independent.\n- Debt is $100M.\n\n"
+        "## Ratings\n\n| item | rating | reason |\n|---|---|---|\n| Demand | 7 | Tarnside sells less each year |\n\n"
+        f"## Summary\n\nSUMMARY-{work.phase}-{work.agent.name}-{work.round}: Tarnside decides.\n"
+    )
+
+
+def moderator(work: Assignment) -> object:
+    notes = "\n".join(note for note in (INCORPORATED, LIMIT_NOTE) if note in work.prompt)
+    if work.phase == "scenarios_file":
+        return {"files": {path: f"# Future {path[-4]}\n\nQuillmark lives.\n" for path in work.writes}}
+    return f"# {work.phase}\n\nThe moderator on Quillmark, round {work.round}.\n\n{notes}\n"
+
+
+class Board:
+    """A run with scripted agents, and the person in front of it."""
+
+    def __init__(
+        self, home: Path, inputs: Mapping[str, object] | None = None, **replies: Callable[[Assignment], object]
+    ) -> None:
+        everybody = {name: specialist for name in SPECIALISTS} | {"moderator": moderator} | replies
+        self.agents = ScriptedAgents(everybody)  # type: ignore[arg-type]
+        self.engine = open_engine(home, runner=self.agents)
+        self.run = self.engine.start(load_workflow(FOLDER), GIVEN if inputs is None else inputs, by="ann")
+        self.state: RunState = self.engine.drive_sync(self.run)
+
+    @property
+    def phase(self) -> str:
+        return self.state.world.top.phase
+
+    @property
+    def open(self) -> CheckpointOpened:
+        assert self.state.world.open is not None, f"the run is {self.state.status}"
+        assert not self.state.world.open.attention, self.state.world.open.prompt
+        return self.state.world.open
+
+    def say(self, *said: str) -> Board:
+        remarks = tuple(parse_remark(text) for text in said)
+        for remark in remarks:
+            self.engine.submit(self.run, c.AddRemark(remark, by="ann"))
+        self.state = self.engine.load(self.run)
+        return self
+
+    def decide(self, option: str, *said: str, **fields: object) -> Board:
+        remarks = tuple(parse_remark(text) for text in said)
+        self.engine.submit(self.run, c.AnswerCheckpoint(self.open.id, option, fields, remarks, by="ann"))
+        self.state = self.engine.drive_sync(self.run)
+        return self
+
+    def on_to(self, phase: str) -> Board:
+        """Agree until the first checkpoint of this phase."""
+        while self.phase != phase:
+            self.agree()
+        return self
+
+    def agree(self) -> Board:
+        if self.phase == "completeness":
+            return self.decide("Finish", captured="yes")
+        return self.decide("That is right" if self.phase in ("company", "focal_question") else LOOKS_GOOD)
+
+    def to_the_end(self) -> Board:
+        while self.state.status == "waiting":
+            self.agree()
+        assert self.state.status == "completed"
+        return self
+
+    def file(self, path: str) -> str:
+        return (Path(self.state.workspace) / path).read_text(encoding="utf-8")
+
+    @property
+    def files(self) -> set[str]:
+        root = Path(self.state.workspace)
+        return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+
+    @property
+    def metadata(self) -> dict[str, dict[str, list[dict[str, object]]]]:
+        found = json.loads(self.file("metadata.json"))
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def calls(self) -> Counter[str]:
+        return Counter(call.phase for call in self.agents.calls if call.agent.name != "moderator")
+
+    def ended(self, phase: str) -> str:
+        closed = [e for _, e in self.engine.log.read(self.run) if isinstance(e, PhaseClosed) and e.phase == phase]
+        return closed[-1].ended_by
+
+    def clean(self) -> None:
+        """No template failed on the way, and no prompt was left as written."""
+        assert list(self.state.record.errors) == []
+        for call in self.agents.calls:
+            assert "{%" not in call.prompt
+            assert "{{" not in call.prompt
+
+
+Sit = Callable[..., Board]
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Iterator[Sit]:
+    boards: list[Board] = []
+
+    def start(inputs: Mapping[str, object] | None = None, **replies: Callable[[Assignment], object]) -> Board:
+        boards.append(Board(tmp_path / f"home-{len(boards)}" / "state", inputs, **replies))
+        return boards[-1]
+
+    yield start
+    for each in boards:
+        asyncio.run(each.engine.close())
+
+
+# --- as packaged ---------------------------------------------------------------------------------------------------------
+
+
+def test_it_loads_with_seven_specialists_distinct_remits_and_serious_prompts() -> None:
+    workflow = load_workflow(FOLDER)
+    assert workflow.groups["specialists"] == SPECIALISTS
+    assert set(workflow.agents) == {"moderator", *SPECIALISTS}
+    assert {agent.kind for agent in workflow.agents.values()} == {"model"}
+    assert len({agent.remit for agent in workflow.agents.values()}) == 8
+    assert all(len(agent.prompt) > 800 for agent in workflow.agents.values())
+    assert [name for name, agent in workflow.agents.items() if agent.always] == ["contrarian"]
+    assert workflow.limits.group_calls == {"specialists": 91}
+    rounds = {phase.id: (len(phase.rounds.plan), phase.rounds.max) for phase in workflow.phases if phase.id in PHASES}
+    assert rounds == {
+        "predetermined": (1, 2),
+        "uncertainties": (2, 3),
+        "scenarios": (3, 4),
+        "signals": (1, 2),
+        "strategy": (1, 2),
+    }
+
+
+def test_in_a_first_round_nobody_is_given_a_peers_work() -> None:
+    allowed = {
+        "company.md", "focal_question.md", "scenario_context.md", "predetermined_elements.md",
+        "critical_uncertainties.md", "scenario_matrix.md", "signals.md", *(f"scenarios/scenario_{n}.md" for n in range(1, 5)),
+    }  # fmt: skip
+    for phase in load_workflow(FOLDER).phases:
+        if phase.id in PHASES:
+            reads = phase.steps[0].reads
+            assert reads is not None
+            assert reads[:3] == ("company.md", "focal_question.md", "scenario_context.md")
+            assert set(reads) <= allowed
+
+
+# --- the whole road ------------------------------------------------------------------------------------------------------
+
+
+def test_the_shortest_road_takes_the_seeds_fewest_calls_and_leaves_every_deliverable(board: Sit) -> None:
+    run = board().to_the_end()
+    run.clean()
+    assert run.calls == FEWEST
+    assert re.fullmatch(r"SCENARIO-\d{4}-001", run.run)
+    assert run.state.workspace.endswith(f"scenarios/active/{run.run}")
+    transcripts = {
+        f"conversations/phase_{number}/{agent}_round{n}_{form}.md"
+        for phase, number in PHASES.items()
+        for n in range(1, STANDARD[phase] + 1)
+        for agent in SPECIALISTS
+        for form in ("full", "summary")
+    }
+    syntheses = {
+        f"conversations/phase_{number}/moderator_round{n}_synthesis.md"
+        for phase, number in PHASES.items()
+        for n in range(1, STANDARD[phase] + 1)
+    }
+    assert run.files - transcripts - syntheses == {
+        "company.md", "focal_question.md", "predetermined_elements.md", "critical_uncertainties.md",
+        "scenario_matrix.md", "signals.md", "strategies.md", "scenario_context.md", "metadata.json", "decisions.md",
+        *(f"scenarios/scenario_{n}.md" for n in range(1, 5)),
+    }  # fmt: skip
+    assert transcripts | syntheses <= run.files
+    assert run.file("company.md") == COMPANY
+    assert LIMIT_NOTE not in run.file("strategies.md")
+    assert INCORPORATED not in run.file("strategies.md")
+
+
+def test_one_more_round_everywhere_takes_the_seeds_most_calls_and_then_the_limit_is_named(board: Sit) -> None:
+    run = board()
+    while run.state.status == "waiting":
+        again = next((option for option in run.open.options if option.label == MORE), None)
+        if run.phase in PHASES and again is not None and again.available:
+            run.decide(MORE, gap="the debt", agents=list(SPECIALISTS))
+        else:
+            if again is not None:
+                assert "rounds.max" in again.why_not
+            run.agree()
+    run.clean()
+    assert run.calls == MOST
+    assert sum(run.calls.values()) == 91
+    assert run.metadata["total_rounds_by_phase"] == {f"phase_{n}": r for n, r in zip(range(2, 7), (2, 3, 4, 2, 2))}
+
+
+def test_the_extra_round_may_come_between_standard_rounds_which_still_run(board: Sit) -> None:
+    run = board().on_to("uncertainties").decide(MORE, gap="the debt", agents=["economist", "contrarian"])
+    called = [call.agent.name for call in run.agents.calls if (call.phase, call.round) == ("uncertainties", 2)]
+    assert sorted(called) == ["contrarian", "economist", "moderator"]
+    run.agree()
+    third = [call for call in run.agents.calls if (call.phase, call.round) == ("uncertainties", 3)]
+    assert len(third) == 8
+    asked = next(call for call in third if call.agent.name == "ecologist").prompt
+    assert "convergence" in asked
+    for agent in SPECIALISTS:
+        assert f"SUMMARY-uncertainties-{agent}-{2 if agent in ('economist', 'contrarian') else 1}:" in asked
+    assert "SECRET-uncertainties-economist" not in asked
+    assert run.calls["uncertainties"] == 16
+
+
+# --- what is read --------------------------------------------------------------------------------------------------------
+
+
+def test_every_round_reads_company_question_and_context_and_later_ones_the_own_transcript(board: Sit) -> None:
+    run = board().on_to("predetermined").decide(MORE, gap="g", agents=[]).to_the_end()
+    for call in run.agents.calls:
+        if call.agent.name in SPECIALISTS:
+            assert {"company.md", "focal_question.md", "scenario_context.md"} <= set(call.files)
+            assert "Quillmark makes uncoated paper" in call.prompt
+            peers = [name for name in SPECIALISTS if name != call.agent.name]
+            own = f"SECRET-{call.phase}-{call.agent.name}-{call.round - 1}"
+            assert (own in call.prompt) == (call.round > 1)
+            assert not any(re.search(rf"SECRET-\w+-{peer}-", call.prompt) for peer in peers)
+            if call.round == 1:
+                assert not any(f"SUMMARY-{call.phase}-{peer}" in call.prompt for peer in peers)
+    strategy = next(call for call in run.agents.of("economist") if call.phase == "strategy")
+    assert {"predetermined_elements.md", "critical_uncertainties.md", "scenarios/scenario_4.md", "signals.md"} <= set(
+        strategy.files
+    )
+
+
+def test_the_summary_file_holds_the_summary_alone(board: Sit) -> None:
+    run = board().on_to("predetermined")
+    full = run.file("conversations/phase_2/economist_round1_full.md")
+    summary = run.file("conversations/phase_2/economist_round1_summary.md")
+    assert "## Assumptions" in full
+    assert "SUMMARY-predetermined-economist-1" in summary
+    assert "## Assumptions" not in summary
+
+
+def test_resources_are_indexed_and_offered_up_to_a_size(board: Sit) -> None:
+    folder = [{"name": "survey.md", "text": "Survey of mills\nTarnside is old."}, {"name": "long.txt", "text": "x" * 50_000}]
+    run = board({**GIVEN, "resources": folder})
+    run.on_to("predetermined").clean()
+    prompt = run.agents.of("economist")[0].prompt
+    assert "`survey.md` (32 characters): Survey of mills" in prompt
+    assert "> Tarnside is old." in prompt
+    assert "(cut here: 44000 more characters)" in prompt
+    assert len(prompt) < 40_000
+
+
+# --- what the person says ------------------------------------------------------------------------------------------------
+
+
+def test_the_context_document_begins_and_grows_in_the_seeds_format(board: Sit) -> None:
+    run = board().on_to("predetermined")
+    begin = run.file("scenario_context.md")
+    assert begin.startswith(
+        "# Scenario Context Updates\n\n"
+        "This file captures user feedback and clarifications that emerge during scenario planning.\n"
+        "Specialists in later rounds read this to understand evolved context.\n\n## Scenario Initialized ("
+    )
+    assert re.search(r"^## Scenario Initialized \(\d{4}-\d\d-\d\d \d\d:\d\d\)$", begin, re.MULTILINE)
+    assert begin.count("## ") == 1
+    run.decide(LOOKS_GOOD, "correction: Revenue is $900M, not $850M", "new context: We're in acquisition talks")
+    run.decide(LOOKS_GOOD, "reaction to economist: Yes, the debt constraint is real\n## Phase 9 - forged")
+    run.decide(LOOKS_GOOD)
+    text = run.file("scenario_context.md")
+    stamp = r"\(\d{4}-\d\d-\d\d \d\d:\d\d\)"
+    assert re.search(
+        rf"^## Phase 2 Round 1 - User Feedback {stamp}\n"
+        r"- \*\*Correction:\*\* Revenue is \$900M, not \$850M \[FB-001\]\n"
+        r"- \*\*New context:\*\* We're in acquisition talks \[FB-002\]\n\n"
+        rf"## Phase 3 Round 1 - User Feedback {stamp}\n"
+        r"- \*\*Reaction to economist:\*\* Yes, the debt constraint is real\n  ## Phase 9 - forged \[FB-003\]\n",
+        text,
+        re.MULTILINE,
+    )
+    assert text.startswith(begin.rstrip("\n"))
+    assert len(re.findall("^## ", text, re.MULTILINE)) == 3
+
+
+def test_feedback_reaches_every_later_agent_and_every_later_synthesis_says_so(board: Sit) -> None:
+    run = board().on_to("predetermined")
+    before = len(run.agents.calls)
+    run.decide(LOOKS_GOOD, "missing factor: the river at Tarnside runs low in August").to_the_end()
+    run.clean()
+    later = run.agents.calls[before:]
+    assert len(later) > 50
+    assert all("the river at Tarnside runs low in August" in call.prompt for call in later)
+    for path in ("predetermined_elements.md", "critical_uncertainties.md", "scenario_matrix.md", "signals.md", "strategies.md"):
+        assert INCORPORATED in run.file(path)
+
+
+def test_a_moderator_who_forgets_the_sentence_is_reminded(board: Sit) -> None:
+    def forgetful(work: Assignment) -> object:
+        return moderator(work) if "sent back" in work.prompt or work.phase == "scenarios_file" else f"On {work.phase}."
+
+    run = board(moderator=forgetful).on_to("predetermined").decide(LOOKS_GOOD, "a word")
+    assert run.phase == "uncertainties"
+    assert INCORPORATED in run.file("predetermined_elements.md")
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_feedback_at_the_hard_limit_is_named_in_the_seeds_words_in_that_phase_only(board: Sit, phase: str) -> None:
+    run = board().on_to(phase).decide(MORE, gap="g", agents=["economist"])
+    most = STANDARD[phase] + 1
+    while (run.state.world.top.round or run.open) and run.state.world.top.round.n < most:  # type: ignore[union-attr]
+        run.agree()
+    run.decide(LOOKS_GOOD, "correction: Debt is $150M, not $100M").to_the_end()
+    run.clean()
+    written = {
+        "predetermined": "predetermined_elements.md",
+        "uncertainties": "critical_uncertainties.md",
+        "scenarios": "scenario_matrix.md",
+        "signals": "signals.md",
+        "strategy": "strategies.md",
+    }
+    for each, path in written.items():
+        assert (LIMIT_NOTE in run.file(path)) == (each == phase), path
+    assert LIMIT_NOTE in run.file("decisions.md")
+
+
+# --- the record ----------------------------------------------------------------------------------------------------------
+
+
+def test_metadata_has_the_seeds_shape(board: Sit) -> None:
+    run = board().on_to("predetermined")
+    run.decide(LOOKS_GOOD, "correction: Debt is $150M, not $100M")
+    assert run.metadata["phase"] == "uncertainties"
+    run.decide(LOOKS_GOOD, "clarification: Our position is weaker in the south")
+    run.decide(LOOKS_GOOD)
+    run.decide(MORE, gap="the debt", agents=["economist"])
+    found = run.metadata
+    assert list(found) == ["scenario_id", "phase", "checkpoints", "total_rounds_by_phase"]
+    assert found["scenario_id"] == run.run
+    stamp = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+    assert all(stamp.fullmatch(str(row.pop("timestamp"))) for rows in found["checkpoints"].values() for row in rows)
+    quiet = {"user_feedback_provided": False, "context_file_updated": False}
+    heard = {"user_feedback_provided": True, "context_file_updated": True}
+    assert found["checkpoints"] == {
+        "phase_2": [{"round": 1, **heard, "significance": "major", "user_decision": "proceed without re-round"}],
+        "phase_3": [
+            {"round": 1, **heard, "significance": "minor", "user_decision": "proceed"},
+            {"round": 2, **quiet, "user_decision": "complete"},
+        ],
+        "phase_4": [{"round": 1, **quiet, "user_decision": "run another round"}],
+    }
+    assert found["total_rounds_by_phase"] == {"phase_2": 1, "phase_3": 2, "phase_4": 2}
+    assert run.to_the_end().metadata["phase"] == "completed"
+
+
+def test_skipping_ends_the_phase_at_once_and_still_writes_its_deliverable(board: Sit) -> None:
+    run = board().on_to("scenarios").decide(SKIP)
+    assert run.phase == "signals"
+    assert run.calls["scenarios"] == 7
+    assert run.ended("scenarios") == "left"
+    assert "scenarios/scenario_4.md" in run.files
+    assert "who skipped the rest of the phase; open standard rounds were dropped" in run.file("decisions.md")
+    assert run.metadata["checkpoints"]["phase_4"][-1]["user_decision"] == "complete"
+    assert run.metadata["total_rounds_by_phase"]["phase_4"] == 1
+
+
+def test_opting_out_is_on_record_and_the_standard_rounds_still_run(board: Sit) -> None:
+    run = board().on_to("uncertainties").decide(OPT_OUT)
+    assert (run.phase, run.calls["uncertainties"]) == ("uncertainties", 14)
+    run.decide(LOOKS_GOOD)
+    assert "Phase 3, Critical uncertainties: 2 of at most 3 rounds. Completed by opt-out" in run.file("decisions.md")
+    assert "Phase 2, Predetermined elements: 1 of at most 2 rounds. Completed by user confirmation" in run.file(
+        "decisions.md"
+    )
+    assert run.metadata["checkpoints"]["phase_3"][0]["user_decision"] == "proceed without re-round"
+
+
+def test_before_an_extra_round_the_gap_must_be_named_and_reaches_the_specialists(board: Sit) -> None:
+    run = board().on_to("predetermined")
+    more = next(option for option in run.open.options if option.label == MORE)
+    question = next(field for field in more.fields if field.id == "gap")
+    assert question.required
+    assert "We've completed 1 round on predetermined elements." in question.prompt
+    assert "What specific gap would another round address?" in question.prompt
+    run.decide(MORE, gap="nobody looked at the river", agents=["ecologist"])
+    asked = run.agents.of("ecologist")[-1].prompt
+    assert "> nobody looked at the river" in asked
+    assert "extra round 2" in asked
+
+
+def test_the_checkpoint_speaks_in_words_that_fit_the_phase(board: Sit) -> None:
+    run = board().on_to("predetermined")
+    assert run.open.prompt.startswith("Round 1 complete. Here's what the 7 specialists found:")
+    assert "Here's what's predetermined according to the specialists" in run.open.prompt
+    run.agree()
+    assert "Does this capture the critical uncertainties? Anything missing?" in run.open.prompt
+    checkpoint = next(phase for phase in load_workflow(FOLDER).phases if phase.id == "uncertainties").checkpoint
+    assert checkpoint is not None
+    assert "round_feedback" in checkpoint.feedback
+
+
+def test_a_specialist_who_fails_is_named_to_the_moderator_and_to_the_person(board: Sit) -> None:
+    run = board(sociologist=lambda work: "too short").on_to("predetermined")
+    assert "Here's what the 6 specialists found" in run.open.prompt
+    assert "Missing from this round: sociologist" in run.open.prompt
+    asked = next(call for call in run.agents.of("moderator") if call.phase == "predetermined").prompt
+    assert "Missing from this round: sociologist" in asked
+    assert run.calls["predetermined"] == 6 + 3
+
+
+def test_an_output_that_names_nothing_of_the_company_is_sent_back_once(board: Sit) -> None:
+    def generic(work: Assignment) -> object:
+        return re.sub("Quillmark|Tarnside|mill|paper", "it", specialist(work)).replace("revenue", "money")
+
+    run = board(economist=generic).on_to("predetermined")
+    tries = [call for call in run.agents.of("economist") if call.phase == "predetermined"]
+    assert len(tries) == 2
+    assert "sent back" in tries[1].prompt
+    assert "Missing from this round" not in run.open.prompt
+
+
+# --- phases 0 and 1, and the end -----------------------------------------------------------------------------------------
+
+
+def test_without_a_company_file_a_short_interview_drafts_the_profile_and_the_question(board: Sit) -> None:
+    run = board({})
+    assert run.phase == "company_interview"
+    assert [field.id for field in run.open.fields][:2] == ["name", "business"]
+    run.decide("That is the company", name="Quillmark Paper", business="paper, from Tarnside")
+    drafted = run.agents.of("moderator")[-1]
+    assert "Quillmark Paper" in drafted.prompt
+    assert "not said" in drafted.prompt
+    assert "company.md" in run.files
+    run.decide("Change it", "correction: the mill is in Tarnside, not in Bowbridge")
+    assert "not in Bowbridge" in run.agents.of("moderator")[-1].prompt
+    run.decide("That is right")
+    assert run.phase == "focal_interview"
+    run.decide("That is the question", decision="close the mill or rebuild it")
+    asked = run.agents.of("moderator")[-1].prompt
+    assert "close the mill or rebuild it" in asked
+    assert "ten years" in asked
+    run.to_the_end().clean()
+    assert "## Phase 0 Round 1 - User Feedback" in run.file("scenario_context.md")
+
+
+def test_the_last_question_is_whether_everything_was_captured(board: Sit) -> None:
+    run = board().on_to("completeness")
+    assert "Did we capture everything you were thinking?" in run.open.prompt
+    run.decide("Finish", captured="no", words="the river")
+    assert run.state.status == "completed"
+    assert "**no**: the river" in run.file("decisions.md")
