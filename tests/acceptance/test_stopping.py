@@ -16,6 +16,7 @@ from reconvene.core.commands import Abort, Command, Pause, RemarkIn, Rollback
 from reconvene.core.events import FilesEdited, LateOutputArchived, RunEnded, StepStarted
 from reconvene.errors import UserError
 from reconvene.ports import Assignment
+from reconvene.wire.workflow import parse_workflow
 
 TEAM = """
 name: w
@@ -120,6 +121,41 @@ def is_gone(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
     except (ProcessLookupError, FileNotFoundError):
         return True
+
+
+def test_a_drive_that_is_cancelled_gives_the_run_back_and_its_calls_are_in_doubt(tmp_path: Path) -> None:
+    async def meanwhile(assignment: Assignment) -> str:
+        await asyncio.sleep(600)
+        return "never"
+
+    async def cancel_when_it_works() -> None:
+        driving = asyncio.create_task(stage.engine.drive(stage.run))
+        await until(lambda: stage.agents.calls)
+        driving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await driving
+
+    stage = Stage(tmp_path, TEAM, {"a": [meanwhile, "done"], "b": "done"})
+    asyncio.run(cancel_when_it_works())
+    assert stage.other().drive().status == "completed"
+    assert stage.verdicts("R1/0/a") == ["doubt", "accepted"]
+
+
+def test_many_runs_driven_by_one_process_do_not_get_into_each_others_way(tmp_path: Path) -> None:
+    async def answer(assignment: Assignment) -> dict[str, object]:
+        await asyncio.sleep(0)
+        return {"text": f"about {assignment.run}", "files": {"own.md": f"{assignment.run}\n"}}
+
+    stage = Stage(tmp_path, TEAM.replace("agents: [a, b]}", "agents: [a]}"), {"a": answer})
+    runs = [stage.run, *(stage.engine.start(parse_workflow(stage.text)) for _ in range(19))]
+
+    async def drive_all() -> list[str]:
+        states = await asyncio.gather(*(stage.engine.drive(run) for run in runs))
+        return [state.status for state in states]
+
+    assert asyncio.run(drive_all()) == ["completed"] * 20
+    for run in runs:
+        assert stage.other(run=run).read("own.md") == f"{run}\n"
 
 
 # --- abort, and what comes too late ---

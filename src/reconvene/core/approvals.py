@@ -14,34 +14,45 @@ _PIECES = re.compile(r"[,.!;:\n…。！，、—–()\"“”]+|\s-+\s")
 _NOT_WORDS = re.compile(r"[^\w\s'/]+")
 
 _SHORT = frozenset(
-    "yes yep yeah yup ok okay okey k kk no nope nah great fine good perfect excellent nice cool sure right alright thanks"
+    "yes yep yeah yup ok okay okey k kk no nope nah great fine good perfect excellent nice cool sure right alright"
+    " thanks"
     " thx correct true wonderful lovely super ja nein gut danke jawohl oui si sí bien genau klasse prima"
     " lgtm proceed continue complete completed done next approve approved accept accepted agree agreed skip none na n/a"
     " nothing finished passt weiter nichts weitermachen einverstanden continuer continuez adelante nada"
-    " 好 好的 可以 继续 繼續 没问题 沒問題 同意 はい 大丈夫 続けて 了解 問題ありません 네 좋아요 계속 да хорошо продолжай продолжайте".split()
+    " 好 好的 可以 继续 繼續 没问题 沒問題 同意 はい 大丈夫 続けて 了解 問題ありません 네 좋아요 계속 да хорошо"
+    " продолжай продолжайте".split()
 )
 _TRAILING = (
     "please", "thanks", "thank you", "for now", "to me", "from me", "for me", "then", "now", "with this", "with that",
-    "with it", "as is", "as planned", "so far", "here", "today", "from my side", "at this point", "right now", "overall",
+    "with it", "as is", "as planned", "so far", "here", "today", "from my side", "at this point", "right now",
+    "overall",
 )  # fmt: skip
 _THING = r"(?:(?:it|this|that|everything|(?:the|this) (?:synthesis|summary|plan|draft|report|analysis|result|round)) )?"
 _PHRASES = re.compile(
     "|".join(
         (
-            rf"{_THING}(?:all )?(?:looks?|sounds?|seems?|is|are|it's|that's) (?:all )?(?:very |really |quite |just |pretty )?"
+            rf"{_THING}(?:all )?(?:looks?|sounds?|seems?|is|are|it's|that's) (?:all )?(?:very |really |quite |just "
+            rf"|pretty )?"
             r"(?:good|fine|great|right|ok|okay|perfect|correct|complete|excellent|well|solid|done)",
-            r"(?:it's|that's|all|i'm|im|i am|we're|we are) (?:all )?(?:good|fine|clear|set|ok|okay|done|happy|satisfied)",
+            r"(?:it's|that's|all|i'm|im|i am|we're|we are) (?:all )?(?:good|fine|clear|set|ok|okay|done|happy"
+            r"|satisfied)",
             r"(?:(?:let's|lets|let us|please|just|you can|we can|you may|happy to|ready to) )?"
-            r"(?:proceed|continue|go on|go ahead|carry on|move on|keep going|ship it|skip(?: (?:the checkpoint|this|it))?)",
+            r"(?:proceed|continue|go on|go ahead|carry on|move on|keep going|ship it|skip(?: (?:the checkpoint|this"
+            r"|it))?)",
             r"thank you|many thanks|well done|good (?:work|job)|great (?:work|job)|nice (?:work|job)",
-            r"(?:i have |there is |there's )?nothing (?:(?:else|more|further|significant|new) )?(?:to (?:add|change|correct|say|report))?",
+            r"(?:i have |there is |there's )?nothing (?:(?:else|more|further|significant|new) )?(?:to (?:add|change"
+            r"|correct|say|report))?",
             r"(?:i have |there are )?no (?:(?:more|further|other|new) )?"
-            r"(?:changes?|comments?|corrections?|feedback|remarks?|additions?|rounds?|notes?|objections?|questions?|input)",
+            r"(?:changes?|comments?|corrections?|feedback|remarks?|additions?|rounds?|notes?|objections?|questions?"
+            r"|input)",
             rf"{_THING}captures (?:everything|it all|it)(?: (?:i'm|i am|i was|we were) thinking)?",
             r"not (?:that i (?:know|can think) of|really)",
-            r"passt (?:so|schon|für mich)|alles (?:gut|klar|bestens|in ordnung|richtig)|sieht gut aus|in ordnung|weiter so"
-            r"|mach(?:t)? weiter|nichts (?:hinzuzufügen|zu ergänzen|weiter)|keine (?:anmerkungen|änderungen|ergänzungen)",
-            r"c'est bon|d'accord|rien à (?:ajouter|signaler)|tout va bien|de acuerdo|está bien|todo bien|nada (?:más|que añadir)"
+            r"passt (?:so|schon|für mich)|alles (?:gut|klar|bestens|in ordnung|richtig)|sieht gut aus|in ordnung"
+            r"|weiter so"
+            r"|mach(?:t)? weiter|nichts (?:hinzuzufügen|zu ergänzen|weiter)|keine (?:anmerkungen|änderungen"
+            r"|ergänzungen)",
+            r"c'est bon|d'accord|rien à (?:ajouter|signaler)|tout va bien|de acuerdo|está bien|todo bien|nada (?:más"
+            r"|que añadir)"
             r"|va bene|tutto bene",
         )
     )

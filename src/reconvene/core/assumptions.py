@@ -21,7 +21,8 @@ THRESHOLD = 0.2  # the change of a figure beyond which it matters
 _LONGEST = 20_000  # of a statement; more is a document, and its head is compared
 _ROUNDING = 1e-9
 
-_HEADING = re.compile(r"\s{0,3}(?P<level>#{1,6})\s+(?P<title>.*?)[\s#:]*$")
+_HEADING = re.compile(r"\s{0,3}(?P<level>#{1,6})\s+(?P<title>\S.*)")
+_LONGEST_TITLE = 100
 _BOLD_TITLE = re.compile(r"\s{0,3}(?:\*\*|__)(?P<title>[^*_\n]{1,60}?):?(?:\*\*|__):?\s*$")
 _ABOUT = re.compile(r"(?:[\d.)\s]*)(?:[\w-]+\s){0,3}assumptions?(?:\s[\w\s-]{0,40})?", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[-*+•–—]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -51,7 +52,7 @@ def assumptions_in(output: str) -> tuple[str, ...]:
             continue
         title = _titled(line)
         if title:
-            about = bool(_ABOUT.fullmatch(title[1]))
+            about = len(title[1]) <= _LONGEST_TITLE and bool(_ABOUT.fullmatch(title[1]))
             level = title[0] if about else (level if level and title[0] > level else 0)
             fresh = True
         elif level and (not line.strip() or _RULE.match(line)):
@@ -75,7 +76,7 @@ def contradicted(text: str, assumptions: Mapping[str, tuple[str, ...]]) -> Contr
 
 def _titled(line: str) -> tuple[int, str] | None:
     if heading := _HEADING.match(line):
-        return len(heading["level"]), _EMPHASIS.sub("", heading["title"]).strip(" :")
+        return len(heading["level"]), _EMPHASIS.sub("", heading["title"]).strip(" \t:#")
     if bold := _BOLD_TITLE.match(line):
         return 7, bold["title"].strip()
     return None

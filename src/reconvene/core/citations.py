@@ -27,7 +27,10 @@ class Citation(NamedTuple):
 
 
 _ID = re.compile(r"(?<![\w-])FB-(\d{1,9})(?![\w-])", re.IGNORECASE)
-_CITED = re.compile(r"[\[(]?\s*(?<![\w-])FB-\d{1,9}(?![\w-])(?:\s*[,;&/]\s*FB-\d{1,9})*\s*[\])]?(?:(?<=\])\([^()\s]{0,300}\))?", re.IGNORECASE)
+_CITED = re.compile(
+    r"[\[(]?\s*(?<![\w-])FB-\d{1,9}(?![\w-])(?:\s*[,;&/]\s*FB-\d{1,9})*\s*[\])]?(?:(?<=\])\([^()\s]{0,300}\))?",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\[(*_“\"]*[A-Z\d])")
 _CLAUSE = re.compile(r";\s+|,?\s+(?:but|while|whereas|however|although)\s+", re.IGNORECASE)
 

@@ -10,11 +10,14 @@ from reconvene.core.events import FileOut, Ref, Usage
 
 
 class RemarkIn(Struct, frozen=True):
-    """Something a person said, already split into kind, target and text."""
+    """Something a person said, already split into kind, target and text; a corrected figure also as was → now."""
 
     text: str
     kind: str = "comment"
     target: str = ""
+    was: str = ""
+    now: str = ""
+    lines: str = ""  # "plan.md:3-5": what it is about
 
 
 class StartRun(Struct, frozen=True):

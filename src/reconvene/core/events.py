@@ -43,14 +43,6 @@ class TaskStart(Struct, frozen=True, omit_defaults=True):
     own: tuple[Read, ...] = ()  # what only this agent is shown
 
 
-class Citation(Struct, frozen=True, omit_defaults=True):
-    """An output answers a remark: addressed, or declined with a reason."""
-
-    remark: str
-    how: Literal["addressed", "declined"] = "addressed"
-    reason: str = ""
-
-
 class Usage(Struct, frozen=True, omit_defaults=True):
     model: str = ""
     input_tokens: int = 0
@@ -196,7 +188,6 @@ class AttemptEnded(Event, frozen=True):
     reply: str = ""  # digest of the raw reply
     claim: str = ""  # of the next attempt, when then = retry
     recorded: bool = False  # the answer came from a recording
-    cites: tuple[Citation, ...] = ()
 
 
 class OptionsRevised(Event, frozen=True):

@@ -13,12 +13,10 @@ from reconvene.core.ids import digest_of, parse_task
 from reconvene.core.state import (
     EMPTY,
     TRANSITIONS,
-    CitedAt,
     FileVersion,
     Frame,
     GapCheck,
     ItemAt,
-    Measured,
     OutputAt,
     Record,
     RoundAt,
@@ -33,7 +31,6 @@ from reconvene.core.state import (
 from reconvene.core.workflow import Again, Continue
 from reconvene.errors import Bug
 
-_MEASURED = 5  # durations kept per agent
 _KEPT = 20  # how many recent failures the state keeps for people; the log has them all
 
 
@@ -318,8 +315,6 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     record = _spent(state.record, ev.usage)
     key = f"{ev.task}#{ev.attempt}"
     record = replace(record, ended=record.ended.set(key, ev.output.digest if ev.output else ""))
-    if ev.verdict == "accepted":
-        record = _answered(record, ev)
     if ev.why:
         record = replace(record, failures=(*record.failures, f"{ev.task}: {ev.why}")[-_KEPT:])
     state = replace(state, record=record)
@@ -343,23 +338,6 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     else:
         task = replace(task, status="ask" if ev.then == "ask" else "missing", why=ev.why)
     return _set_task(state, round_, step, task, closed=1)
-
-
-def _answered(record: Record, ev: e.AttemptEnded) -> Record:
-    """What the attempt took, and which remarks it answers."""
-    agent = parse_task(ev.task)[2]
-    old = record.measured.get(agent, Measured())
-    usage = ev.usage
-    measured = Measured(
-        calls=old.calls + 1,
-        seconds=(*old.seconds, usage.seconds)[-_MEASURED:],
-        tokens=old.tokens + usage.input_tokens + usage.output_tokens,
-        cost=old.cost + usage.cost,
-    )
-    cited = record.cited
-    for cite in ev.cites:
-        cited = cited.set(cite.remark, (*cited.get(cite.remark, ()), CitedAt(ev.task, cite.how, cite.reason)))
-    return replace(record, measured=record.measured.set(agent, measured), cited=cited)
 
 
 def _spent(record: Record, usage: e.Usage) -> Record:

@@ -25,17 +25,20 @@ _MOST_REMARKS = 60
 _EMPHASIS = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<name>[^*_:\n]{3,80})(?:(?P=mark)\s*:|:\s*(?P=mark))\s*")
 _TITLE = re.compile(r"(?:#{1,6}[ \t]*)?(?:\*\*|__)?(?P<name>[A-Za-z][A-Za-z _-]{4,24}?)(?:\*\*|__|:)*[ \t]*")
 _ALSO = re.compile(
-    r"\W*(?:also|additionally|in addition|besides|furthermore|moreover|separately|another (?:thing|point)|one more (?:thing|point)"
-    r"|second(?:ly)?|third(?:ly)?|finally|lastly|plus|on another note|by the way|btw|and (?:yes|no|also|by the way|finally)"
+    r"\W*(?:also|additionally|in addition|besides|furthermore|moreover|separately|another (?:thing|point)|one more"
+    r" (?:thing|point)"
+    r"|second(?:ly)?|third(?:ly)?|finally|lastly|plus|on another note|by the way|btw|and (?:yes|no|also|by the way"
+    r"|finally)"
     r"|außerdem|zudem|ferner)\b",
     re.IGNORECASE,
 )
 _REFERS_BACK = re.compile(
-    r"\W*(?:it|its|it['’]s|they|their|them|that|that['’]s|this|these|those|he|she|which|who|so|because|since|then|hence|therefore"
+    r"\W*(?:it|its|it['’]s|they|their|them|that|that['’]s|this|these|those|he|she|which|who|so|because|since|then"
+    r"|hence|therefore"
     r"|as|both|neither|otherwise|but|however|the same|er|sie|es|das|dies\w{0,2})\b",
     re.IGNORECASE,
 )
-_REACTION_TO = re.compile(r"\s*reaction[\s_-]+to[\s_-]+(?P<target>.+?)\s*", re.IGNORECASE | re.DOTALL)
+_REACTION_TO = re.compile(r"\s*reaction[\s_-]+to[\s_-]+(?P<target>\S(?:.*\S)?)\s*", re.IGNORECASE | re.DOTALL)
 
 
 def parse_remark(text: str) -> RemarkIn:
@@ -179,7 +182,8 @@ def _grouped(text: str, agents: tuple[str, ...]) -> list[str]:
         elif not last.definite:
             last = ruling
     ends = [*starts[1:], len(text)]
-    return [text[start:end].strip().rstrip(";").rstrip() for start, end in zip(starts, ends)]
+    groups = [text[start:end].strip().rstrip(";").rstrip() for start, end in zip(starts, ends)]
+    return [group for group in groups if group] or [text]
 
 
 def _begins_anew(sentence: Sentence, ruling: Ruling, last: Ruling) -> bool:

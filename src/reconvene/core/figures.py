@@ -1,7 +1,7 @@
 """Which figure a text puts in the place of which: "X, not Y", "not Y but X", "from X to Y", "X (previously Y)".
 
 Pure and linear: a sentence's figures are found once, and only the few words on either side of each are looked at.
-Knows the turns of phrase people replace a figure with (English first, some German, French, Spanish); nothing of remarks.
+Knows the turns of phrase people replace a figure with (English first, some other languages); nothing of remarks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from reconvene.core.quantities import DATE, Figure, aligned, change, comparable, figures_in
+from reconvene.core.quantities import Figure, aligned, change, comparable, figures_in
+from reconvene.core.units import DATE
 
 __all__ = ["Correction", "Figure", "Stated", "asserted", "change", "corrections_in", "figures_in", "stated_in"]
 
@@ -22,14 +23,17 @@ _WINDOW = 48  # how far before or behind a figure its cue may stand
 _WEAK_WORDS = r"(?:\W{1,3}(?:[^\W\d_]{1,14}\W{1,3}){0,3})?\W{0,3}$"
 # "not $850M", "instead of the 850": this figure is the one replaced, whatever else is said.
 _DENIED_BEFORE = re.compile(
-    r"(?:n['’]t|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly|previously|formerly|originally|initially"
-    r"|used to be|up from|down from|nicht|statt|anstatt|anstelle von|bisher|zuvor|früher|vorher|et non|au lieu de|y no|pas"
+    r"(?:n['’]t|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly|previously|formerly|originally"
+    r"|initially"
+    r"|used to be|up from|down from|nicht|statt|anstatt|anstelle von|bisher|zuvor|früher|vorher|et non|au lieu de|y"
+    r" no|pas"
     rf"|en lugar de|en vez de|antes))\b{_WEAK_WORDS}|(?:不是|而非|并非|並非)\s?$",
     re.IGNORECASE,
 )
 # "we wrote 29", "you have 2.1%", "the report says 11".
 _REPORTED_BEFORE = re.compile(
-    r"\b(?:you(?: still)? have|your \w{1,16}(?: still| only)? (?:has|have)|(?:we|you|i|they|it|(?:the|your|this|our) \w{1,16})\s(?:said|says?|wrote|writes?|had|assumed?|assumes|used"
+    r"\b(?:you(?: still)? have|your \w{1,16}(?: still| only)? (?:has|have)|(?:we|you|i|they|it|(?:the|your|this|our)"
+    r" \w{1,16})\s(?:said|says?|wrote|writes?|had|assumed?|assumes|used"
     rf"|thought|put|claims?|claimed|quoted?|states?|stated|shows?))\b{_WEAK_WORDS}",
     re.IGNORECASE,
 )
@@ -37,21 +41,26 @@ _REPORTED_BEFORE = re.compile(
 _DENIED_AFTER = re.compile(
     r"^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,5}?(?:wrong|incorrect|mistaken|outdated|out of date|obsolete|stale|old"
     r"|a typo|a mistake|an error|too (?:high|low|much|many|little|few)|falsch|veraltet)\b"
-    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:you|we|they) (?:work with|used?|had|quoted?|assumed?|wrote|said|took)\b"
-    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3})?in (?:the|your|this) (?:draft|text|report|summary|table|document|analysis|synthesis)\b"
-    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:is|was|are|were) (?:the (?:old |previous )?(?:figure|number|value)|from|before|last|until)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:you|we|they) (?:work with|used?|had|quoted?|assumed?|wrote|said"
+    r"|took)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3})?in (?:the|your|this) (?:draft|text|report|summary|table|document|analysis"
+    r"|synthesis)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:is|was|are|were) (?:the (?:old |previous )?(?:figure|number|value)"
+    r"|from|before|last|until)\b"
     r"|^\w{0,2}(?:ではなく|じゃなく)",
     re.IGNORECASE,
 )
 _EARLIER_BEFORE = re.compile(rf"\b(?:was|were|had been|from|war|waren|von)\b{_WEAK_WORDS}", re.IGNORECASE)
 _STATED_BEFORE = re.compile(
-    r"(?:\b(?:is|are|to|now|but|should be|should read|becomes?|be|ist|sind|auf|jetzt|nun|sondern|mais|sino)|['’]s|→|->|=)"
+    r"(?:\b(?:is|are|to|now|but|should be|should read|becomes?|be|ist|sind|auf|jetzt|nun|sondern|mais|sino)|['’]s|→"
+    r"|->|=)"
     rf"{_WEAK_WORDS}",
     re.IGNORECASE,
 )
 _PLAINLY = re.compile(
     r"(?:\b(?:is|are|was|were|be|read|now|stands? at|total(?:s|led)?|amounts? to|ist|sind|beträgt|est)\W{1,3}|[=:]\s?)"
-    r"(?:(?:about|around|roughly|only|just|now|at|nearly|almost|exactly|closer to|actually|some|etwa|rund)\W{1,3}){0,2}$",
+    r"(?:(?:about|around|roughly|only|just|now|at|nearly|almost|exactly|closer to|actually|some|etwa"
+    r"|rund)\W{1,3}){0,2}$",
     re.IGNORECASE,
 )
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
@@ -62,7 +71,8 @@ _CLAUSE_END = r"(?=;|:|\n|,(?!\d)|\.(?:\s|$)|[!?)—–]|\bbut\b|$)"
 _FIGURE = r"(?<!\S)[^\s,;\d]{0,6}\d[\d.,]{0,30}[^\s,;.)]{0,12}(?:\s(?:million|billion|thousand|percent|bn|m|k)\b)?"
 _DENIALS = (
     re.compile(
-        rf"(?:n't|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly))\b[^;\n]*?{_CLAUSE_END}", re.IGNORECASE
+        rf"(?:n't|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly))\b[^;\n]*?{_CLAUSE_END}",
+        re.IGNORECASE,
     ),
     re.compile(
         rf"\b(?:we|you|i|they|it)\s(?:said|wrote|had|assumed|used|thought)\b[^;\n]*?{_CLAUSE_END}", re.IGNORECASE

@@ -9,7 +9,7 @@ counts, what it was shown stays on record. Knows no workflow; texts come from th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from immutables import Map
 from msgspec import Struct, json
@@ -17,7 +17,7 @@ from msgspec import Struct, json
 from reconvene.core import events as e
 from reconvene.core.citations import Citation, How, citations
 from reconvene.core.ids import parse_task, task_id
-from reconvene.core.terms import holds_value
+from reconvene.core.terms import Stated, line_of
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "citations", "ledger"]
 
@@ -257,8 +257,9 @@ class _Fold:
                     unknown.append(Unknown(citation.id, path, citation.line))
                 elif citation.how == "addressed" and not _echoes(citation, known[citation.id]):
                     cited.setdefault(citation.id, citation.line)
+            page = _Page(path, text, Stated(text), file.remarks, cited)
             for remark in self.remarks:
-                reflection = _reflection(remark, path, text, file, cited, text_of)
+                reflection = _reflection(remark, page, text_of)
                 if reflection:
                     found.setdefault(remark.id, []).append(reflection)
         return found
@@ -281,24 +282,26 @@ def _echoes(citation: Citation, remark: e.RemarkAdded) -> bool:
     )
 
 
-def _reflection(
-    remark: e.RemarkAdded, path: str, text: str, file: _File, cited: dict[str, int], text_of: TextOf
-) -> Reflection | None:
-    if remark.id in cited:
-        return Reflection(path, "cites", cited[remark.id])
+class _Page(NamedTuple):
+    """A deliverable as it stands now."""
+
+    path: str
+    text: str
+    stated: Stated
+    remarks: int
+    cited: dict[str, int]  # remark → line
+
+
+def _reflection(remark: e.RemarkAdded, page: _Page, text_of: TextOf) -> Reflection | None:
+    if remark.id in page.cited:
+        return Reflection(page.path, "cites", page.cited[remark.id])
     if remark.kind == "edit":
-        stands = remark.path == path and remark.diff and _stands(text_of(e.Ref(remark.diff)), text)
-        return Reflection(path, "edit") if stands else None
-    now = str(getattr(remark, "now", "") or "")
+        stands = remark.path == page.path and remark.diff and _stands(text_of(e.Ref(remark.diff)), page.text)
+        return Reflection(page.path, "edit") if stands else None
     # A file from before the remark that happens to hold the value reflects nothing.
-    if now and file.remarks >= remark.number and holds_value(text, now):
-        return Reflection(path, "value", next(i for i, line in enumerate(_numbered(text, now), 1) if line))
+    if remark.now and page.remarks >= remark.number and page.stated.holds(remark.now):
+        return Reflection(page.path, "value", line_of(page.text, remark.now))
     return None
-
-
-def _numbered(text: str, value: str) -> Iterator[bool]:
-    yield from (holds_value(line, value) for line in text.splitlines())
-    yield True  # a value written across lines is found nowhere by itself: one past the end
 
 
 def _stands(diff: str, text: str) -> bool:

@@ -9,21 +9,22 @@ Targets and warnings are judged in `targets`; what another round would take is i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from immutables import Map
 from msgspec import Struct, json
 
 from reconvene.core import events as e
+from reconvene.core import targets
 from reconvene.core.estimates import Estimate, estimate
-from reconvene.core.ids import parse_task
 from reconvene.core.ledger import Ledger
-from reconvene.core.targets import Reading, chart, readings
+from reconvene.core.targets import Reading
 from reconvene.core.workflow import Again, Continue, End, Goto, Move
 
-__all__ = ["Estimate", "Metrics", "PhaseRounds", "Reading", "RoundTime", "aggregate", "chart", "estimate", "measure",
-           "readings"]  # fmt: skip
+__all__ = ["Estimate", "Metrics", "PhaseRounds", "Reading", "RoundTime", "aggregate", "estimate", "measure"]
+
+_MOST_BARS = 20  # rounds drawn: the latest
 
 
 class RoundTime(Struct, frozen=True):
@@ -62,7 +63,8 @@ class Metrics(Struct, frozen=True):
     paused_minutes: float = 0.0
     idle_minutes: float = 0.0
     remarks: int = 0
-    open_remarks: int | None = None  # None: no ledger was given
+    judged_remarks: int = 0  # of them, those of a run whose ledger was given
+    open_remarks: int = 0
     tasks: int = 0
     attempts: int = 0
     input_tokens: int = 0
@@ -88,19 +90,23 @@ class Metrics(Struct, frozen=True):
 
     @property
     def closure(self) -> float | None:
-        if self.open_remarks is None or not self.remarks:
-            return None
-        return 1 - self.open_remarks / self.remarks
+        return 1 - self.open_remarks / self.judged_remarks if self.judged_remarks else None
 
     @property
     def cost_per_deliverable(self) -> float | None:
         return self.cost / self.deliverables if self.deliverables and self.cost else None
 
     def readings(self) -> tuple[Reading, ...]:
-        return readings(self)
+        """The four success measures against their targets."""
+        return (
+            targets.completeness(self.completeness),
+            targets.rounds_per_phase([phase.rounds for phase in self.phases]),
+            targets.minutes_per_round([round_.minutes for round_ in self.rounds]),
+            targets.iteration_rate(self.iterations, self.decisions),
+        )
 
     def lines(self, width: int = 72) -> list[str]:
-        return chart(self, width)
+        return list(_lines(self, width))
 
     def to_json(self) -> dict[str, object]:
         row: dict[str, object] = json.decode(json.encode(self))
@@ -129,34 +135,11 @@ def measure(events: Iterable[e.AnyEvent], ledger: Ledger | None = None, complete
 
 
 def aggregate(runs: Iterable[Metrics]) -> Metrics:
-    """Several runs as one. Closure counts the runs whose ledger is known."""
+    """Several runs as one: every field is a sum or a list."""
     total = Metrics()
     for one in runs:
-        if one.open_remarks is None:
-            remarks, left = total.remarks, total.open_remarks
-        else:
-            remarks, left = total.remarks + one.remarks, (total.open_remarks or 0) + one.open_remarks
-        total = Metrics(
-            runs=total.runs + one.runs,
-            phases=total.phases + one.phases,
-            rounds=total.rounds + one.rounds,
-            decisions=total.decisions + one.decisions,
-            iterations=total.iterations + one.iterations,
-            to_approval=total.to_approval + one.to_approval,
-            completeness=total.completeness + one.completeness,
-            wait_minutes=total.wait_minutes + one.wait_minutes,
-            review_minutes=total.review_minutes + one.review_minutes,
-            paused_minutes=total.paused_minutes + one.paused_minutes,
-            idle_minutes=total.idle_minutes + one.idle_minutes,
-            remarks=remarks,
-            open_remarks=left,
-            tasks=total.tasks + one.tasks,
-            attempts=total.attempts + one.attempts,
-            input_tokens=total.input_tokens + one.input_tokens,
-            output_tokens=total.output_tokens + one.output_tokens,
-            cost=total.cost + one.cost,
-            deliverables=total.deliverables + one.deliverables,
-        )
+        joined = {name: getattr(total, name) + getattr(one, name) for name in Metrics.__struct_fields__}
+        total = Metrics(**joined)
     return total
 
 
@@ -174,7 +157,8 @@ class _Round:
         self.place = place
         self.seconds = 0.0
         self.worked = False  # a group's own round runs no agents: its phases do
-        self.shown = False
+        self.closed = False
+        self.shown = False  # before the person: what follows is no longer its time
 
 
 class _Fold:
@@ -211,7 +195,8 @@ class _Fold:
                 self._rounds[event.serial] = self._current
                 self._marks[event.serial] = self._files
             case e.StepStarted():
-                self._rounds[event.serial].worked = True
+                if event.serial in self._rounds:
+                    self._rounds[event.serial].worked = True
                 self.tasks += len(event.tasks)
             case e.AttemptEnded() | e.LateOutputArchived():
                 self._spend(event.usage)
@@ -219,9 +204,11 @@ class _Fold:
                 self._write(event)
             case e.CheckpointOpened():
                 self._checkpoint(event)
-            case e.CheckpointSkipped() | e.RoundClosed():
-                if isinstance(event, e.CheckpointSkipped) and event.serial in self._rounds:
-                    self._rounds[event.serial].shown = True
+            case e.RoundClosed():
+                if event.serial in self._rounds:
+                    self._rounds[event.serial].closed = True
+            case e.CheckpointSkipped():
+                self._show(event.serial)
             case e.DecisionRecorded():
                 self._decided(event)
             case e.RoundUndone():
@@ -249,7 +236,7 @@ class _Fold:
             self._reviews[-1] += seconds
         elif self._paused:
             self._pause += seconds
-        elif isinstance(event, e.TasksClaimed):
+        elif _takes_over(event):
             self._idle += seconds
         elif self._current is not None:
             self._wait += seconds
@@ -263,7 +250,7 @@ class _Fold:
         self.cost += usage.cost
 
     def _write(self, event: e.StepClosed) -> None:
-        scope = self._rounds[event.serial].event.scope
+        scope = self._rounds[event.serial].event.scope if event.serial in self._rounds else ""
         for file in event.files:
             if file.digest:
                 self._files = self._files.set(file.path, scope)
@@ -273,8 +260,13 @@ class _Fold:
     def _checkpoint(self, event: e.CheckpointOpened) -> None:
         self._open = event
         self._reviews.append(0.0)
-        if not event.attention and event.serial in self._rounds:
-            self._rounds[event.serial].shown = True
+        if not event.attention:
+            self._show(event.serial)
+
+    def _show(self, serial: int) -> None:
+        """This round's work is done and before the person."""
+        if serial in self._rounds:
+            self._rounds[serial].shown = True
 
     def _decided(self, event: e.DecisionRecorded) -> None:
         self._open = None
@@ -284,7 +276,8 @@ class _Fold:
         self.iterations += _another_round(event.move)
         if isinstance(event.move, Continue | End) and event.serial in self._rounds:
             place = self._rounds[event.serial].place
-            self._approved.append(sum(one.place == place and one.worked for one in self._rounds.values()))
+            rounds = sum(one.place == place and one.worked for one in self._rounds.values())
+            self._approved += [rounds] if rounds else []
 
     def _undone(self, event: e.RoundUndone) -> None:
         if self._open is not None and not event.dropped:  # rolled back without a decision: the round runs again
@@ -303,7 +296,7 @@ class _Fold:
             rounds=tuple(
                 RoundTime(self.run, one.event.phase, one.event.n, round(one.seconds / 60, 3), one.event.extra)
                 for one in worked
-                if one.shown
+                if one.shown or one.closed
             ),
             decisions=self.decisions,
             iterations=self.iterations,
@@ -314,7 +307,8 @@ class _Fold:
             paused_minutes=round(self._pause / 60, 3),
             idle_minutes=round(self._idle / 60, 3),
             remarks=self.remarks,
-            open_remarks=len(ledger.open_remarks()) if ledger is not None else None,
+            judged_remarks=len(ledger) if ledger is not None else 0,
+            open_remarks=len(ledger.open_remarks()) if ledger is not None else 0,
             tasks=self.tasks,
             attempts=self.attempts,
             input_tokens=self.tokens_in,
@@ -326,6 +320,11 @@ class _Fold:
     def _phase(self, place: str, worked: list[_Round]) -> PhaseRounds:
         extra = [one.event.extra for one in worked if one.place == place]
         return PhaseRounds(self.run, place, extra.count(False), extra.count(True))
+
+
+def _takes_over(event: e.AnyEvent) -> bool:
+    """Somebody takes the run up again: until then nobody worked, or nobody can say who did."""
+    return isinstance(event, e.TasksClaimed) or (isinstance(event, e.AttemptEnded) and event.verdict == "doubt")
 
 
 def _another_round(move: Move) -> bool:
@@ -342,3 +341,36 @@ def _answered(value: object) -> str:
         return ""
     word = str(value).strip().casefold().partition(" ")[0].strip(",.!:;")
     return "yes" if word in _YES else "no" if word in _NO else "partly"
+
+
+# --- for a terminal ---
+
+
+def _lines(metrics: Metrics, width: int) -> Iterator[str]:
+    yield from (reading.line() for reading in metrics.readings())
+    yield from _minutes_chart(metrics.rounds[-_MOST_BARS:], width)
+    reviewed = sum(metrics.review_minutes)
+    yield f"waited for agents {metrics.wait_minutes:.1f} min, reviewed {reviewed:.1f} min"
+    if metrics.closure is not None:
+        left = f", {metrics.open_remarks} open" if metrics.open_remarks else ""
+        yield f"remarks {metrics.remarks}, {metrics.closure:.0%} answered or reflected{left}"
+    tokens = metrics.input_tokens + metrics.output_tokens
+    spent = f"{metrics.tasks} agent tasks in {metrics.attempts} attempts, {tokens} tokens"
+    yield spent + (f", ${metrics.cost:.2f}" if metrics.cost else "")
+    if metrics.cost_per_deliverable is not None:
+        yield f"${metrics.cost_per_deliverable:.2f} for each of {metrics.deliverables} accepted deliverables"
+
+
+def _minutes_chart(rounds: Sequence[RoundTime], width: int) -> Iterator[str]:
+    """A bar per round, and where the target lies on the same scale."""
+    if not rounds:
+        return
+    several = len({round_.run for round_ in rounds}) > 1
+    labels = [f"{f'{one.run} ' if several else ''}{one.phase} {one.n}" for one in rounds]
+    longest = max(len(label) for label in (*labels, "target"))
+    room = max(10, width - longest - 14)
+    most = max(targets.GOOD_MINUTES, *(one.minutes for one in rounds))
+    for label, one in zip(labels, rounds, strict=True):
+        yield f"  {label:<{longest}} {targets.bar(one.minutes, most, room):<{room}} {one.minutes:6.1f} min".rstrip()
+    mark = min(room, max(1, round(room * targets.GOOD_MINUTES / most)))
+    yield f"  {'target':<{longest}} {'┄' * (mark - 1)}│{' ' * (room - mark)} {targets.GOOD_MINUTES:6.1f} min"

@@ -12,74 +12,20 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-PERCENT, POINTS, DATE = "%", "pp", "date"
-
-_CURRENCY = {
-    "$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "￥": "JPY", "₹": "INR", "₩": "KRW", "₺": "TRY",
-    "₪": "ILS", "₽": "RUB", "₴": "UAH", "A$": "AUD", "C$": "CAD", "Fr.": "CHF", "dollar": "USD", "dollars": "USD",
-    "euro": "EUR", "euros": "EUR", "pounds": "GBP", "francs": "CHF", "franken": "CHF", "yen": "JPY", "yuan": "CNY",
-    "rupees": "INR",
-}  # fmt: skip
-_CODES = frozenset(
-    "USD EUR GBP CHF JPY CNY RMB INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR KRW SGD HKD TRY ILS AED SAR UAH"
-    " RUB".split()
-)
-HARD_UNITS = _CODES | {PERCENT, POINTS}
-
-_SCALES = {
-    word: factor
-    for factor, words in (
-        (1e3, "k thousand tsd tausend mille 千"),
-        (1e4, "万 萬"),
-        (1e5, "lakh lakhs"),
-        (1e6, "m mn mm mln mio million millions millionen millones"),
-        (1e7, "crore crores"),
-        (1e8, "亿 億"),
-        (1e9, "b bn bln mrd mia billion billions milliarde milliarden milliards"),
-        (1e12, "tn trn trillion trillions 兆"),
-    )
-    for word in words.split()
-}
-_HAN_SCALES = "千万萬亿億兆"
-_LADDER = (1e12, 1e9, 1e6, 1e3, 1.0)
-# Behind a space these are more often metres, bits and kelvin than millions, billions and thousands.
-_ATTACHED_ONLY = frozenset({"m", "b", "k"})
-
-# Units that convert into one another, so that "7 years, not 18 months" and "1.2 GW, not 800 MW" compare.
-_CONVERTED = {
-    name: (unit, factor)
-    for unit, factor, names in (
-        ("days", 365.25, "year years yr yrs jahr jahre jahren"),
-        ("days", 91.3, "quarter quarters"),
-        ("days", 30.44, "month months monat monate monaten"),
-        ("days", 7.0, "week weeks woche wochen"),
-        ("days", 1.0, "day days tag tage tagen"),
-        ("days", 1 / 24, "hour hours hrs h stunden"),
-        ("days", 1 / 1440, "minute minutes min minuten"),
-        ("g", 1e3, "kg kilo kilos"),
-        ("g", 1e6, "t tonne tonnes ton tons tonnen"),
-        ("g", 1e9, "kt"),
-        ("W", 1e3, "kw"),
-        ("W", 1e6, "mw"),
-        ("W", 1e9, "gw"),
-        ("Wh", 1e3, "kwh"),
-        ("Wh", 1e6, "mwh"),
-        ("Wh", 1e9, "gwh"),
-        ("Wh", 1e12, "twh"),
-    )
-    for name in names.split()
-}
-_WORDS = "two three four five six seven eight nine ten eleven twelve".split()
-_SPELLED = {word: float(value) for value, word in enumerate(_WORDS, 2)} | {
-    "fifteen": 15.0, "twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0, "seventy": 70.0,
-    "eighty": 80.0, "ninety": 90.0,
-}  # fmt: skip
-# Words that follow a figure without saying what is counted.
-_NOT_UNITS = frozenset(
-    "a an and or of in on at to for from by per is are was were be not but the this that it its we our you your they as"
-    " than rather instead now then so if with und oder von im auf zu nicht sondern statt ist war pro et de du en y no"
-    " last next each every all only about more less higher lower up down until since before after has have had will"
-    " too also which who where when because".split()
+from reconvene.core.units import (
+    ATTACHED_ONLY,
+    CODES,
+    CONVERTED,
+    CURRENCY,
+    DATE,
+    HAN_SCALES,
+    HARD_UNITS,
+    LADDER,
+    NOT_UNITS,
+    PERCENT,
+    POINTS,
+    SCALES,
+    SPELLED,
 )
 
 _GAP = r"[ \u00a0\u202f]"
@@ -88,9 +34,9 @@ _TOKEN = re.compile(
     r"(?<![\d.])(?P<never>\d{4}-\d\d-\d\d(?!\d)|\d{1,2}:\d\d(?::\d\d)?(?!\d)|\d{1,2}([./])\d{1,2}\2\d{2,4}(?![\d.]))"
     # Nor are Q3, CO2, FB-001, v1.2, #7.
     r"|(?<![A-Za-z\d_#])(?<![A-Za-z]-)(?<!\d[.,])(?P<sign>(?<![\w)])[-+−])?"
-    rf"(?:(?P<currency>US\$|[AC]\$|[$€£¥￥₹₩₺₪₽₴]|Fr\.|(?:{'|'.join(sorted(_CODES))})){_GAP}?)?"
+    rf"(?:(?P<currency>US\$|[AC]\$|[$€£¥￥₹₩₺₪₽₴]|Fr\.|(?:{'|'.join(sorted(CODES))})){_GAP}?)?"
     rf"(?P<number>\d{{1,3}}(?:[ \u00a0\u202f'’]\d{{3}})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*)"
-    rf"|\b(?P<spelled>(?i:{'|'.join(_SPELLED)}))\b"
+    rf"|\b(?P<spelled>(?i:{'|'.join(SPELLED)}))\b"
 )
 _PERCENTAGE = re.compile(
     rf"{_GAP}?(?i:(?P<points>percentage[ -]points?\b|prozentpunkten?\b|ppts?\b|pp\b)"
@@ -113,7 +59,7 @@ _LONGEST_NUMBER = 40
 
 
 class Figure(Struct, frozen=True):
-    """One quantity. `value` is in the base of its unit (millions multiplied out, years as days); of a range, its middle."""
+    """One quantity, in the base of its unit: millions multiplied out, years as days. Of a range, its middle."""
 
     value: float
     unit: str  # a currency code, "%", "pp", "date" (a year), the word behind the figure, or ""
@@ -169,7 +115,7 @@ def _distance(one: float, two: float) -> float:
 def _readings(figure: Figure, beside: Figure) -> list[float]:
     values = [figure.value] + ([figure.other] if figure.other is not None else [])
     if figure.bare and beside.scale:
-        values = [value * scale for value in values for scale in _LADDER if scale <= beside.scale]
+        values = [value * scale for value in values for scale in LADDER if scale <= beside.scale]
     if figure.bare and not figure.unit and beside.unit == "days":
         # "7 years, not 4": the same unit of time.
         values = [value * _time_unit(beside) for value in values]
@@ -178,7 +124,7 @@ def _readings(figure: Figure, beside: Figure) -> list[float]:
 
 def _time_unit(figure: Figure) -> float:
     word = re.split(r"[^\w]+", figure.text.casefold())[-1]
-    return _CONVERTED.get(word, ("days", 1.0))[1]
+    return CONVERTED.get(word, ("days", 1.0))[1]
 
 
 def _figure(text: str, match: re.Match[str]) -> Figure | None:
@@ -196,20 +142,19 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     if unit is None:
         return None
     if mark:
-        unit = _CURRENCY.get(mark, mark)
+        unit = CURRENCY.get(mark, mark)
     value, other, unit = _converted(value, other, unit)
     if unit not in HARD_UNITS and not scale and _is_year(text, match):
         unit, end = DATE, match.end()
         value = float(match["number"])
     factor = (scale or 1.0) * (-1 if match["sign"] in ("-", "−") else 1)
-    return Figure(
-        value * factor, unit, text[match.start() : end], match.start(), end, None if other is None else other * factor, scale
-    )  # fmt: skip
+    second = None if other is None else other * factor
+    return Figure(value * factor, unit, text[match.start() : end], match.start(), end, second, scale)
 
 
 def _spelled(text: str, match: re.Match[str]) -> Figure:
     unit, scale, end = _tail(text, match.end(), False)
-    value, _, unit = _converted(_SPELLED[match["spelled"].casefold()], None, unit or "")
+    value, _, unit = _converted(SPELLED[match["spelled"].casefold()], None, unit or "")
     return Figure(value * (scale or 1.0), unit, text[match.start() : end], match.start(), end, None, scale)
 
 
@@ -218,14 +163,14 @@ def _is_year(text: str, match: re.Match[str]) -> bool:
     if match["currency"] or not (len(number) == 4 and number.isdigit() and 1900 <= int(number) < 2100):
         return False
     following = _NEXT_WORD.match(text, match.end())
-    alone = not following or following["word"].casefold() in _NOT_UNITS
+    alone = not following or following["word"].casefold() in NOT_UNITS
     return alone or bool(_DATED.search(text[max(0, match.start() - 12) : match.start()]))
 
 
 def _converted(value: float, other: float | None, unit: str) -> tuple[float, float | None, str]:
-    if unit not in _CONVERTED:
+    if unit not in CONVERTED:
         return value, other, unit
-    base, factor = _CONVERTED[unit]
+    base, factor = CONVERTED[unit]
     return value * factor, None if other is None else other * factor, base
 
 
@@ -239,28 +184,28 @@ def _tail(text: str, position: int, money: bool) -> tuple[str | None, float, int
         scale, position = found
         word = _NEXT_WORD.match(text, position)
     if symbol := _NEXT_SYMBOL.match(text, position):
-        return _CURRENCY[symbol["symbol"]], scale, symbol.end()
+        return CURRENCY[symbol["symbol"]], scale, symbol.end()
     if not word:
         return "", scale, position
     name = word["word"]
-    if name in _CODES or name.casefold() in _CURRENCY:
-        return _CURRENCY.get(name.casefold(), name), scale, word.end("word")
+    if name in CODES or name.casefold() in CURRENCY:
+        return CURRENCY.get(name.casefold(), name), scale, word.end("word")
     if not word["gap"] and name.casefold() in ("st", "nd", "rd", "th"):
         return None, scale, position
-    if money or name.casefold() in _NOT_UNITS:
+    if money or name.casefold() in NOT_UNITS:
         return "", scale, position
     return name.casefold(), scale, word.end("word")
 
 
 def _scale(word: re.Match[str], money: bool) -> tuple[float, int] | None:
     name = word["word"]
-    if name[0] in _HAN_SCALES:
-        return _SCALES[name[0]], word.start("word") + 1
+    if name[0] in HAN_SCALES:
+        return SCALES[name[0]], word.start("word") + 1
     if money and name == "T":
         return 1e12, word.end("word")
-    if name.casefold() not in _SCALES or (name in _ATTACHED_ONLY and word["gap"] and not money):
+    if name.casefold() not in SCALES or (name in ATTACHED_ONLY and word["gap"] and not money):
         return None
-    return _SCALES[name.casefold()], word.end() if len(name) == 3 else word.end("word")
+    return SCALES[name.casefold()], word.end() if len(name) == 3 else word.end("word")
 
 
 def _value(digits: str) -> tuple[float | None, float | None]:

@@ -19,42 +19,52 @@ def require_alive(turn: Turn) -> None:
 
 
 def add_remarks(turn: Turn, remarks: tuple[c.RemarkIn, ...], by: str, door: str) -> tuple[str, ...]:
-    return tuple(
-        add_remark(turn, remark.kind, remark.text, by, door, target=remark.target)
-        for remark in remarks
-        if remark.text.strip()
-    )
+    return tuple(add_remark(turn, remark, by, door) for remark in remarks if remark.text.strip())
 
 
-def add_remark(
-    turn: Turn, kind: str, text: str, by: str, door: str, *, target: str = "", path: str = "", diff: str = ""
-) -> str:
+def add_remark(turn: Turn, remark: c.RemarkIn, by: str, door: str, *, path: str = "", diff: str = "") -> str:
+    """Durable at once, with the engine's opinion of how much it weighs. The same remark at the same place is one."""
     state = turn.state
     point = state.world.open
     place = point.id if point else ""
-    known = state.record.said.get(remark_key(place, kind, target, text + diff, by))
+    known = state.record.said.get(remark_key(place, remark.kind, remark.target, remark.text + diff, by))
     if known is not None:
         return state.record.remarks[known].id
     number = len(state.record.remarks) + 1
-    frame = turn.frame
+    level, reason = _weigh(turn, remark) if not diff else ("minor", "an edit of a file")
     turn.emit(
         e.RemarkAdded(
             at=turn.now,
             id=remark_id(number),
             number=number,
-            kind=kind,
-            text=text,
-            target=target,
+            kind=remark.kind,
+            text=remark.text,
+            target=remark.target,
             by=by,
             door=door,
-            phase=frame.phase,
-            n=frame.round.n if frame.round else 0,
+            phase=turn.frame.phase,
+            n=turn.frame.round.n if turn.frame.round else 0,
             checkpoint=place,
             path=path,
             diff=diff,
+            lines=remark.lines,
+            was=remark.was,
+            now=remark.now,
+            level=level,
+            reason=reason,
         )
     )
     return remark_id(number)
+
+
+def _weigh(turn: Turn, remark: c.RemarkIn) -> tuple[str, str]:
+    from reconvene.core.significance import assess, assumptions_in
+
+    frame = turn.frame
+    outputs = frame.round.outputs if frame.round and frame.round.outputs else frame.outputs
+    assumptions = {output.agent: assumptions_in(turn.book.text(output.output.digest)) for output in outputs}
+    found = assess(remark.kind, remark.text, assumptions, was=remark.was, now=remark.now)
+    return found.level, found.reason
 
 
 def record_edits(turn: Turn, command: c.RecordEdits) -> None:
@@ -66,15 +76,8 @@ def record_edits(turn: Turn, command: c.RecordEdits) -> None:
     turn.emit(e.FilesEdited(at=turn.now, files=files, by=command.by))
     for edit in fresh:
         verb = "Edited" if edit.digest else "Deleted"
-        add_remark(
-            turn,
-            "edit",
-            f"{verb} {edit.path} ({edit.summary})",
-            command.by,
-            command.door,
-            path=edit.path,
-            diff=edit.diff,
-        )
+        said = c.RemarkIn(f"{verb} {edit.path} ({edit.summary})", "edit")
+        add_remark(turn, said, command.by, command.door, path=edit.path, diff=edit.diff)
 
 
 def save_draft(turn: Turn, command: c.SaveDraft) -> None:

@@ -6,12 +6,16 @@ Only what an expression asks for is built, so that a condition costs what it loo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from reconvene.core.book import Book
 from reconvene.core.events import RemarkAdded
 from reconvene.core.expressions import compile as compile_expression
 from reconvene.core.state import Frame, RoundAt, RunState, Value
 from reconvene.core.workflow import Again
+
+if TYPE_CHECKING:
+    from reconvene.core.routing import Routed
 
 ENGINE_NAMES = (
     "feature",
@@ -215,6 +219,24 @@ def remarks_here(state: RunState) -> list[RemarkAdded]:
     return found[::-1]
 
 
+def routes(state: RunState, book: Book) -> tuple[Routed, ...]:
+    """Which agents of the phase in front the remarks made here affect, and by which rule."""
+    from reconvene.core.routing import AgentProfile, affected
+
+    frame = state.world.top
+    outputs = {output.agent: output for output in frame.outputs}
+    named = dict.fromkeys(agent for step in book.phase(frame.phase).steps for agent in step.agents) if frame.phase else {}
+    workers = [agent for agent in named if book.workflow.agents[agent].remit] or list(named)
+    profiles = {
+        agent: AgentProfile(
+            agent, book.workflow.agents[agent].remit, book.text(outputs[agent].output.digest) if agent in outputs else ""
+        )
+        for agent in workers
+    }
+    always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
+    return affected(remarks_here(state), profiles, always)
+
+
 def decision_rows(state: RunState) -> list[dict[str, object]]:
     """Every decision at a checkpoint of the workflow, with what was said there and how much it weighs."""
     said: dict[str, list[RemarkAdded]] = {}
@@ -280,7 +302,7 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
             case "feedback":
                 scope[root] = feedback_view(state)
             case "routing":
-                scope[root] = {"affected": []}
+                scope[root] = {"affected": [routed.agent for routed in routes(state, book)]}
             case "decisions":
                 scope[root] = decision_rows(state)
             case "rounds_by_phase":

@@ -15,13 +15,14 @@ from msgspec import Struct
 MOST_PIECES = 400
 
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_BULLET = re.compile(r"(?P<indent>[ \t]{0,12})(?:[-*+•‣▪◦·–—]|\d{1,3}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+(?=\S)")
+_BULLET = re.compile(r"(?P<indent>[ \t]{0,12})(?:[-*+•‣▪◦·–—]|(?P<number>\d{1,3})[.)])(?:[ \t]+\[[ xX]\])?[ \t]+(?=\S)")
 _ATTACHED = re.compile(r"\s{0,3}[>|]")
 _WRAPPED = 50  # no editor wraps lines shorter than this
 _ENDED = (".", "!", "?", ";", ":", "。", "！", "？", "…", "；", "：")
 _BOUNDARY = re.compile(r"[.!?…]['\"”’»)\]*_]{0,4}\s+|;\s+|[。！？；]\s*")
 _ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|z\.b|d\.h|u\.a|approx|ca|vs|etc|mr|mrs|ms|dr|prof|no|nr|st|inc|ltd|co|mio|mrd|tsd|resp|incl|excl|fig"
+    r"(?:\b(?:e\.g|i\.e|z\.b|d\.h|u\.a|approx|ca|vs|etc|mr|mrs|ms|dr|prof|no|nr|st|inc|ltd|co|mio|mrd|tsd|resp|incl"
+    r"|excl|fig"
     r"|bzw|usw|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)|\b[a-z])\.\s+$",
     re.IGNORECASE,
 )
@@ -77,9 +78,12 @@ def sentences(text: str) -> Iterator[Sentence]:
 class _Open:
     """A block being collected."""
 
-    def __init__(self, line: str, *, listed: bool = False, indent: int = 0, whole: bool = False, gap: bool = False) -> None:
+    def __init__(
+        self, line: str, *, listed: bool = False, indent: int = 0, whole: bool = False, gap: bool = False
+    ) -> None:
         self.lines = [line]
         self.listed, self.indent, self.whole, self.gap = listed, indent, whole, gap
+        self.number = 0  # of a numbered list's item
 
     def closed(self) -> Block:
         return Block("\n".join(self.lines).strip(), self.listed, self.whole, self.gap)
@@ -88,18 +92,26 @@ class _Open:
 def _take(found: list[_Open], line: str, gap: bool) -> None:
     last = found[-1] if found else None
     bullet = _BULLET.match(line)
-    if bullet:
+    if bullet and _counts_on(found, bullet["number"]):
         indent = len(bullet["indent"].expandtabs(4))
         if last and last.listed and indent > last.indent + 1:
             _extend(found, line, whole=True)  # a sub-item belongs to its item
         else:
             found.append(_Open(line[bullet.end() :], listed=True, indent=indent, gap=gap))
+            found[-1].number = int(bullet["number"] or 0)
     elif last and _ATTACHED.match(line) and not gap:
         _extend(found, line, whole=True)
     elif last and (line[0].isspace() or (not gap and _goes_on(last, line))):
         last.lines.append(line.strip())
     else:
         found.append(_Open(line, gap=gap, whole=bool(_ATTACHED.match(line))))
+
+
+def _counts_on(found: list[_Open], number: str | None) -> bool:
+    """ "12. That is how many we have" begins no list: its number is what the person says."""
+    if number is None or int(number) == 1:
+        return True
+    return bool(found) and found[-1].listed and int(number) == found[-1].number + 1
 
 
 def _goes_on(last: _Open, line: str) -> bool:

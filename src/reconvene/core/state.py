@@ -203,21 +203,6 @@ class GapCheck(Struct, frozen=True):
     agents: tuple[str, ...] = ()
 
 
-class CitedAt(Struct, frozen=True):
-    task: str
-    how: str
-    reason: str = ""
-
-
-class Measured(Struct, frozen=True):
-    """What an agent's accepted attempts took, for the preview of another round."""
-
-    calls: int = 0
-    seconds: tuple[float, ...] = ()  # of the latest few
-    tokens: int = 0
-    cost: float = 0.0
-
-
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -230,8 +215,6 @@ class Record(Struct, frozen=True):
     drafts: Map[str, str] = Map()  # place → digest of the JSON object of answers so far
     gap_checks: tuple[GapCheck, ...] = ()
     ended: Map[str, str] = Map()  # "task#attempt" → digest of what it gave, every attempt ever recorded
-    cited: Map[str, tuple[CitedAt, ...]] = Map()  # remark id → the outputs that answer it
-    measured: Map[str, Measured] = Map()
     seen: Map[str, int] = Map()  # agent → number of remarks it has been shown
     undone: Map[str, int] = Map()  # place/n → times undone
     undos: int = 0

@@ -186,18 +186,29 @@ def figures(text: str) -> Iterator[Figure]:
         yield Figure(value * _SCALES.get(scale, 1.0), unit, written.strip(" -\n"))
 
 
-def holds_value(text: str, value: str) -> bool:
-    """Does the text state this value: the same words, or the same figure however it is written ($900M, 900 million)?"""
-    wanted = " ".join(value.split()).casefold()
-    if not wanted:
-        return False
-    amounts = list(figures(value))
-    rest = telling(value)
-    if amounts and len(rest) <= 1:
-        stated = list(figures(text))
-        return all(any(_alike(amount, other) for other in stated) for amount in amounts)
-    flat = " ".join(text.split()).casefold()
-    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", flat) is not None
+class Stated:
+    """A text that is asked for many values: read once."""
+
+    def __init__(self, text: str) -> None:
+        self._flat = " ".join(text.split()).casefold()
+        self._figures: dict[str, list[Figure]] = {}
+        for figure in figures(text):
+            self._figures.setdefault(figure.key, []).append(figure)
+
+    def holds(self, value: str) -> bool:
+        """The same words, or the same figure however it is written ($900M, 900 million)?"""
+        wanted = " ".join(value.split()).casefold()
+        if not wanted:
+            return False
+        amounts = list(figures(value))
+        if amounts and len(telling(value)) <= 1:
+            return all(any(_alike(amount, other) for other in self._figures.get(amount.key, ())) for amount in amounts)
+        return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", self._flat) is not None
+
+
+def line_of(text: str, value: str) -> int:
+    """The first line that states the value, counted from 1; 0 where only several lines together do."""
+    return next((number for number, line in enumerate(text.splitlines(), 1) if Stated(line).holds(value)), 0)
 
 
 def _alike(amount: Figure, other: Figure) -> bool:

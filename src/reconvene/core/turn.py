@@ -13,6 +13,11 @@ from reconvene.core.state import Frame, RunState
 from reconvene.core.workflow import Phase
 
 _NOWHERE = Frame(phase="", scope="", entry=0, stage="round")
+_WHOLE_RUN = Phase(id="")
+
+
+def _phase_of(book: Book, frame: Frame) -> Phase:
+    return book.phase(frame.phase) if frame.phase else _WHOLE_RUN
 
 
 class Turn:
@@ -26,11 +31,14 @@ class Turn:
         self.events: list[e.AnyEvent] = []
         self.blobs: dict[str, bytes] = {}
         self.frame: Frame = state.world.cursor[-1] if state.world.cursor else _NOWHERE  # the top one
+        self.phase: Phase = _phase_of(book, self.frame)  # its definition
 
     def emit(self, event: e.AnyEvent) -> None:
         self.events.append(event)
         self.state = evolve(self.state, event)
-        self.frame = self.state.world.cursor[-1]
+        before, self.frame = self.frame, self.state.world.cursor[-1]
+        if self.frame.phase != before.phase:
+            self.phase = _phase_of(self.book, self.frame)
 
     def keep(self, value: object) -> e.Ref:
         """A JSON value as an artefact."""
@@ -38,10 +46,6 @@ class Turn:
         digest = self.book.keep(data)
         self.blobs[digest] = data
         return e.Ref(digest, "json", len(data))
-
-    @property
-    def phase(self) -> Phase:
-        return self.book.phase(self.frame.phase)
 
     def met(self, kind: str, key: str, message: str, **more: object) -> None:
         self.emit(e.TroubleMet(at=self.now, trouble=e.Trouble(kind, key, message, **more)))  # type: ignore[arg-type]

@@ -12,17 +12,26 @@ from msgspec import Struct
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _EMPTY = frozenset(
-    "the a an and or but if of in on at to for from by with as is are was were be been being am do does did has have had"
-    " will would shall should can could may might must it its this that these those there here he she they them their we us"
-    " our ours you your i my me his her which who whom what when where why how than then so such very quite just also too"
-    " only about around roughly approximately at least most more less some any all each every both per over under into onto"
-    " out up down off again yet still already now today yesterday tomorrow soon next last year years month months week weeks"
-    " day days time one two three four five six seven eight nine ten new assume assumes assumed assumption expect expected"
+    "the a an and or but if of in on at to for from by with as is are was were be been being am do does did has have"
+    " had"
+    " will would shall should can could may might must it its this that these those there here he she they them their"
+    " we us"
+    " our ours you your i my me his her which who whom what when where why how than then so such very quite just also"
+    " too"
+    " only about around roughly approximately at least most more less some any all each every both per over under"
+    " into onto"
+    " out up down off again yet still already now today yesterday tomorrow soon next last year years month months"
+    " week weeks"
+    " day days time one two three four five six seven eight nine ten new assume assumes assumed assumption expect"
+    " expected"
     " stay stays keep keeps remain remains continue continues not no never none yes please percent cent per"
-    " der die das und oder aber ein eine einer ist sind war wird werden hat haben wir ihr sie es nicht kein keine im in von"
+    " der die das und oder aber ein eine einer ist sind war wird werden hat haben wir ihr sie es nicht kein keine im"
+    " in von"
     " zu mit auf für".split()
 )
-_NEGATIONS = frozenset("not no never none nobody nothing neither nor without cannot hardly unlikely nicht kein keine nie".split())
+_NEGATIONS = frozenset(
+    "not no never none nobody nothing neither nor without cannot hardly unlikely nicht kein keine nie".split()
+)
 _NEGATION_REACH = 4
 
 # Opposites, by stem. Each axis: what points one way, what points the other.
@@ -34,16 +43,20 @@ _AXES: Mapping[str, tuple[str, str]] = {
         " weak weaker collapse slump cut reduce worse",
     ),
     "goes on or ends": (
-        "stay keep remain continue last hold persist extend renew survive stable open launch start begin keeps maintain",
-        "end stop close cease expire cancel scrap abandon terminate leave left quit withdraw discontinue drop retire lapse"
+        "stay keep remain continue last hold persist extend renew survive stable open launch start begin keeps"
+        " maintain",
+        "end stop close cease expire cancel scrap abandon terminate leave left quit withdraw discontinue drop retire"
+        " lapse"
         " revoke lose shut closure closed abolish",
     ),
     "allowed or not": (
         "allow approve legal grant authorise authorize available",
         "ban banned forbid forbidden prohibit reject refuse illegal block deny revoke unavailable",
     ),
-    "enough or not": ("enough sufficient ample plenty secure reliable certain", "shortage scarce lack insufficient short unreliable"),
-    "early or late": ("early earlier ahead fast quick quickly rapid soon", "late later delay delayed behind slow slowly"),
+    "enough or not": ("enough sufficient ample plenty secure reliable certain", "shortage scarce lack insufficient"
+    " short unreliable"),
+    "early or late": ("early earlier ahead fast quick quickly rapid soon", "late later delay delayed behind slow"
+    " slowly"),
 }  # fmt: skip
 
 
@@ -86,7 +99,9 @@ def read(text: str) -> Wording:
         stems.add(short)
         if reach:
             negated.add(short)
-    return Wording(frozenset(stems), head, frozenset(negated), {axis: frozenset(ways) for axis, ways in directions.items()})
+    return Wording(
+        frozenset(stems), head, frozenset(negated), {axis: frozenset(ways) for axis, ways in directions.items()}
+    )
 
 
 def opposed(one: Wording, two: Wording) -> bool:

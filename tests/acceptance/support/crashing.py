@@ -17,6 +17,7 @@ from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
 from reconvene.core.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.events import AnyEvent, Usage
+from reconvene.core.evolve import fold
 from reconvene.core.ids import digest_of
 from reconvene.ports import Answer, Assignment, History, IndexRow, Listener, Workspace
 from reconvene.wire.workflow import parse_workflow
@@ -129,7 +130,7 @@ class CrashingAgents:
         note(self._calls, name)
         self._fuse("call")
         pace = random.Random(f"{self._seed}/{assignment.task}").randrange(8)
-        await asyncio.sleep(pace / 2000)
+        await asyncio.sleep(pace / 2000 if assignment.run == RUN else 0)
         self._fuse("return")
         said = "; ".join(remark["text"] for remark in assignment.remarks)
         read = digest_of(b"".join(assignment.files[path] for path in sorted(assignment.files)))
@@ -210,3 +211,23 @@ def rule(home: str, option: str, **arguments: object) -> dict[str, object]:
     engine.submit(RUN, AnswerCheckpoint("", option, by="ann", door="test"))
     asyncio.run(engine.close())
     return play(home, **arguments)  # type: ignore[arg-type]
+
+
+_LONG = """
+name: long
+agents: {a: {}}
+phases:
+  - {id: work, agents: [a], output: notes, rounds: {until: "round.n >= 120", max: 200}}
+"""
+
+
+def play_long(home: str, place: str = "", at: int = 0) -> dict[str, object]:
+    """So many events that states are kept as snapshots on the way."""
+    engine = open_engine(home, Fuse(place, at), 0)
+    if not engine.log.head("long-1"):
+        engine.start(parse_workflow(_LONG))
+    state = engine.drive_sync("long-1")
+    folded = fold(event for _, event in engine.log.read("long-1"))
+    same = engine.load("long-1") == folded
+    asyncio.run(engine.close())
+    return {"status": state.status, "seq": state.seq, "same": same}

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 _SEQ_BITS = 32
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
 _LONG_CONTENT = 1024
+_REMEMBERED = 4096
 _LONG_BATCH = 2048  # above it, two would not fit on a page; below, packing costs more time than it saves space
 
 _FIND = "SELECT id, head, status FROM runs WHERE run = ?"
 _ADD_RUN = "INSERT INTO runs (run, head) VALUES (?, 0)"
-_MOVE_HEAD = "UPDATE runs SET head = ? WHERE id = ?"
+_MOVE_HEAD = "UPDATE runs SET head = ? WHERE id = ? AND head = ?"
 # Naming `status` rewrites its index even where the value stays, one more page to sync: only when it changes.
-_MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, doc = ? WHERE id = ?"
+_MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, doc = ? WHERE id = ? AND head = ?"
 _MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
 _ADD_EVENTS = "INSERT INTO appends (key, events) VALUES (?, CAST(? AS TEXT))"
 _ADD_PACKED_EVENTS = "INSERT INTO appends (key, events) VALUES (?, ?)"
@@ -54,6 +55,8 @@ class SqliteLog:
     def __init__(self, path: str | os.PathLike[str], *, busy_timeout: float = 10.0) -> None:
         self._path = os.path.abspath(path)
         self._lock = RLock()
+        self._places: dict[str, tuple[int, str | None, int]] = {}  # run → id, status and head after our last append
+        self._stored: set[str] = set()  # digests known to be on disk
         self._presence = Presence(os.path.join(os.path.dirname(self._path), "processes"))
         with self._plain_words():
             self._connection = connect(self._path, busy_timeout)
@@ -70,30 +73,56 @@ class SqliteLog:
 
         # Everything that needs no lock is done before one is taken.
         batch_is_packed, batch = _pack(encode_batch(events), _LONG_BATCH)
-        packed = [(digest, *_pack(data)) for digest, data in artefacts.items()]
+        fresh = [(digest, *_pack(data)) for digest, data in artefacts.items() if digest not in self._stored]
         new_head = expected_seq + len(events)
         with self._transaction():
             execute = self._connection.execute
-            found = execute(_FIND, (run,)).fetchone()
-            key, head, status = found or (0, 0, None)
-            if head != expected_seq:
-                raise Conflict(
-                    f"Run {run} has moved on: its log is at {head}, not at {expected_seq}.",
-                    hint="Somebody else was faster. Look at where it stands now: reconvene show " + run,
-                )
-            if not found:
-                key = execute(_ADD_RUN, (run,)).lastrowid
+            key, status = self._place(run, expected_seq)
+            if index is None:
+                moved = execute(_MOVE_HEAD, (new_head, key, expected_seq))
+            else:
+                row = (new_head, index.workflow, index.started, index.updated, index.doc, key, expected_seq)
+                moved = execute(_MOVE_ROW, row)
+            if not moved.rowcount:
+                self._places.pop(run, None)
+                raise self._conflict(run, expected_seq)
+            if index is not None and index.status != status:
+                execute(_MOVE_STATUS, (index.status, key))
             if events:
                 execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, (key << _SEQ_BITS | new_head, batch))
-            if index is None:
-                execute(_MOVE_HEAD, (new_head, key))
-            else:
-                execute(_MOVE_ROW, (new_head, index.workflow, index.started, index.updated, index.doc, key))
-                if index.status != status:
-                    execute(_MOVE_STATUS, (index.status, key))
-            for artefact in packed:
+            for artefact in fresh:
                 execute(_ADD_ARTEFACT, artefact)
+        if index is not None:
+            self._remember(run, (key, index.status, new_head), [artefact[0] for artefact in fresh])
         return new_head
+
+    def _place(self, run: str, expected_seq: int) -> tuple[int, str | None]:
+        """A run's id and status. What the last append here left may be trusted: if anybody appended since, the swap of
+        the head fails."""
+        known = self._places.get(run)
+        if known is not None and known[2] == expected_seq:
+            return known[0], known[1]
+        found = self._connection.execute(_FIND, (run,)).fetchone()
+        key, head, status = found or (0, 0, None)
+        if head != expected_seq:
+            raise self._conflict(run, expected_seq)
+        return (key, status) if found else (self._connection.execute(_ADD_RUN, (run,)).lastrowid or 0, None)
+
+    def _conflict(self, run: str, expected_seq: int) -> Conflict:
+        found = self._connection.execute(_FIND, (run,)).fetchone()
+        return Conflict(
+            f"Run {run} has moved on: its log is at {found[1] if found else 0}, not at {expected_seq}.",
+            hint="Somebody else was faster. Look at where it stands now: reconvene show " + run,
+        )
+
+    def _remember(self, run: str, place: tuple[int, str | None, int], stored: list[str]) -> None:
+        """After the commit: where the run is, and what need not be stored again."""
+        if len(self._places) > _REMEMBERED:
+            self._places.clear()
+        if len(self._stored) > _REMEMBERED:
+            self._stored.clear()
+        self._places[run] = place
+        self._stored.update(stored)
 
     def head(self, run: str) -> int:
         with self._plain_words():
