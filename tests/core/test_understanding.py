@@ -224,3 +224,10 @@ def test_no_word_is_lost_or_reordered(pieces: list[str]) -> None:
 def test_a_number_at_the_head_of_a_line_is_not_taken_for_a_list() -> None:
     assert texts("12. That is how many beds there are.") == ["12. That is how many beds there are."]
     assert texts("1. one\n2. two\n4. four") == ["one", "two", "4. four"]
+
+
+def test_a_kind_written_in_the_middle_of_a_line_begins_a_remark() -> None:
+    assert [(each.kind, each.text) for each in understand("We sold it. Clarification: only the north")] == [
+        ("strategic shift", "We sold it."),
+        ("clarification", "only the north"),
+    ]

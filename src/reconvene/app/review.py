@@ -1,0 +1,154 @@
+"""What a person needs beside the checkpoint: the ledger, the preview of another round, the stop meter, the metrics.
+
+Advice, never a gate. Computed from the log when somebody looks; nothing here is stored.
+"""
+
+from __future__ import annotations
+
+from reconvene.app.engine import Engine
+from reconvene.app.session import Session
+from reconvene.core import estimates, metrics, ratings, scope
+from reconvene.core import events as e
+from reconvene.core import ledger as ledgers
+from reconvene.core.ids import parse_task
+from reconvene.core.rating_replies import Ratings, parse_ratings
+from reconvene.core.workflow import Again
+from reconvene.errors import StoreError
+
+
+def ledger(engine: Engine, run: str) -> ledgers.Ledger:
+    """The life of every remark: captured, delivered, answered, reflected."""
+
+    def text_of(ref: e.Ref) -> str:
+        try:
+            return engine.log.artefact(ref.digest).decode("utf-8", errors="replace")
+        except StoreError:
+            return ""
+
+    return ledgers.ledger((event for _, event in engine.log.read(run)), text_of)
+
+
+def stats(engine: Engine, run: str) -> metrics.Metrics:
+    session = engine.session(run)
+    answer = _completeness(session)
+    return metrics.measure((event for _, event in engine.log.read(run)), ledger(engine, run), answer)
+
+
+def stats_of_all(engine: Engine) -> metrics.Metrics:
+    return metrics.aggregate([stats(engine, row.run) for row in engine.log.index()])
+
+
+def _completeness(session: Session) -> object:
+    """The answer to a workflow's own closing question, kept in a value named `completeness`."""
+    if "completeness" not in session.book.workflow.names:
+        return None
+    return scope.load_value(session.book, scope.value_at(session.state, session.book, "completeness"))
+
+
+def review(engine: Engine, run: str) -> dict[str, object]:
+    """For the open checkpoint: remarks made here and what they weigh, what is still open, what another round takes."""
+    session = engine.session(run)
+    state = session.state
+    if state.world.open is None:
+        return {}
+    book = ledger(engine, run)
+    found: dict[str, object] = {
+        "remarks": [scope.remark_view(remark) for remark in scope.remarks_here(state)],
+        "open": [{"id": entry.id, "kind": entry.kind, "text": entry.text} for entry in book.open_remarks()],
+    }
+    preview = _preview(engine, session)
+    if preview is not None:
+        found["preview"] = preview
+    meter = stop_meter(engine, session)
+    if meter.items:
+        found["meter"] = {**meter.to_json(), "lines": meter.lines()}
+    return found
+
+
+def _preview(engine: Engine, session: Session) -> dict[str, object] | None:
+    """Who would run in another round and why, and what that takes by this run's own measurements."""
+    state, book = session.state, session.book
+    point = state.world.open
+    definition = book.phase(state.world.top.phase).checkpoint if point and not point.attention else None
+    if point is None or definition is None:
+        return None
+    offered = [
+        option
+        for option in point.options
+        if option.index >= 0 and option.available and isinstance(definition.options[option.index].then, Again)
+    ]
+    if not offered:
+        return None
+    routed = scope.routes(state, book)
+    chosen = [route.agent for route in routed]
+    steps = [[agent for agent in step.agents if agent in chosen] for step in book.phase(state.world.top.phase).steps]
+    rest = [list(step.agents) for step in book.phase(state.world.top.phase).steps if not set(step.agents) & set(chosen)]
+    first = list(dict.fromkeys(agent for step in steps for agent in step))
+    takes = estimates.estimate(
+        [event for _, event in engine.log.read(session.run)],
+        [first, *rest],
+        concurrency=book.workflow.limits.concurrency,
+    )
+    return {
+        "option": offered[0].label,
+        "agents": [route.to_json() for route in routed],
+        "estimate": takes.to_json(),
+        "line": takes.line(),
+    }
+
+
+def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
+    """Ratings of the phase in front, round by round, as its agents gave them."""
+    here = session.state.world.top.place
+    rounds: dict[int, dict[str, Ratings]] = {}
+    wanted: set[int] = set()
+    for _, event in engine.log.read(session.run):
+        if isinstance(event, e.RoundStarted) and here.startswith(event.scope):
+            wanted.add(event.serial)
+        elif isinstance(event, e.RoundUndone):
+            rounds.pop(event.serial, None)
+        elif isinstance(event, e.AttemptEnded) and event.verdict == "accepted" and event.output is not None:
+            serial, _, agent = parse_task(event.task)
+            if serial in wanted:
+                value = session.book.load(event.value) if event.value else None
+                given = parse_ratings(session.book.text(event.output.digest), value)
+                if given.given:
+                    rounds.setdefault(serial, {})[agent] = given
+    return ratings.measure([rounds[serial] for serial in sorted(rounds)])
+
+
+def todo(engine: Engine, run: str) -> list[dict[str, object]]:
+    """Where the run stands, as a list: rounds done, checkpoint presented, feedback captured, what is still to come."""
+    session = engine.session(run)
+    state, book = session.state, session.book
+    rows: list[dict[str, object]] = []
+    current = {frame.phase for frame in state.world.cursor}
+    for phase in book.workflow.phases:
+        title = phase.title or phase.id
+        if phase.id in state.world.skipped:
+            rows.append({"what": f"{title}: skipped", "done": True})
+        elif phase.id in current and not state.ended:
+            rows += _todo_now(session, title)
+        else:
+            rows.append({"what": title, "done": phase.id in state.world.closed or bool(state.ended == "completed")})
+    return rows
+
+
+def _todo_now(session: Session, title: str) -> list[dict[str, object]]:
+    state = session.state
+    frame = state.world.top
+    round_ = frame.round
+    if round_ is None:
+        return [{"what": title, "done": False}]
+    rows: list[dict[str, object]] = []
+    if round_.n > 1:
+        rows.append({"what": f"{title}: rounds 1 to {round_.n - 1}", "done": True})
+    working = round_.open is not None and round_.open.open > 0
+    rows.append({"what": f"{title}: round {round_.n} ({round_.name}), agents", "done": not working})
+    point = state.world.open
+    if session.book.phase(frame.phase).checkpoint is not None:
+        rows.append({"what": f"{title}: checkpoint presented", "done": point is not None})
+        said = len(scope.remarks_here(state))
+        rows.append({"what": f"{title}: feedback captured" + (f" ({said})" if said else ""), "done": bool(said)})
+        rows.append({"what": f"{title}: decision", "done": False})
+    return rows
