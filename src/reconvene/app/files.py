@@ -58,7 +58,7 @@ class Files:
         self._written = session.state.world.files
 
     def sync(self, session: Session) -> None:
-        """Bring to disk what the log has added since. What a person wrote is there already, unless a round was undone."""
+        """Bring to disk what the log has added since. What a person wrote is there, unless a round was undone."""
         files = session.state.world.files
         if files is self._written:
             return

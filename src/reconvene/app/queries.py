@@ -93,7 +93,7 @@ def file(engine: Engine, run: str, path: str) -> bytes:
 
 
 def diff(engine: Engine, run: str, old: str = "", new: str = "") -> str:
-    """Between two rounds (their run-wide numbers; 0 = before the first), or what changed since the last round closed."""
+    """Between two rounds (run-wide numbers; 0 = before the first), or what changed since the last round closed."""
     trees, now = _trees(engine, run)
     numbers = sorted(trees)
     if not old and not new:

@@ -225,13 +225,12 @@ def routes(state: RunState, book: Book) -> tuple[Routed, ...]:
 
     frame = state.world.top
     outputs = {output.agent: output for output in frame.outputs}
-    named = dict.fromkeys(agent for step in book.phase(frame.phase).steps for agent in step.agents) if frame.phase else {}
-    workers = [agent for agent in named if book.workflow.agents[agent].remit] or list(named)
+    steps = book.phase(frame.phase).steps if frame.phase else ()
+    named = list(dict.fromkeys(agent for step in steps for agent in step.agents))
+    workers = [agent for agent in named if book.workflow.agents[agent].remit] or named
+    said = {agent: book.text(outputs[agent].output.digest) for agent in workers if agent in outputs}
     profiles = {
-        agent: AgentProfile(
-            agent, book.workflow.agents[agent].remit, book.text(outputs[agent].output.digest) if agent in outputs else ""
-        )
-        for agent in workers
+        agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers
     }
     always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
     return affected(remarks_here(state), profiles, always)
