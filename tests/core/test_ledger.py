@@ -19,7 +19,7 @@ from reconvene.core.events import (
     TaskStart,
 )
 from reconvene.core.ids import digest_of
-from reconvene.core.ledger import Citation, Delivery, Entry, Ledger, Reflection, Unknown, citations, ledger
+from reconvene.core.looking_back.ledger import Citation, Delivery, Entry, Ledger, Reflection, Unknown, citations, ledger
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 

@@ -8,10 +8,10 @@ import pytest
 
 from reconvene.core import commands as c
 from reconvene.core import events as e
-from reconvene.core import targets
-from reconvene.core.estimates import Task
-from reconvene.core.ledger import ledger
-from reconvene.core.metrics import Metrics, PhaseRounds, RoundTime, aggregate, estimate, measure
+from reconvene.core.looking_back import targets
+from reconvene.core.looking_back.estimates import Task
+from reconvene.core.looking_back.ledger import ledger
+from reconvene.core.looking_back.metrics import Metrics, PhaseRounds, RoundTime, aggregate, estimate, measure
 from reconvene.core.workflow import Again, Continue, Goto, Move
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.core.ratings import Argument, Joined, Meter, Move, Rating, measure, parse_ratings, percentile, spread
+from reconvene.core.looking_back.ratings import (
+    Argument,
+    Joined,
+    Meter,
+    Move,
+    Rating,
+    measure,
+    parse_ratings,
+    percentile,
+    spread,
+)
 
 
 def rated(*values: float, item: str = "EV adoption") -> dict[str, list[Rating]]:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from immutables import Map
 
-from reconvene.core import template_sandbox, templates
+from reconvene.core import templates
+from reconvene.core.jinja import sandbox as template_sandbox
 from reconvene.core.templates import TemplateError, check, names, render
 
 SCOPE: dict[str, object] = {

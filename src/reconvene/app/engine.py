@@ -29,7 +29,6 @@ from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Progress, Workspace
 from reconvene.wire.workflow import pin
 
-
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
-from reconvene.core import estimates, metrics, ratings, scope
 from reconvene.core import events as e
-from reconvene.core import ledger as ledgers
+from reconvene.core import scope
 from reconvene.core.ids import parse_task
-from reconvene.core.rating_replies import Ratings, parse_ratings
+from reconvene.core.looking_back import estimates, metrics, ratings
+from reconvene.core.looking_back import ledger as ledgers
+from reconvene.core.looking_back.rating_replies import Ratings, parse_ratings
 from reconvene.core.workflow import Again
 from reconvene.errors import StoreError
 

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from reconvene.core.expression_engine import ExpressionError, ExpressionLimit, compiles, run
-from reconvene.core.expression_lexer import ScanError
-from reconvene.core.expression_scan import scan
+from reconvene.core.javascript.engine import ExpressionError, ExpressionLimit, compiles, run
+from reconvene.core.javascript.lexer import ScanError
+from reconvene.core.javascript.scan import scan
 
 __all__ = ["Expression", "ExpressionError", "ExpressionLimit", "check", "compile", "evaluate", "truth"]
 

@@ -68,6 +68,6 @@ class Understood(Struct, frozen=True):
 def understand(text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
     """The remarks in a free text, in its own order and words. "looks good" is none at all: `()`."""
     # Its many patterns take a while to compile, and whoever reads "kind: text" needs none of them.
-    from reconvene.core.understanding import remarks_in
+    from reconvene.core.remarks.understanding import remarks_in
 
     return remarks_in(text, agents)

@@ -12,8 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from reconvene.core.quantities import Figure, aligned, change, comparable, figures_in
-from reconvene.core.units import DATE
+from reconvene.core.words.quantities import Figure, aligned, change, comparable, figures_in
+from reconvene.core.words.units import DATE
 
 __all__ = ["Correction", "Figure", "Stated", "asserted", "change", "corrections_in", "figures_in", "stated_in"]
 

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from reconvene.core import lexicon, terms
+from reconvene.core.words import lexicon, terms
 
 RuleName = Literal["mention", "remit", "output", "always", "everybody"]
 _STRENGTH: dict[RuleName, int] = {"mention": 0, "remit": 1, "output": 2, "always": 3, "everybody": 4}

@@ -13,10 +13,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from reconvene.core.assumptions import THRESHOLD, Contradiction, assumptions_in, contradicted
 from reconvene.core.figures import Correction, corrections_in, figures_in
-from reconvene.core.quantities import aligned
-from reconvene.core.units import HARD_UNITS
+from reconvene.core.remarks.assumptions import THRESHOLD, Contradiction, assumptions_in, contradicted
+from reconvene.core.words.quantities import aligned
+from reconvene.core.words.units import HARD_UNITS
 
 __all__ = ["Assessment", "Level", "assess", "assumptions_in"]
 

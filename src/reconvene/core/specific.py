@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from reconvene.core.terms import STOP
+from reconvene.core.words.terms import STOP
 
 _WORD = re.compile(r"[^\W\d_][\w&'’.-]*[^\W_]", re.UNICODE)
 _FIGURE = re.compile(r"\d[\d.,]*\d|\d{2,}")

@@ -45,18 +45,18 @@ def names(template: str, *, loader: Mapping[str, str] | None = None) -> set[str]
     parts = _plain(template)
     if parts is not None:
         return {path[0] for path in parts[1::2]}
-    from reconvene.core import template_sandbox
+    from reconvene.core.jinja import sandbox
 
-    return template_sandbox.names(template, loader or {})
+    return sandbox.names(template, loader or {})
 
 
 def check(template: str) -> tuple[int, str] | None:
     """The line and nature of a syntax problem, None when there is none."""
     if _plain(template) is not None:
         return None
-    from reconvene.core import template_sandbox
+    from reconvene.core.jinja import sandbox
 
-    return template_sandbox.problem(template)
+    return sandbox.problem(template)
 
 
 @lru_cache(maxsize=1024)
@@ -84,7 +84,7 @@ def _filled(parts: tuple[str | tuple[str, ...], ...], scope: Mapping[str, object
     """None when anything is unusual: the slow way then finds the right words for it."""
     if len(parts) == 1:
         return str(parts[0])
-    from reconvene.core.template_filters import CAP, shown
+    from reconvene.core.jinja.filters import CAP, shown
 
     texts: list[str] = []
     for part in parts:
@@ -108,12 +108,12 @@ def _look_up(path: tuple[str, ...], scope: object) -> object:
 
 
 def _rendered(template: str, scope: Mapping[str, object], loader: Mapping[str, str]) -> str:
-    from reconvene.core import template_sandbox
+    from reconvene.core.jinja import sandbox
 
     try:
-        return template_sandbox.render(template, scope, loader)
-    except template_sandbox.Failure as failure:
-        inside = failure.name not in (None, template_sandbox.MAIN)
+        return sandbox.render(template, scope, loader)
+    except sandbox.Failure as failure:
+        inside = failure.name not in (None, sandbox.MAIN)
         place = f"line {failure.line}" + (f" of {failure.name}" if inside else "") if failure.line else ""
         raise TemplateError(f"{place}: {failure}" if place else str(failure), line=failure.line) from None
 

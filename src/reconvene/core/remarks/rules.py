@@ -11,7 +11,7 @@ import re
 from msgspec import Struct
 
 from reconvene.core.figures import Correction, corrections_in, stated_in
-from reconvene.core.remark_cues import (
+from reconvene.core.remarks.cues import (
     ABOUT_THE_TEXT,
     AGREEMENT,
     CLARIFIES,

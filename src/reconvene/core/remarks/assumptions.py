@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from reconvene.core.figures import change, corrections_in, stated_in
-from reconvene.core.quantities import Figure, aligned, comparable
-from reconvene.core.remark_rules import disagrees
-from reconvene.core.splitting import sentences
-from reconvene.core.wording import Wording, opposed, points, read
+from reconvene.core.remarks.rules import disagrees
+from reconvene.core.remarks.splitting import sentences
+from reconvene.core.remarks.wording import Wording, opposed, points, read
+from reconvene.core.words.quantities import Figure, aligned, comparable
 
 THRESHOLD = 0.2  # the change of a figure beyond which it matters
 _LONGEST = 20_000  # of a statement; more is a document, and its head is compared

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from reconvene.core.terms import stem, tokens
+from reconvene.core.words.terms import stem, tokens
 
 
 class Subject(NamedTuple):

@@ -20,7 +20,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_context
 
-from reconvene.core.template_filters import CAP, FILTERS, TemplateLimit, nearest, shown
+from reconvene.core.jinja.filters import CAP, FILTERS, TemplateLimit, nearest, shown
 
 STEPS = 1_000_000  # turns of loops and calls in one rendering
 _CALL = 10  # turns that one call counts for

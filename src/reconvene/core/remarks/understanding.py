@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reconvene.core.approvals import is_approval
 from reconvene.core.feedback import KINDS, Understood, parse_remark
-from reconvene.core.remark_rules import Ruling, classify, named
-from reconvene.core.splitting import MOST_PIECES, Block, Sentence, blocks, sentences
+from reconvene.core.remarks.approvals import is_approval
+from reconvene.core.remarks.rules import Ruling, classify, named
+from reconvene.core.remarks.splitting import MOST_PIECES, Block, Sentence, blocks, sentences
 
 _SEPARATORS = re.compile(r"[\s_-]+")
 _MOST_REMARKS = 60

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from reconvene.core.expression_lexer import Lexer, ScanError, Token, words
+from reconvene.core.javascript.lexer import Lexer, ScanError, Token, words
 
 KEYWORDS = words(
     "break case catch class const continue debugger default delete do else enum export extends false finally for"

@@ -12,7 +12,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconvene.core.units import (
+from reconvene.core.words.units import (
     ATTACHED_ONLY,
     CODES,
     CONVERTED,

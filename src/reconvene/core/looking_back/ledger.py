@@ -15,9 +15,9 @@ from immutables import Map
 from msgspec import Struct, json
 
 from reconvene.core import events as e
-from reconvene.core.citations import Citation, How, citations
 from reconvene.core.ids import parse_task, task_id
-from reconvene.core.terms import Stated, line_of
+from reconvene.core.looking_back.citations import Citation, How, citations
+from reconvene.core.words.terms import Stated, line_of
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "citations", "ledger"]
 

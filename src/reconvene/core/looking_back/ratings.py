@@ -21,7 +21,7 @@ from typing import Literal
 
 from msgspec import Struct, json
 
-from reconvene.core.rating_replies import Rating, Ratings, identity, parse_ratings, same_item
+from reconvene.core.looking_back.rating_replies import Rating, Ratings, identity, parse_ratings, same_item
 
 __all__ = ["Argument", "ItemMeter", "Joined", "Meter", "Move", "Rating", "Ratings", "Spread", "measure",
            "parse_ratings", "percentile", "spread"]  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import msgspec
 
-from reconvene.core.expression_sandbox import SANDBOX
+from reconvene.core.javascript.sandbox import SANDBOX
 from reconvene.errors import ReconveneError
 
 MEMORY = 64 * 1024 * 1024

@@ -16,10 +16,10 @@ from immutables import Map
 from msgspec import Struct, json
 
 from reconvene.core import events as e
-from reconvene.core import targets
-from reconvene.core.estimates import Estimate, estimate
-from reconvene.core.ledger import Ledger
-from reconvene.core.targets import Reading
+from reconvene.core.looking_back import targets
+from reconvene.core.looking_back.estimates import Estimate, estimate
+from reconvene.core.looking_back.ledger import Ledger
+from reconvene.core.looking_back.targets import Reading
 from reconvene.core.workflow import Again, Continue, End, Goto, Move
 
 __all__ = ["Estimate", "Metrics", "PhaseRounds", "Reading", "RoundTime", "aggregate", "estimate", "measure"]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reconvene.core.terms import STOP, stem, tokens
+from reconvene.core.words.terms import STOP, stem, tokens
 
 LOWEST, HIGHEST = 1, 9
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from reconvene.core.expression_scan import GLOBALS
+from reconvene.core.javascript.scan import GLOBALS
 
 _SOURCE = r"""
 (() => {

@@ -1,0 +1,1 @@
+"""The Jinja behind `core.templates`: a sealed environment and its filters."""

@@ -1,0 +1,1 @@
+"""What the log tells afterwards: the ledger of remarks, ratings, metrics, estimates."""

@@ -1,0 +1,1 @@
+"""Reading what a person said, behind `core.feedback` and `core.significance`."""

@@ -1,0 +1,1 @@
+"""Words and numbers in prose, behind `core.figures` and `core.routing`."""
