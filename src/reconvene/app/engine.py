@@ -325,7 +325,7 @@ class _With:
 
 
 def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
-    """Checked and completed with defaults. One that the workflow does not name is refused; `feature` is always known."""
+    """Checked and completed with defaults. One that the workflow does not name is refused, except `feature`."""
     for name in given:
         if name not in workflow.inputs and name != "feature":
             near = difflib.get_close_matches(name, workflow.inputs, n=1)

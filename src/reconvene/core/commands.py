@@ -18,6 +18,8 @@ class RemarkIn(Struct, frozen=True):
     was: str = ""
     now: str = ""
     lines: str = ""  # "plan.md:3-5": what it is about
+    opinion: str = ""  # a model's, where one was asked: minor | major
+    because: str = ""  # its reason
 
 
 class StartRun(Struct, frozen=True):

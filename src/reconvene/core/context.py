@@ -126,10 +126,13 @@ def _said(book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...]
     before = step.tasks[agent].seen_before
     fresh = [remark for remark in remarks if remark.number > before]
     old = [remark for remark in remarks if remark.number <= before]
+    changed = [f"- was {r.was}, is {r.now} [{r.id}]: {r.text}" for r in fresh if r.was and r.now]
     parts = [
         "## What the person said\n\nThis is authoritative: where it differs from anything else, it counts. Cite a "
         "remark by its id in brackets where you act on it, and say why where you do not."
     ]
+    if changed:
+        parts.append("### Changed since you last worked\n\n" + "\n".join(changed))
     if fresh:
         parts.append("### New since you last worked\n\n" + "\n".join(_remark(book, remark) for remark in fresh))
     if old:

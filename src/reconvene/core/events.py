@@ -314,6 +314,8 @@ class RemarkAdded(Event, frozen=True):
     now: str = ""  # and after
     level: str = ""  # minor | major: the engine's recommendation, never a decision
     reason: str = ""  # why it thinks so
+    opinion: str = ""  # what a model thinks, where one was asked: minor | major
+    because: str = ""  # and why
 
 
 class FilesEdited(Event, frozen=True):

@@ -52,6 +52,8 @@ def add_remark(turn: Turn, remark: c.RemarkIn, by: str, door: str, *, path: str 
             now=remark.now,
             level=level,
             reason=reason,
+            opinion=remark.opinion,
+            because=remark.because,
         )
     )
     return remark_id(number)

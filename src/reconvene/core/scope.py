@@ -189,6 +189,8 @@ def remark_view(remark: RemarkAdded) -> dict[str, str]:
         "now": remark.now,
         "level": remark.level,
         "reason": remark.reason,
+        "opinion": remark.opinion,
+        "because": remark.because,
         "checkpoint": remark.checkpoint,
     }
 
@@ -201,7 +203,7 @@ def feedback_view(state: RunState) -> dict[str, object]:
         "count": len(remarks),
         "all": [remark_view(remark) for remark in remarks],
         "here": [remark_view(remark) for remark in here],
-        "major": any(remark.level == "major" for remark in here),
+        "major": any("major" in (remark.level, remark.opinion) for remark in here),
     }
 
 

@@ -1,0 +1,57 @@
+"""A model's reading of feedback: taken when it keeps every word, never trusted to lose one."""
+
+from __future__ import annotations
+
+import asyncio
+
+from reconvene.adapters.agents import Agents
+from reconvene.app.listening import Heard, hear
+from reconvene.testing.openai_server import Fail, OpenAIServer, Say
+from reconvene.testing.scripted import ScriptedAgents
+
+TEXT = "Debt is $150M, not $100M. Good work."
+
+
+def row(text: str, kind: str = "correction") -> dict[str, object]:
+    return {"text": text, "kind": kind, "significance": "major", "reason": "half as much again"}
+
+
+def asked(reply: object) -> Heard:
+    return asyncio.run(hear(TEXT, ("economist",), ScriptedAgents({"listener": reply}), "openai:some"))
+
+
+def test_without_a_model_the_rules_stand():
+    heard = asyncio.run(hear(TEXT, (), ScriptedAgents({}), ""))
+    assert heard.remarks[0].kind == "correction"
+    assert heard.remarks[0].opinion == ""
+
+
+def test_a_models_reading_is_taken_with_its_opinion():
+    heard = asked({"value": {"remarks": [row("Debt is $150M, not $100M."), row("Good work.", "comment")]}})
+    assert [(remark.kind, remark.opinion) for remark in heard.remarks] == [("correction", "major"), ("comment", "major")]
+    assert heard.note == "read by openai:some"
+
+
+def test_a_reading_that_loses_words_is_not_taken():
+    heard = asked({"value": {"remarks": [row("Debt is $150M.")]}})
+    assert "lost some of your words" in heard.note
+    assert "not $100M" in heard.remarks[0].text
+
+
+def test_a_model_that_fails_leaves_the_rules_and_says_so():
+    with OpenAIServer(Fail(500)) as server:
+        agents = Agents("/nonexistent", {"OPENAI_API_KEY": "test", "OPENAI_BASE_URL": server.url})
+        heard = asyncio.run(hear(TEXT, (), agents, "openai:some"))
+    assert "could not be asked" in heard.note
+    assert heard.remarks[0].kind == "correction"
+
+
+def test_a_real_reply_over_http_is_understood():
+    import json
+
+    said = json.dumps({"remarks": [row("Debt is $150M, not $100M. Good work.")]})
+    with OpenAIServer(Say(said)) as server:
+        agents = Agents("/nonexistent", {"OPENAI_API_KEY": "test", "OPENAI_BASE_URL": server.url})
+        heard = asyncio.run(hear(TEXT, (), agents, "openai:some"))
+    assert heard.note == "read by openai:some"
+    assert heard.remarks[0].because == "half as much again"
