@@ -28,7 +28,8 @@ def test_without_a_model_the_rules_stand():
 
 def test_a_models_reading_is_taken_with_its_opinion():
     heard = asked({"value": {"remarks": [row("Debt is $150M, not $100M."), row("Good work.", "comment")]}})
-    assert [(remark.kind, remark.opinion) for remark in heard.remarks] == [("correction", "major"), ("comment", "major")]
+    assert [remark.kind for remark in heard.remarks] == ["correction", "comment"]
+    assert {remark.opinion for remark in heard.remarks} == {"major"}
     assert heard.note == "read by openai:some"
 
 

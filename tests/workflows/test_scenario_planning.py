@@ -291,7 +291,10 @@ def test_every_round_reads_company_question_and_context_and_later_ones_the_own_t
             assert (own in call.prompt) == (call.round > 1)
             assert not any(re.search(rf"SECRET-\w+-{peer}-", call.prompt) for peer in peers)
             if call.round == 1:
+                assert not any("conversations/" in path for path in call.files)
                 assert not any(f"SUMMARY-{call.phase}-{peer}" in call.prompt for peer in peers)
+    first = next(call for call in run.agents.of("economist"))
+    assert set(first.files) == {"company.md", "focal_question.md", "scenario_context.md"}
     strategy = next(call for call in run.agents.of("economist") if call.phase == "strategy")
     assert {"predetermined_elements.md", "critical_uncertainties.md", "scenarios/scenario_4.md", "signals.md"} <= set(
         strategy.files
@@ -445,7 +448,11 @@ def test_before_an_extra_round_the_gap_must_be_named_and_reaches_the_specialists
     assert "We've completed 1 round on predetermined elements." in question.prompt
     assert "What specific gap would another round address?" in question.prompt
     run.decide(MORE, gap="nobody looked at the river", agents=["ecologist"])
+    called = [call.agent.name for call in run.agents.calls if (call.phase, call.round) == ("predetermined", 2)]
+    assert sorted(called) == ["contrarian", "ecologist", "moderator"]
+    assert "Here's what the 2 specialists found" in run.open.prompt
     asked = run.agents.of("ecologist")[-1].prompt
+    assert "Called this time: ecologist, contrarian." in asked
     assert "> nobody looked at the river" in asked
     assert "extra round 2" in asked
 
