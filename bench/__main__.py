@@ -17,6 +17,7 @@ WORKLOADS = {
     "W4": "bench.w4_parked",
     "W5": "bench.w5_growth",
     "W6": "bench.w6_start",
+    "W7": "bench.w7_prompts",
 }
 
 

@@ -39,11 +39,12 @@ def wrapped(text: str) -> str:
     import textwrap
 
     width = max(shutil.get_terminal_size().columns - 1, 40)
-    paragraphs = re.split(r"(\n\s*\n)", text)
-    return "".join(
-        part if not part.strip() or any(line.startswith(" ") for line in part.splitlines()) else textwrap.fill(part, width)
-        for part in paragraphs
-    )
+
+    def laid_out(part: str) -> str:
+        as_is = not part.strip() or any(line.startswith(" ") for line in part.splitlines())
+        return part if as_is else textwrap.fill(part, width)
+
+    return "".join(laid_out(part) for part in re.split(r"(\n\s*\n)", text))
 
 
 def harmless_json(encoded: str) -> str:
