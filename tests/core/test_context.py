@@ -121,3 +121,42 @@ def test_a_skipped_phases_value_is_shown_as_not_produced():
         )
     )
     assert "### x\n(not produced: phases skipped so far: p)" in prompt(game, "a")
+
+
+NEAR = """
+name: near
+agents: {a: {}, b: {}, c: {}, d: {}, e: {}, mod: {}}
+phases:
+  - id: p
+    rounds: {plan: [alone, cluster, challenge]}
+    steps:
+      - {when: "round.name === 'alone'", agents: [a, b, c, d, e], reads: []}
+      - {when: "round.name === 'cluster'", agents: [a, b, c, d, e], reads: [near.full]}
+      - {when: "round.name === 'challenge'", agents: [a, b, c, d, e], reads: [next.full]}
+      - {agents: [mod], reads: []}
+"""
+
+
+def test_near_shows_the_three_outputs_nearest_to_ones_own_and_next_the_one_after():
+    game = Play(parse_workflow(NEAR))
+    said = {
+        "a": "Ferries and harbours: winter ice closes the harbour.",
+        "b": "The harbour and its ferries need icebreakers.",
+        "c": "Ice in the harbour delays every ferry.",
+        "d": "Ferries burn diesel in the harbour.",
+        "e": "Tax law and pension funds.",
+    }
+    for agent, text in said.items():
+        game.finish(agent, text)
+    game.finish("mod", "Ferries, harbour, ice, winter: all of it.")
+    text = prompt(game, "a")
+    assert "### b.full" in text
+    assert "### c.full" in text
+    assert "### d.full" in text
+    assert "pension" not in text
+    assert "all of it" not in text, "only those who work in the step are peers"
+    for agent in said:
+        game.finish(agent, f"{agent} clustered")
+    game.finish("mod")
+    assert "### b.full\nb clustered" in prompt(game, "a")
+    assert "### a.full\na clustered" in prompt(game, "e")

@@ -206,6 +206,7 @@ class Engine:
         try:
             session = self.session(run)
             if session.state.ended:
+                self._files(session).restore(session)
                 return session
             claim = uuid.uuid4().hex[:12]
             driver = Driver(session, self._runner, self._files(session), listener, claim, by, door)

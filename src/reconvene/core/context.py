@@ -110,7 +110,10 @@ def summary_of(book: Book, read: Read) -> str:
     loaded = book.load(read.ref)
     if isinstance(loaded, dict) and isinstance(loaded.get("summary"), str):
         return str(loaded["summary"])
-    text = book.text(read.ref.digest)
+    return summary_in(book.text(read.ref.digest))
+
+
+def summary_in(text: str) -> str:
     section = re.search(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", text, re.MULTILINE | re.DOTALL | re.IGNORECASE)
     if section and section[1].strip():
         return section[1].strip()

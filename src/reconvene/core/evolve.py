@@ -381,13 +381,18 @@ def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
     return replace(state, world=_put_files(world, ev.files, ", ".join(task.agent for task in done), ev.at))
 
 
+def _latest(before: tuple[OutputAt, ...], fresh: tuple[OutputAt, ...]) -> tuple[OutputAt, ...]:
+    """Everybody's last output in this phase: a round of a few does not take the others' away."""
+    return tuple({output.agent: output for output in (*before, *fresh)}.values())
+
+
 def _round_closed(state: RunState, ev: e.RoundClosed) -> RunState:
     round_ = _round(state.world.top)
     return _move_top(
         state,
         ev,
         round=replace(round_, last=ev.last, ended_by=ev.ended_by),
-        outputs=round_.outputs or state.world.top.outputs,
+        outputs=_latest(state.world.top.outputs, round_.outputs),
     )
 
 
@@ -645,3 +650,4 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RenderFailed: _render_failed,
     },
 )
+

@@ -10,7 +10,8 @@ from reconvene.core.events import Read, Ref
 from reconvene.core.state import OutputAt, RunState
 from reconvene.core.workflow import Step
 
-_OWN = ("own.full", "own.summary")
+_OWN = ("own.full", "own.summary", "near.full", "near.summary", "next.full", "next.summary")
+_NEAREST = 3
 
 
 def shared(state: RunState, book: Book, step: Step) -> tuple[Read, ...]:
@@ -20,17 +21,36 @@ def shared(state: RunState, book: Book, step: Step) -> tuple[Read, ...]:
 
 
 def own(state: RunState, book: Book, step: Step, agent: str) -> tuple[Read, ...]:
-    """What only this agent is shown: its own last output in this phase."""
+    """What only this agent is shown, of this phase: its own last output, those nearest to it, or the next agent's."""
     found: list[Read] = []
     for name in step.reads or ():
         if name in _OWN:
-            last = state.world.outputs.get(f"{state.world.top.phase}/{agent}")
-            form = name.partition(".")[2]
-            if last is None:
+            which, _, form = name.partition(".")
+            outputs = _for(state, book, step, which, agent)
+            found += [_output(output, form) for output in outputs]
+            if not outputs:
                 found.append(Read(f"{agent}.{form}", "output", None, "your first round in this phase"))
-            else:
-                found.append(_output(last, form))
     return tuple(found)
+
+
+def _for(state: RunState, book: Book, step: Step, which: str, agent: str) -> list[OutputAt]:
+    frame = state.world.top
+    mine = state.world.outputs.get(f"{frame.phase}/{agent}")
+    if which == "own":
+        return [mine] if mine is not None else []
+    latest = {output.agent: output for output in frame.outputs}
+    circle = [name for name in step.agents or tuple(latest) if name in latest or name == agent]
+    if which == "next":
+        after = circle[(circle.index(agent) + 1) % len(circle)] if agent in circle else agent
+        return [latest[after]] if after != agent else []
+    others = [latest[name] for name in circle if name != agent]
+    if mine is None:
+        return others[:_NEAREST]
+    from reconvene.core.words.nearness import nearest
+
+    texts = {output.agent: book.text(output.output.digest) for output in others}
+    chosen = nearest(book.text(mine.output.digest), texts, _NEAREST)
+    return [output for output in others if output.agent in chosen]
 
 
 def _output(output: OutputAt, form: str) -> Read:

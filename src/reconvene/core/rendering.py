@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from reconvene.core import events as e
 from reconvene.core import scope, templates
+from reconvene.core.context import summary_in
 from reconvene.core.paths import safe_path
 from reconvene.core.state import TaskAt
 from reconvene.core.turn import Turn
@@ -32,6 +33,8 @@ def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
             output = turn.book.load(task.value or task.output) if task.output else ""
             field = spec.source.partition(".")[2]
             text = output.get(field, "") if isinstance(output, dict) and field else output
+            if field == "summary" and isinstance(text, str) and not isinstance(output, dict):
+                text = summary_in(text)
             work.append(
                 (
                     spec,

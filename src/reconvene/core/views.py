@@ -48,6 +48,8 @@ def checkpoint(state: RunState) -> dict[str, object] | None:
         "attention": point.attention,
         "opened": point.at,
     }
+    if point.feedback:
+        row["feedback"] = point.feedback
     if point.fields:
         row["fields"] = [field(asked) for asked in point.fields]
     return row

@@ -30,6 +30,10 @@ ENGINE_NAMES = frozenset(
 READ_WORDS = (
     "own.full",
     "own.summary",
+    "near.full",
+    "near.summary",
+    "next.full",
+    "next.summary",
     "all.full",
     "all.summary",
     "round.full",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.text import clean, command_line, nearest, to_json
+from reconvene.doors.cli.text import clean, command_line, nearest, to_json, wrapped
 from reconvene.errors import UserError
 from reconvene.settings import DEFAULT_HOME, HOME_VARIABLE, home_folder
 
@@ -79,6 +79,11 @@ def put(text: str = "") -> None:
     sys.stdout.write(clean(text) + "\n")
 
 
+def say(text: str = "") -> None:
+    """The same for prose: on a screen, broken between words at its edge; elsewhere left for whoever reads it."""
+    put(wrapped(clean(text)) if sys.stdout.isatty() else text)
+
+
 def put_json(value: object) -> None:
     sys.stdout.write(to_json(value) + "\n")
     sys.stdout.flush()
@@ -102,13 +107,18 @@ def screen_width() -> int:
         return 100
 
 
-def open_run(call: Call, given: str | None) -> tuple[Engine, str]:
-    """The engine, and the run that is meant: by id or a unique beginning of it, or the only open one."""
+def open_home(call: Call) -> Engine:
+    """The engine over a home that is there: looking for a run must not create one."""
     from reconvene.wiring import open_engine
 
-    if not os.path.isdir(call.home):  # looking for a run must not create a home
+    if not os.path.isdir(call.home):
         raise UserError(f"there are no runs: {call.home} does not exist", hint="start one with: reconvene run WORKFLOW")
-    engine = open_engine(call.home, say=note)
+    return open_engine(call.home, say=note)
+
+
+def open_run(call: Call, given: str | None) -> tuple[Engine, str]:
+    """The engine, and the run that is meant: by id or a unique beginning of it, or the only open one."""
+    engine = open_home(call)
     return engine, engine.find(given) if given else _only_open(engine)
 
 

@@ -1,6 +1,6 @@
-"""`decide`, `remark`, `pause`, `abort`, `rollback`: one word of a person, recorded, and the run driven on where it may.
+"""`decide`, `pause`, `abort`, `rollback`: one word of a person, recorded, and the run driven on where it may.
 
-They exit with how the run stands afterwards (0 completed, 1 failed, 2 aborted, 3 parked); `remark` exits with 0.
+They exit with how the run stands afterwards (0 completed, 1 failed, 2 aborted, 3 parked).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import DOOR, Call, command, open_run, put, put_json
+from reconvene.doors.cli.common import DOOR, Call, command, open_run
 from reconvene.errors import Refused, UserError
 from reconvene.settings import person
 
@@ -85,27 +85,6 @@ def _answer(
             checkpoint["id"], chosen["label"], fields=answers, remarks=remarks, digest=digest, by=by, door=DOOR
         ),
     )
-
-
-@command(epilog="Example:\n  reconvene remark two-step-1 'correction: Revenue is $900M, not $850M'")
-@click.argument("run")
-@click.argument("text")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
-def remark(call: Call, run: str, text: str, by: str) -> int:
-    """Say something about RUN, as "kind: text": every agent that works from now on is shown it."""
-    from reconvene.app import queries
-    from reconvene.core.commands import AddRemark
-    from reconvene.core.feedback import parse_remark
-
-    said = parse_remark(text)
-    engine, found = open_run(call, run)
-    engine.submit(found, AddRemark(said, by=person(by), door=DOOR))
-    if call.as_json:
-        put_json(queries.summary(engine, found))
-    else:
-        aimed = f" to {said.target}" if said.target else ""
-        put(f"noted for {found} as a {said.kind}{aimed}")
-    return 0
 
 
 @command()

@@ -21,6 +21,7 @@ from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.core.workflow import Workflow
     from reconvene.core.state import RunState
     from reconvene.doors.cli.options import CheckpointShape
     from reconvene.doors.cli.progress import Watcher
@@ -82,7 +83,27 @@ def _folder(name: str) -> Path:
 def _start(engine: Engine, name: str, by: str) -> str:
     from reconvene.wire.workflow import load_workflow
 
-    return engine.start(load_workflow(_folder(name)), {}, by=by, door=DOOR)
+    folder = _folder(name)
+    workflow = _recorded(load_workflow(folder), folder)
+    inputs = _yaml(folder / "inputs.yaml")
+    return engine.start(workflow, inputs if isinstance(inputs, dict) else {}, by=by, door=DOOR)
+
+
+def _recorded(workflow: Workflow, folder: Path) -> Workflow:
+    """A workflow for models, answered from the recording that comes with it."""
+    from msgspec.structs import replace
+
+    team = _yaml(folder / "recorded" / "team.yaml")
+    if team is None or any(agent.kind == "recorded" for agent in workflow.agents.values()):
+        return workflow
+    agents = {name: replace(agent, kind="recorded", recorded="team") for name, agent in workflow.agents.items()}
+    return replace(workflow, agents=agents, recordings={"team": team})
+
+
+def _yaml(file: Path) -> object:
+    from reconvene.wire.yaml_reader import plain, read_yaml
+
+    return plain(read_yaml(file.read_text(encoding="utf-8"), file.name)) if file.is_file() else None
 
 
 # --- with a person ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`run` and `resume`: start a workflow, or take a parked run up again, and drive it.
+"""`run`, `new` and `resume`: start a workflow, or take a parked run up again, and drive it.
 
 Which decisions a run may take is the engine's business; how they are asked for is `session.py`'s.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, command, note, open_run
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, command, note, open_run, put, put_json
 from reconvene.doors.cli.text import clean, nearest
 from reconvene.errors import UserError
 from reconvene.settings import person
@@ -51,15 +51,48 @@ def run_command(
     On a terminal you are asked at each checkpoint. Elsewhere the run parks there with exit code 3 and prints the
     command that continues it.
     """
+    decider = who_decides(call, answers, person(by), no_input)
+    engine, run = _started(call, workflow, inputs, settings, person(by), ask=call.interactive and not no_input)
+    if not call.as_json:
+        note(f"run {run} started")
+    return proceed(call, engine, run, decider, person(by), only_record=no_drive)
+
+
+@command(epilog="Example:\n  reconvene new scenario-planning --input company=@company.md")
+@click.argument("workflow")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
+def new(call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], by: str, no_input: bool) -> int:
+    """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`.
+
+    `run` does the same and drives on.
+    """
+    from reconvene.app import queries
+
+    engine, run = _started(call, workflow, inputs, settings, person(by), ask=call.interactive and not no_input)
+    workspace = engine.load(run).workspace
+    goes_on = call.command("resume", run)
+    if call.as_json:
+        put_json({**queries.summary(engine, run), "workspace": workspace, "next": goes_on})
+    else:
+        put(f"{run}\nits folder: {workspace}\ngo on with: {goes_on}")
+    return 0
+
+
+def _started(
+    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], by: str, *, ask: bool
+) -> tuple[Engine, str]:
+    """A new run on record. Inputs that are missing are asked for, where there is somebody to ask."""
     from reconvene.doors.cli.inputs import missing_inputs, read_inputs, read_settings
     from reconvene.wiring import open_engine
 
     loaded = load(workflow)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
-    decider = who_decides(call, answers, person(by), no_input)
     missing = missing_inputs(loaded, values)
-    if missing and (no_input or not call.interactive):
+    if missing and not ask:
         names = ", ".join(missing)
         raise UserError(
             f"the workflow needs the input{'s' * (len(missing) > 1)} {names}",
@@ -68,10 +101,7 @@ def run_command(
     for name in missing:
         values[name] = _ask_input(loaded, name)
     engine = open_engine(call.home, say=note)
-    run = engine.start(loaded, values, settings=chosen, by=person(by), door=DOOR)
-    if not call.as_json:
-        note(f"run {run} started")
-    return proceed(call, engine, run, decider, person(by), only_record=no_drive)
+    return engine, engine.start(loaded, values, settings=chosen, by=by, door=DOOR)
 
 
 @command()
@@ -148,8 +178,8 @@ def proceed(call: Call, engine: Engine, run: str, decider: Decider, by: str, *, 
 
 def _ask_input(workflow: Workflow, name: str) -> object:
     """Ask for a required input that was not given."""
+    from reconvene.doors.cli.ask import ask_text
     from reconvene.doors.cli.inputs import input_value
-    from reconvene.doors.cli.terminal import ask_text
 
     spec = workflow.inputs[name]
     what = {"file": " (path of a file)", "files": " (paths)", "folder": " (path of a folder)"}.get(spec.type, "")

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, screen_width
+from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, say, screen_width
 from reconvene.doors.cli.text import clean, harmless_json, one_line, table, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reconvene.doors.cli.advice import ReviewShape
     from reconvene.ports import IndexRow
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
@@ -90,22 +91,47 @@ def runs(call: Call, status: str | None) -> int:
 @command()
 @click.argument("run", required=False)
 def show(call: Call, run: str | None) -> int:
-    """Where RUN stands: its open checkpoint, files, remarks and decisions."""
+    """Where RUN stands: what is done and what is to come, its files, remarks and decisions, its open checkpoint.
+
+    At a checkpoint also what the remarks made there weigh, which remarks nobody has answered yet, whether another round
+    would likely change anything, and what it would take.
+    """
     from reconvene.app import queries
+    from reconvene.app.review import todo
+    from reconvene.doors.cli.advice import look
     from reconvene.doors.cli.session import report
 
     engine, found = open_run(call, run)
     shown = queries.show(engine, found)
+    review, rows = look(engine, found), todo(engine, found)
     if call.as_json:
-        put_json(shown)
+        put_json({**shown, "todo": rows, "review": review})
         return 0
-    _put_details(shown)
+    _put_details(shown, rows)
+    _put_review(review, found)
     report(call, shown)
     return 0
 
 
-def _put_details(shown: Mapping[str, object]) -> None:
+def _put_review(review: ReviewShape, run: str) -> None:
+    from reconvene.doors.cli.advice import sections, weighed
+
+    said = review.get("remarks", [])
+    told = [("said at this checkpoint", tuple(weighed(remark) for remark in said))] if said else []
+    for title, lines in [*told, *sections(review, run)]:
+        put(title)
+        for line in lines:
+            say(f"  {line}")
+        put()
+
+
+def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object]]) -> None:
+    from reconvene.doors.cli.advice import todo_lines
+
     put(f"workflow   {shown.get('workflow') or ''}\nworkspace  {shown.get('workspace') or ''}")
+    put("\nto do")
+    for line in todo_lines(todo):
+        say(f"  {line}")
     files = _dicts(shown.get("files"))
     if files:
         put("\nfiles")
@@ -116,7 +142,7 @@ def _put_details(shown: Mapping[str, object]) -> None:
         if rows:
             put(f"\n{title}")
         for row in rows:
-            put("  " + _sentence(row))
+            say("  " + _sentence(row))
     put()
 
 

@@ -38,6 +38,7 @@ class CheckpointShape(TypedDict, total=False):
     prompt: str
     options: list[OptionShape]
     fields: list[FieldShape]
+    feedback: str
     show_files: list[str]
     digest: str
     status: str

@@ -6,8 +6,10 @@ hidden target. Asks nothing (`terminal.py` does).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
+from reconvene.doors.cli.advice import RemarkShape, ReviewShape, said_in, sections, weighed
 from reconvene.doors.cli.options import CheckpointShape
 from reconvene.doors.cli.text import clean, one_line
 
@@ -94,11 +96,47 @@ class Paper:
 
     def _said(self, checkpoint: CheckpointShape) -> None:
         """What was said here already: it will reach the agents whatever is decided."""
+        from reconvene.core.scope import remark_view
+
         remarks = self._engine.load(self._run).record.remarks
         here = [remarks[number] for number in sorted(remarks) if remarks[number].checkpoint == checkpoint["id"]]
         if here:
             self._console.print()
             self.line("said here so far:", "bold")
         for remark in here:
+            shape = cast(RemarkShape, remark_view(remark))
             by = f" ({remark.by})" if remark.by else ""
-            self.line(f"  {remark.kind}: {one_line(remark.text, 200)}{by}")
+            self.line(f"  {said_in(shape)}{by}")
+            self._indented(weighed(shape), "dim")
+
+    def question(self, text: str) -> None:
+        """The workflow's own words for "what do you say?"."""
+        self._console.print()
+        self._console.rule(style="dim")
+        self.markdown(text)
+        self._console.print()
+
+    def weighed(self, remarks: Sequence[RemarkShape]) -> None:
+        """What was recorded just now, and how much it weighs."""
+        self._console.print()
+        for remark in remarks:
+            self._indented(weighed(remark), "bold yellow" if remark.get("level") == "major" else "green")
+
+    def advice(self, review: ReviewShape) -> None:
+        for title, lines in sections(review, self._run):
+            self._console.print()
+            self.line(title, "bold")
+            for line in lines:
+                self._indented(line)
+
+    def _indented(self, text: str, style: str = "") -> None:
+        """Broken between words, its later lines a little further in than the first."""
+        plain = clean(text)
+        inner = len(plain) - len(plain.lstrip()) + 2
+        from rich.padding import Padding
+        from rich.text import Text
+
+        lines = Text(plain.strip(), style=style).wrap(self._console, max(self._console.width - inner - 2, 20))
+        for number, line in enumerate(lines):
+            line.rstrip()
+            self._console.print(Padding(line, (0, 0, 0, inner + 2 * bool(number))))

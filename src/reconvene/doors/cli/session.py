@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
 from reconvene.doors.cli.options import CheckpointShape, checkpoint_in, example, fields_of, listed, match_option
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean
@@ -125,10 +125,20 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
             if summary["status"] not in OPEN:
                 decider.ended()
             report(call, summary, brief=decider.shows)
+            if summary["status"] == "completed" and not call.as_json:
+                _tell_open(call, engine, run)
             keep_history(engine, run)
         finally:
             loop.run(engine.close())
     return _PARKED if summary["status"] == "running" else EXIT_CODES[str(summary["status"])]
+
+
+def _tell_open(call: Call, engine: Engine, run: str) -> None:
+    """Nothing that a person said ends in silence."""
+    from reconvene.doors.cli.advice import never_answered
+
+    if left := never_answered(engine, run, call.command("ledger", run)):
+        say(f"\n{left}")
 
 
 def keep_history(engine: Engine, run: str) -> None:
@@ -182,11 +192,11 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
         return
     put(headline(summary))
     if summary.get("why"):
-        put(str(summary["why"]))
+        say(str(summary["why"]))
     checkpoint = checkpoint_in(summary)
     if checkpoint is not None and not brief:
         put()
-        put(describe(checkpoint))
+        say(describe(checkpoint))
     if next_command := _next_command(call, summary, brief=brief):
         put(f"\ncontinue with:\n  {next_command}")
     else:
@@ -207,6 +217,8 @@ def describe(checkpoint: CheckpointShape) -> str:
     lines = [clean(checkpoint.get("prompt", "")).strip()]
     if checkpoint.get("show_files"):
         lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint["show_files"])]
+    if checkpoint.get("feedback"):
+        lines += ["", clean(checkpoint["feedback"]).strip()]
     fields = fields_of(checkpoint, None)
     if fields:
         lines += ["", "fields:"]

@@ -33,18 +33,32 @@ def one_line(text: object, width: int = 0) -> str:
     return joined if not width or len(joined) <= width else joined[: max(width - 1, 1)] + "…"
 
 
+_LISTED = re.compile(r"(?P<indent>\s*(?:[-*•▸]\s+|\d+\.\s+)?)(?P<rest>.*)")
+
+
 def wrapped(text: str) -> str:
-    """Prose broken between words at the edge of the screen; paragraphs and indented lines stay as they are."""
+    """Prose broken between words at the edge of the screen. Indented lines and list items keep their places."""
     import shutil
     import textwrap
 
-    width = max(shutil.get_terminal_size().columns - 1, 40)
+    width = max(shutil.get_terminal_size().columns - 1, 20)
 
-    def laid_out(part: str) -> str:
-        as_is = not part.strip() or any(line.startswith(" ") for line in part.splitlines())
-        return part if as_is else textwrap.fill(part, width)
+    def filled(line: str, hang: str) -> str:
+        return textwrap.fill(line, width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False)
 
-    return "".join(laid_out(part) for part in re.split(r"(\n\s*\n)", text))
+    done: list[str] = []
+    prose: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        listed = _LISTED.fullmatch(line)
+        hang = " " * len(listed["indent"]) if listed else ""
+        if line.strip() and not hang:
+            prose.append(line)
+            continue
+        if prose:
+            done.append(filled(" ".join(prose), ""))
+            prose = []
+        done.append(filled(line, hang))
+    return "\n".join(done[:-1])
 
 
 def harmless_json(encoded: str) -> str:

@@ -1,0 +1,134 @@
+"""Questions on a terminal: a line of text, one of several, a checkpoint's fields. Knows nothing of runs.
+
+Ctrl-C and Ctrl-D leave as KeyboardInterrupt and EOFError; whoever asks says what that means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from reconvene.doors.cli.common import screen_width
+from reconvene.doors.cli.options import FieldShape
+from reconvene.doors.cli.text import clean, one_line, wrapped
+from reconvene.errors import UserError
+
+if TYPE_CHECKING:
+    from questionary import Question
+
+MARK = "▸"
+_ROOM = 24  # what an answer needs beside its question
+T = TypeVar("T")
+
+
+def ask(question: Question) -> object:
+    answer: object = question.unsafe_ask()
+    return answer
+
+
+def ask_text(title: str, given: str = "") -> str:
+    import questionary
+
+    return str(ask(questionary.text(_asked(title), default=given, qmark=MARK)))
+
+
+def pick(title: str, entries: Sequence[tuple[T, str]], given: T | None = None) -> T:
+    """One of several, by arrow keys; `given` stands first."""
+    import questionary
+
+    width = max(screen_width() - 6, 20)
+    choices = [questionary.Choice(one_line(label, width), index) for index, (_, label) in enumerate(entries)]
+    start = next((choice for choice, (value, _) in zip(choices, entries) if given is not None and value == given), None)
+    found = ask(questionary.select(_asked(title), choices=choices, default=start, qmark=MARK))
+    assert isinstance(found, int)
+    return entries[found][0]
+
+
+def tick(
+    title: str,
+    names: Sequence[str],
+    chosen: Sequence[object],
+    reasons: Mapping[str, str],
+    *,
+    at_least_one: bool = False,
+) -> list[str]:
+    """Any of several; beside each, why it is there."""
+    import questionary
+
+    width = max(screen_width() - 8, 20)
+    longest = max((len(name) for name in names), default=0)
+    ticks = [
+        questionary.Choice(
+            one_line(f"{clean(name).ljust(longest)}  {reasons[name]}", width) if name in reasons else one_line(name),
+            index,
+            checked=name in chosen,
+        )
+        for index, name in enumerate(names)
+    ]
+
+    def valid(picked: Sequence[object]) -> bool | str:
+        return bool(picked) or not at_least_one or "choose at least one"
+
+    found = ask(questionary.checkbox(_asked(title), choices=ticks, qmark=MARK, validate=valid))
+    return [names[index] for index in found if isinstance(index, int)] if isinstance(found, list) else []
+
+
+def _asked(title: str) -> str:
+    """A question that is too long for one line is printed above, broken between words."""
+    plain = one_line(title)
+    if len(plain) <= max(screen_width() - _ROOM, _ROOM):
+        return plain
+    print(wrapped(plain))
+    return "Your answer:"
+
+
+def ask_fields(
+    fields: Sequence[FieldShape], before: Mapping[str, object], reasons: Mapping[str, str] | None = None
+) -> dict[str, object]:
+    """Ask each field in turn; what is left empty is left out. `reasons`: agent → why it would be chosen."""
+    answers: dict[str, object] = {}
+    for field in fields:
+        answer = _ask_field(field, before.get(field["id"], field.get("default")), reasons or {})
+        if answer is not None:
+            answers[field["id"]] = answer
+    return answers
+
+
+def _ask_field(field: FieldShape, given: object, reasons: Mapping[str, str]) -> object:
+    import questionary
+
+    title = one_line(field.get("prompt") or field["id"]) + ("" if field.get("required") else " (optional)")
+    options = field.get("options") or []
+    match field.get("type", "text"):
+        case "choice":
+            blank: list[tuple[str | None, str]] = [] if field.get("required") else [(None, "(no answer)")]
+            choices: list[tuple[str | None, str]] = [(text, text) for text in options]
+            return pick(title, [*choices, *blank], None if given is None else str(given))
+        case "confirm":
+            start = given if isinstance(given, bool) else True
+            return bool(ask(questionary.confirm(_asked(title), default=start, qmark=MARK)))
+        case "agents":
+            chosen = given if isinstance(given, list) else []
+            # None ticked is an answer too: left out, it would fall back to the default that was just unticked.
+            return tick(title, options, chosen, reasons, at_least_one=bool(field.get("required")))
+        case "number":
+            return _ask_number(title, given)
+        case _:
+            typed = ask_text(title if title.endswith("?") else f"{title}:", "" if given is None else clean(given))
+            return typed if typed.strip() else None
+
+
+def _ask_number(title: str, given: object) -> object:
+    import questionary
+
+    from reconvene.doors.cli.inputs import typed
+
+    def valid(text: str) -> bool | str:
+        try:
+            return not text.strip() or typed("this", "number", text) is not None
+        except UserError as error:
+            return error.message
+
+    start = "" if given is None else clean(given)
+    text = str(ask(questionary.text(_asked(f"{title}:"), default=start, validate=valid, qmark=MARK)))
+    return typed(title, "number", text) if text.strip() else None
