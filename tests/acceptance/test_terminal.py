@@ -17,6 +17,7 @@ from reconvene.wiring import open_log
 
 pexpect = pytest.importorskip("pexpect")
 
+UNSET = ("NO_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL")
 UP, DOWN, ENTER = "\x1b[A", "\x1b[B", "\r"
 
 TWO_STEP = """\
@@ -53,7 +54,7 @@ def terminal(folder: Path) -> Iterator[Terminal]:
     started = []
 
     def start(*words: str, size: tuple[int, int] = (50, 100), **environment: str) -> pexpect.spawn[str]:
-        settings = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+        settings = {name: value for name, value in os.environ.items() if name not in UNSET}
         child = pexpect.spawn(
             sys.executable,
             ["-m", "reconvene.doors.cli", *words],
@@ -109,12 +110,15 @@ def test_a_whole_run_with_arrow_keys_and_free_text(terminal: Terminal, folder: P
     child.expect("hello")
     child.expect("Your decision")
     child.send(DOWN + ENTER)
-    child.expect("Remark")
+    child.expect("Your feedback")
     child.send("correction: Revenue is $900M, not $850M" + ENTER)
-    child.expect("Remark")
+    child.expect("more, or an empty line")
     child.send("shorter please" + ENTER)
-    child.expect("empty line = done")
+    child.expect("more, or an empty line")
     child.send(ENTER)
+    child.expect("what you mean")
+    child.send(ENTER)
+    child.expect("FB-002 comment")
     child.expect("waiting at draft")
     child.expect("Your decision")
     child.send(ENTER)
@@ -188,11 +192,13 @@ def test_a_remark_and_a_file_can_be_asked_for_before_deciding(terminal: Terminal
     child = terminal("run", "two-step.yaml")
     child.expect("Your decision")
     child.send(UP * 3 + ENTER)
-    child.expect("Remark")
+    child.expect("What would you like to say")
     child.send("missing factor: the weather" + ENTER)
-    child.expect("Remark")
+    child.expect("more, or an empty line")
     child.send(ENTER)
-    child.expect("noted: missing factor")
+    child.expect("what you mean")
+    child.send(ENTER)
+    child.expect("FB-001 missing factor")
     child.expect("Your decision")
     child.send(UP * 2 + ENTER)
     child.expect("Which file")

@@ -26,7 +26,7 @@ from reconvene.wire.workflow import unpin
 
 _SNAPSHOT_AFTER = 300  # events; see rule 25
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
-_BOOKS: dict[str, Workflow] = {}
+_BOOKS: dict[str, tuple[Workflow, dict[str, set[str]]]] = {}
 
 
 class Outcome(NamedTuple):
@@ -36,10 +36,11 @@ class Outcome(NamedTuple):
 
 
 def book_for(log: EventLog, digest: str) -> Book:
-    workflow = _BOOKS.get(digest)
-    if workflow is None:
-        workflow = _BOOKS[digest] = unpin(log.artefact(digest))
-    return Book(workflow, log.artefact, replies.validate)
+    known = _BOOKS.get(digest)
+    if known is None:
+        known = _BOOKS[digest] = (unpin(log.artefact(digest)), {})
+    workflow, names = known
+    return Book(workflow, log.artefact, replies.validate, names)
 
 
 class Session:

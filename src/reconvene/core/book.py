@@ -34,6 +34,7 @@ class Book:
         workflow: Workflow,
         read: Callable[[str], bytes],
         validate: Callable[[object, object], list[str]] = lambda schema, value: [],
+        names: dict[str, set[str]] | None = None,
     ) -> None:
         self.workflow = workflow
         self.validate = validate  # (JSON Schema, value) → problems in plain words
@@ -41,6 +42,7 @@ class Book:
         self._read = read
         self._bytes: OrderedDict[str, bytes] = OrderedDict()
         self._held = 0
+        self._names: dict[str, set[str]] = {} if names is None else names  # shared by the books of one workflow
         self._parsed: OrderedDict[str, object] = OrderedDict()
         self._place(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
@@ -52,6 +54,15 @@ class Book:
         for index, phase in enumerate(phases):
             self.nodes[phase.id] = Node(phase, parent, index)
             self._place(phase.phases, phase.id)
+
+    def names_in(self, template: str) -> set[str]:
+        """The top-level names a template uses, its includes counted; worked out once."""
+        found = self._names.get(template)
+        if found is None:
+            from reconvene.core import templates
+
+            found = self._names[template] = templates.names(template, loader=self.workflow.templates)
+        return found
 
     def phase(self, phase_id: str) -> Phase:
         return self.nodes[phase_id].phase

@@ -217,9 +217,8 @@ def render_with(text: str, state: RunState, book: Book, failed: Callable[[str], 
     if "{" not in text:
         return text
     try:
-        loader = book.workflow.templates
-        names = templates.names(text, loader=loader)
-        return templates.render(text, scope.for_template(state, book, names), loader=loader)
+        seen = scope.for_template(state, book, book.names_in(text))
+        return templates.render(text, seen, loader=book.workflow.templates)
     except ReconveneError as error:
         failed(str(error))
         return text

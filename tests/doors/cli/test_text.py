@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.doors.cli.text import clean, command_line, nearest, one_line, table, to_json
+from reconvene.doors.cli.text import clean, command_line, nearest, one_line, table, to_json, wrapped
 
 HOSTILE = {
     "colour": "\x1b[31mred\x1b[0m",
@@ -79,3 +79,23 @@ def test_a_printed_command_survives_the_shell() -> None:
     assert command_line("decide", "x-1", "--option", "It's good; rm -rf") == (
         "reconvene decide x-1 --option 'It'\"'\"'s good; rm -rf'"
     )
+
+
+def test_prose_is_broken_between_words_and_what_is_laid_out_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "31")
+    text = "one two three four five six seven\neight\n\n  indented line that is rather long\n- item\n| a | table |\n| b | c |"
+    assert wrapped(text).split("\n") == [
+        "one two three four five six",
+        "seven eight",
+        "",
+        "  indented line that is rather",
+        "  long",
+        "- item",
+        "| a | table |",
+        "| b | c |",
+    ]
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"))))
+def test_breaking_lines_loses_no_word(text: str) -> None:
+    assert wrapped(text).split() == text.split()

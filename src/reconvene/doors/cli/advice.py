@@ -65,14 +65,15 @@ def look(engine: Engine, run: str) -> ReviewShape:
     return cast(ReviewShape, review(engine, run))
 
 
-def sections(review: ReviewShape, run: str) -> list[Section]:
-    """All but the remarks made here: those are shown where they were said."""
+def sections(review: ReviewShape, run: str, *, brief: bool = False) -> list[Section]:
+    """All but the remarks made here: those are shown where they were said. Brief: only what remarks change."""
     here = {remark.get("id") for remark in review.get("remarks", [])}
     earlier = [remark for remark in review.get("open", []) if remark.get("id") not in here]
     found: list[Section] = []
-    if earlier:
+    if earlier and not brief:
         found.append(Section("not answered by anybody yet", (*_some(earlier), f"all of them: reconvene ledger {run}")))
-    if meter := review.get("meter"):
+    meter = review.get("meter")
+    if meter and not brief:
         lines = [clean(line) for line in meter.get("lines", [])]
         more = len(lines) - _MOST_METER
         cut = [f"  … {more} more lines: reconvene show {run}"] if more > 0 else []
@@ -109,9 +110,15 @@ def reasons(review: ReviewShape) -> dict[str, str]:
 
 def weighed(remark: RemarkShape) -> str:
     """`▲ FB-002 strategic shift, major: the board's decision …`"""
+    weight = weight_of(remark)
+    mark = _MARKS.get(remark.get("level", ""), "·")
+    return f"{mark} {remark.get('id', '')} {remark.get('kind', '')}{', ' * bool(weight)}{weight}"
+
+
+def weight_of(remark: RemarkShape) -> str:
+    """`major: the board's decision …`"""
     level, reason = remark.get("level") or "", remark.get("reason") or ""
-    told = f", {level}{': ' * bool(reason)}{one_line(reason)}" if level else ""
-    return f"{_MARKS.get(level, '·')} {remark.get('id', '')} {remark.get('kind', '')}{told}"
+    return f"{level}{': ' * bool(level and reason)}{one_line(reason)}"
 
 
 def said(kind: str, text: str, target: str = "", was: str = "", now: str = "") -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from questionary import Question
 
 MARK = "▸"
-_ROOM = 24  # what an answer needs beside its question
+_TICKING = "(space ticks, Enter goes on)"
+_ROOM = 32  # what an answer needs beside its question
 T = TypeVar("T")
 
 
@@ -56,10 +57,9 @@ def tick(
     import questionary
 
     width = max(screen_width() - 8, 20)
-    longest = max((len(name) for name in names), default=0)
     ticks = [
         questionary.Choice(
-            one_line(f"{clean(name).ljust(longest)}  {reasons[name]}", width) if name in reasons else one_line(name),
+            one_line(f"{name} ({reasons[name]})" if name in reasons else name, width),
             index,
             checked=name in chosen,
         )
@@ -69,7 +69,7 @@ def tick(
     def valid(picked: Sequence[object]) -> bool | str:
         return bool(picked) or not at_least_one or "choose at least one"
 
-    found = ask(questionary.checkbox(_asked(title), choices=ticks, qmark=MARK, validate=valid))
+    found = ask(questionary.checkbox(_asked(title), choices=ticks, qmark=MARK, validate=valid, instruction=_TICKING))
     return [names[index] for index in found if isinstance(index, int)] if isinstance(found, list) else []
 
 

@@ -15,14 +15,14 @@ import click
 from reconvene.doors.cli.common import DOOR, Call, command, note, put, put_json
 from reconvene.doors.cli.options import checkpoint_in
 from reconvene.doors.cli.progress import Silent, Written
-from reconvene.doors.cli.text import clean, nearest, one_line
+from reconvene.doors.cli.text import clean, nearest, one_line, wrapped
 from reconvene.errors import UserError
 from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.workflow import Workflow
     from reconvene.core.state import RunState
+    from reconvene.core.workflow import Workflow
     from reconvene.doors.cli.options import CheckpointShape
     from reconvene.doors.cli.progress import Watcher
     from reconvene.wire.answers import Answer
@@ -114,8 +114,8 @@ def _sit_down(call: Call, name: str, by: str) -> int:
     from reconvene.wiring import open_engine
 
     if name == STORY:
-        put(_OPENING)
-        put(_HINT)
+        put(wrapped(_OPENING))
+        put(wrapped(_HINT))
     engine = open_engine(call.home, say=note)
     run = _start(engine, name, by)
     code = proceed(call, engine, run, who_decides(call, None, by, False), by)
@@ -125,7 +125,7 @@ def _sit_down(call: Call, name: str, by: str) -> int:
     put()
     _tell_files(call, engine, run)
     if name == STORY:
-        put(f"\nSmaller ones: {', '.join(call.command('demo', each) for each in PATTERNS)}")
+        put(wrapped(f"\nSmaller ones: {', '.join(call.command('demo', each) for each in PATTERNS)}"))
     return code
 
 
@@ -236,7 +236,7 @@ class _Full(_Mute):
 
     def start(self) -> None:
         if self._name == STORY:
-            put(_OPENING)
+            put(wrapped(_OPENING))
 
     def stop(self, engine: Engine, run: str, checkpoint: CheckpointShape, *, first: bool) -> None:
         from reconvene.app import queries
@@ -247,8 +247,8 @@ class _Full(_Mute):
             put(f"\nWhat that changed in {STORY_FILE}:\n\n{changed.rstrip()}")
         for line in _positions(engine, run):
             put(line)
-        put(f"\n── A checkpoint: the run waits for a person, and no process has to wait with it {'─' * 8}\n")
-        put(describe(checkpoint))
+        put("\n── A checkpoint: the run waits for a person, no process has to ──\n")
+        put(wrapped(describe(checkpoint)))
 
     def answer(self, answer: Answer) -> None:
         put(f"\n▸ The person chooses: {one_line(answer.option)}")

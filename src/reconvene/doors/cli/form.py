@@ -26,7 +26,16 @@ _ITEM = re.compile(r"[-*•]\s+(?P<rest>.*)")
 _SEPARATORS = re.compile(r"[\s_-]+")
 _REACTION = re.compile(r"reactions?(?: to)?(?: (?P<target>.+))?", re.IGNORECASE)
 _FIELDS = {
-    "correction": {"was": "was", "from": "was", "old": "was", "now": "now", "to": "now", "is": "now", "new": "now"},
+    "correction": {
+        "was": "was",
+        "from": "was",
+        "old": "was",
+        "now": "now",
+        "to": "now",
+        "is": "now",
+        "new": "now",
+        "what": "what",
+    },
     "reaction": {"to": "target", "agent": "target", "agents": "target", "whom": "target"},
 }
 _EVERYBODY = ("all", "everybody", "everyone")
@@ -85,7 +94,7 @@ def again(text: str, problems: Iterable[Problem]) -> str:
 def _section(kind: str, remarks: Sequence[RemarkIn], agents: Sequence[str]) -> list[str]:
     lines = [f"## {kind.capitalize()}{' to' * (kind == 'reaction')}"]
     if kind == "correction":
-        lines += [f"{HINT} What it says, and what it should say; or both in a sentence."]
+        lines += [f"{HINT} What it is about, what it says, what it should say; or all of it in a sentence."]
     if kind == "reaction" and agents:
         lines += [f"{HINT} to: {', '.join(agents)}"]
     for remark in remarks:
@@ -94,7 +103,7 @@ def _section(kind: str, remarks: Sequence[RemarkIn], agents: Sequence[str]) -> l
         fields = (("was", remark.was), ("now", remark.now)) if kind == "correction" else (("to", remark.target),)
         lines += [f"  {name}: {value}" for name, value in fields if value and kind in _FIELDS]
     if not remarks:
-        lines += {"correction": ["was:", "now:"], "reaction": ["to:"]}.get(kind, [])
+        lines += {"correction": ["what:", "was:", "now:"], "reaction": ["to:"]}.get(kind, [])
     return [*lines, ""]
 
 
@@ -188,8 +197,8 @@ def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) ->
 
     if draft.kind == FREE:
         return [Entry(one.remark, one.rule) for one in understand(draft.text, agents)]
-    was, now, target = (draft.fields.get(name, "") for name in ("was", "now", "target"))
-    text = draft.text
+    what, was, now, target = (draft.fields.get(name, "") for name in ("what", "was", "now", "target"))
+    text = f"{what}: {draft.text}" if what and draft.text else draft.text or (what if not was and not now else "")
     if not text and not was and not now:
         if target:
             problems.append(Problem(draft.line, f"nothing is said to {target}"))
@@ -197,7 +206,8 @@ def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) ->
     if was and not now and not text:
         problems.append(Problem(draft.line, f"it was {was!r}, and what is it now? Write it after “now:”"))
     if not text:
-        text = f"{now}, not {was}" if was and now else f"It should be {now}" if now else f"It is not {was}"
+        text = f"{now}, not {was}" if was and now else f"it should be {now}" if now else f"it is not {was}"
+        text = f"{what}: {text}" if what else text[0].upper() + text[1:]
     elif not was and not now:
         was, now = _figures(draft.kind, text, agents)
     target = _known(target, draft.line, agents, problems)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from reconvene.doors.cli.advice import RemarkShape, ReviewShape, said_in, sections, weighed
+from reconvene.doors.cli.advice import RemarkShape, ReviewShape, said_in, sections, weighed, weight_of
 from reconvene.doors.cli.options import CheckpointShape
 from reconvene.doors.cli.text import clean, one_line
 
@@ -106,8 +106,8 @@ class Paper:
         for remark in here:
             shape = cast(RemarkShape, remark_view(remark))
             by = f" ({remark.by})" if remark.by else ""
-            self.line(f"  {said_in(shape)}{by}")
-            self._indented(weighed(shape), "dim")
+            self._indented(f"{remark.id} {said_in(shape)}{by}")
+            self._indented(f"  {weight_of(shape)}", "dim")
 
     def question(self, text: str) -> None:
         """The workflow's own words for "what do you say?"."""
@@ -122,8 +122,8 @@ class Paper:
         for remark in remarks:
             self._indented(weighed(remark), "bold yellow" if remark.get("level") == "major" else "green")
 
-    def advice(self, review: ReviewShape) -> None:
-        for title, lines in sections(review, self._run):
+    def advice(self, review: ReviewShape, *, brief: bool = False) -> None:
+        for title, lines in sections(review, self._run, brief=brief):
             self._console.print()
             self.line(title, "bold")
             for line in lines:

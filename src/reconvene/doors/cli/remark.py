@@ -56,7 +56,7 @@ def remark(call: Call, run: str, text: str | None, understand: bool, form: str |
 def _entries(engine: Engine, run: str, text: str, form: str | None, *, understand: bool) -> list[Entry]:
     from reconvene.core.feedback import parse_remark
     from reconvene.doors.cli.form import Entry
-    from reconvene.doors.cli.hearing import understood
+    from reconvene.doors.cli.understanding import understood
 
     agents = tuple(engine.session(run).book.workflow.agents)
     if form is not None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.core.commands import RemarkIn
+    from reconvene.doors.cli.advice import ReviewShape
 
 _ANSWER, _REMARK, _EDITOR, _FILE, _PARK = "answer", "remark", "editor", "file", "park"
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
@@ -57,6 +58,7 @@ class _Sitting:
         self._paper = Paper(engine, run)
         self._hearing = Hearing(engine, run, by, self._paper)
         self._drafts: dict[str, object] = {}
+        self._advised = ""  # the checkpoint beside which everything has been shown once
 
     def sit(self, checkpoint: CheckpointShape) -> bool:
         """True: the run may go on (decided here, or by somebody else meanwhile). False: it stays parked."""
@@ -85,11 +87,10 @@ class _Sitting:
         current = self._look(checkpoint)
         if current and current.get("feedback"):
             self._paper.question(current["feedback"])
-            if not self._hear(_ANYTHING):
-                self._paper.advice(look(self._engine, self._run))
+            self._hear(_ANYTHING)
             current = self._now()
-        elif current:
-            self._paper.advice(look(self._engine, self._run))
+        if current and self._advised != current["id"]:
+            self._advise(look(self._engine, self._run), current["id"])
         if current and current.get("fields"):
             self._answer_fields(current)
         return current
@@ -117,19 +118,23 @@ class _Sitting:
 
         return checkpoint_in(queries.summary(self._engine, self._run))
 
-    def _hear(self, title: str, *, in_editor: bool = False, brief: bool = False) -> bool:
-        """Remarks, recorded, and what follows from them. True when there were any."""
+    def _hear(self, title: str, *, in_editor: bool = False, brief: bool = False) -> None:
+        """Remarks, recorded, and what follows from them."""
         try:
             made = self._hearing.written() if in_editor else self._hearing.typed(title)
         except UserError as error:
             self._paper.line(explain_stale(error), "yellow")
-            return False
+            return
         if made:
-            review = look(self._engine, self._run)
-            self._paper.weighed([remark for remark in review.get("remarks", []) if remark.get("id") in made])
-            if not brief:
-                self._paper.advice(review)
-        return bool(made)
+            self._paper.weighed(made)
+            current = self._now()
+            if current and not brief:
+                self._advise(look(self._engine, self._run), current["id"])
+
+    def _advise(self, review: ReviewShape, checkpoint: str) -> None:
+        """Everything once; after that only what another remark may have changed."""
+        self._paper.advice(review, brief=self._advised == checkpoint)
+        self._advised = checkpoint
 
     def _choose(self, checkpoint: CheckpointShape) -> str | int:
         import questionary

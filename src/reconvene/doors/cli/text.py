@@ -33,11 +33,13 @@ def one_line(text: object, width: int = 0) -> str:
     return joined if not width or len(joined) <= width else joined[: max(width - 1, 1)] + "…"
 
 
+_LAID_OUT = re.compile(r"[|#>]|```|~~~|---|===|──")
 _LISTED = re.compile(r"(?P<indent>\s*(?:[-*•▸]\s+|\d+\.\s+)?)(?P<rest>.*)")
 
 
 def wrapped(text: str) -> str:
-    """Prose broken between words at the edge of the screen. Indented lines and list items keep their places."""
+    """Prose broken between words at the edge of the screen. Indented lines and list items keep their places; headings,
+    tables and code stay as they are."""
     import shutil
     import textwrap
 
@@ -48,16 +50,19 @@ def wrapped(text: str) -> str:
 
     done: list[str] = []
     prose: list[str] = []
+    code = False
     for line in [*text.split("\n"), ""]:
         listed = _LISTED.fullmatch(line)
         hang = " " * len(listed["indent"]) if listed else ""
-        if line.strip() and not hang:
+        code ^= line.startswith(("```", "~~~"))
+        as_is = code or bool(_LAID_OUT.match(line))
+        if line.strip() and not hang and not as_is:
             prose.append(line)
             continue
         if prose:
             done.append(filled(" ".join(prose), ""))
             prose = []
-        done.append(filled(line, hang))
+        done.append(line if as_is else filled(line, hang))
     return "\n".join(done[:-1])
 
 
