@@ -207,9 +207,10 @@ def _ended_by(turn: Turn, frame: Frame, where: str) -> str | None:
             return None
         if reached:
             return "until"
-    if not rounds.open_ended and frame.planned >= len(rounds.plan):
-        return "plan"
-    return "limit" if frame.n >= rounds.max else ""
+    planned = not rounds.open_ended and frame.planned >= len(rounds.plan)
+    if frame.n >= rounds.max and not (planned and len(rounds.plan) == rounds.max):
+        return "limit"  # an extra round, or a loop, used up what there was
+    return "plan" if planned else ""
 
 
 # --- after the round ---
