@@ -350,3 +350,27 @@ def test_leftovers_of_an_earlier_process_are_cleared_first(tmp_path: Path) -> No
     leftover = Path(folder.make(str(tmp_path), task))
     (leftover / "old").write_text("x")
     assert run(task, tmp_path).text == ""
+
+
+def test_an_agent_that_looks_around_finds_nothing_of_its_peers(tmp_path: Path) -> None:
+    """Two agents of one step at the same time: each writes a secret, waits for the other's, and searches for it."""
+
+    async def both() -> list[str]:
+        agents = Agents(str(tmp_path / "scratch"), ENVIRON)
+        ready = tmp_path / "ready"
+        ready.mkdir()
+        script = (
+            f"cat >/dev/null; echo secret-of-$0 > mine.txt; : > {ready}/$0; "
+            f"while [ ! -e {ready}/a ] || [ ! -e {ready}/b ]; do sleep 0.01; done; "
+            "find . .. -name '*.txt' -exec cat {} + | sort -u; : > "
+            f"{ready}/$0-done; while [ ! -e {ready}/a-done ] || [ ! -e {ready}/b-done ]; do sleep 0.01; done"
+        )
+        tasks = [
+            Assignment(
+                "run", f"R1/0/{name}", 1, Agent(name, "command", command=("sh", "-c", script, name)), "", {}, (), None
+            )
+            for name in ("a", "b")
+        ]
+        return [answer.text for answer in await asyncio.gather(*(agents.run(task, lambda _: None) for task in tasks))]
+
+    assert asyncio.run(both()) == ["secret-of-a\n", "secret-of-b\n"]

@@ -21,6 +21,7 @@ from reconvene.adapters.agents.paths import safe_relative_path, shown, why_unsaf
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
 
+_SECRET = os.urandom(16)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_IGNORED = 100
 # Given files carry this time, so that one written anew with the same content still shows that it was written.
@@ -36,8 +37,12 @@ def safe_name(name: str) -> str:
 
 
 def make(scratch: str, assignment: Assignment) -> str:
-    """Create the folder (0700) with the assignment's files; leftovers of an earlier process are cleared first."""
-    parent = os.path.join(os.path.abspath(scratch), safe_name(assignment.run))
+    """Create the folder (0700) with the assignment's files; leftovers of an earlier process are cleared first.
+
+    It lies in a folder of its own, whose name nobody can guess: an agent that looks around finds no other's work.
+    """
+    whose = f"{assignment.run}/{assignment.task}/{assignment.attempt}"
+    parent = os.path.join(os.path.abspath(scratch), hashlib.sha256(_SECRET + whose.encode()).hexdigest()[:24])
     path = os.path.join(parent, f"{safe_name(assignment.task)}-{assignment.attempt}")
     try:
         os.makedirs(parent, mode=0o700, exist_ok=True)
