@@ -9,6 +9,7 @@ import os
 
 HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
+FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 DEFAULT_HOME = ".reconvene"
 
@@ -29,6 +30,11 @@ def person(given: str = "") -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # an account without a name, as in some containers
         return "someone"
+
+
+def feedback_model() -> str:
+    """The model that reads feedback beside the rules, as provider:name; "" = rules alone."""
+    return os.environ.get(FEEDBACK_MODEL_VARIABLE, "").strip()
 
 
 def debugging() -> bool:

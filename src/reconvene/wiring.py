@@ -12,6 +12,7 @@ from reconvene.adapters.sqlite import SqliteLog
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.listening import Heard
     from reconvene.ports import AgentRunner, History, Workspace
 
 
@@ -40,6 +41,25 @@ def _file_name(run: str) -> str:
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     """The log alone: enough for the inbox, and cheap to import."""
     return SqliteLog(os.path.join(os.path.abspath(home), "reconvene.db"))
+
+
+def listen(text: str, agents: tuple[str, ...], model: str) -> Heard:
+    """What a person typed, read by this model; by rules where it fails."""
+    import asyncio
+    import tempfile
+
+    from reconvene.adapters.agents import Agents
+    from reconvene.app.listening import hear
+
+    async def once() -> Heard:
+        with tempfile.TemporaryDirectory() as scratch:
+            runner = Agents(scratch, dict(os.environ))
+            try:
+                return await hear(text, agents, runner, model)
+            finally:
+                await runner.close()
+
+    return asyncio.run(once())
 
 
 def open_engine(

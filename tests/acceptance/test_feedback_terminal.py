@@ -1,4 +1,4 @@
-"""Feedback at a real pseudo-terminal: typed, understood, put right, weighed; never lost. Nothing waits for time to pass."""
+"""Feedback at a real pseudo-terminal: typed, understood, put right, weighed; never lost. Nothing waits for time."""
 
 from __future__ import annotations
 
@@ -73,10 +73,16 @@ def terminal(folder: Path) -> Iterator[Terminal]:
             sys.executable,
             ["-m", "reconvene.doors.cli", *words],
             cwd=str(folder),
-            env={**settings, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", "RECONVENE_BY": "Ada", **environment},
+            env={
+                **settings,
+                "TERM": "xterm-256color",
+                "PROMPT_TOOLKIT_NO_CPR": "1",
+                "RECONVENE_BY": "Ada",
+                **environment,
+            },
             dimensions=(50, 160),
             encoding="utf-8",
-            timeout=15,
+            timeout=120,
         )
         started.append(child)
         return child
@@ -153,7 +159,7 @@ def test_free_text_is_understood_put_right_weighed_and_followed_by_another_round
     child.expect(r"contrarian \(always\)")
     child.expect("3 agent calls")
     child.expect(DECISION)
-    child.expect(r"» One more round  \(recommended\)")
+    child.expect(r"»[^»]*One more round  \(recommended\)")
     child.send(ENTER)
     answer(child, "Which gap", "the pivot" + ENTER)
     child.expect("Who looks again")
@@ -195,7 +201,7 @@ def test_entries_can_be_joined_reworded_aimed_and_dropped(terminal: Terminal, fo
     child.expect(r"1\. correction: Revenue is \$900M, not \$850M\. The board approved the EV pivot yesterday")
     answer(child, RIGHT, DOWN + ENTER)
     answer(child, "What about 1", DOWN + ENTER)  # its words
-    answer(child, "Its words", "!" + ENTER)
+    answer(child, "Its words:", "!" + ENTER)
     answer(child, RIGHT, DOWN + ENTER)
     answer(child, "What about 1", DOWN * 2 + ENTER)  # whom it is for
     answer(child, "For whom", " " + ENTER)
@@ -203,7 +209,7 @@ def test_entries_can_be_joined_reworded_aimed_and_dropped(terminal: Terminal, fo
     answer(child, RIGHT, ENTER)
     park(child)
     (remark,) = [event for event in events(folder) if isinstance(event, RemarkAdded)]
-    assert (remark.kind, remark.target, remark.text) == ("correction", "economist", f"{BOTH.replace('M. ', 'M. ')}!")
+    assert (remark.kind, remark.target, remark.text) == ("correction", "economist", f"{BOTH}!")
     assert (remark.was, remark.now) == ("$850M", "$900M")
 
 
@@ -218,20 +224,26 @@ def test_more_can_be_said_before_it_is_recorded_and_all_can_be_dropped(terminal:
     assert said(folder) == []
 
 
-@pytest.mark.parametrize("how", ["ctrl-c", "ctrl-d", "hang-up"])
-def test_what_was_typed_is_kept_as_a_comment_when_it_is_left(terminal: Terminal, folder: Path, how: str) -> None:
+def test_what_was_typed_is_kept_as_a_comment_when_it_is_left(terminal: Terminal, folder: Path) -> None:
     child = terminal("run", "council.yaml")
     type_in(child, BOTH)
-    child.expect(RIGHT)
     child.expect("Drop all of it")
-    if how == "hang-up":
-        child.kill(signal.SIGHUP)
-        child.expect(pexpect.EOF)
-        child.wait()
-    else:
-        child.sendcontrol(how[-1]) if how == "ctrl-c" else child.kill(signal.SIGTERM)
-        child.expect("kept as a comment")
-        assert ending(child) == 3
+    child.sendcontrol("c")
+    child.expect("kept as a comment")
+    assert ending(child) == 3
+    assert said(folder) == [("comment", BOTH.replace(". ", ".\n"))]
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_what_was_typed_is_kept_when_the_terminal_goes_away(
+    terminal: Terminal, folder: Path, number: signal.Signals
+) -> None:
+    child = terminal("run", "council.yaml")
+    type_in(child, BOTH)
+    child.expect("Drop all of it")
+    child.kill(number)
+    child.expect("kept as a comment")
+    assert ending(child) == 3
     assert said(folder) == [("comment", BOTH.replace(". ", ".\n"))]
 
 
@@ -302,6 +314,7 @@ def editor(folder: Path, script: str) -> str:
     return str(program)
 
 
+SUBSTITUTE = """sed 'CHANGE' "$1" > "$1.new" && mv "$1.new" "$1\""""
 FILL = r"""sed -e 's/^what:/what: Debt/; s/^was:/was: $100M/; s/^now:/now: $150M/' \
   -e 's/^to:/to: NAME\
 Too rosy/' "$1" > "$1.new" && mv "$1.new" "$1"
@@ -326,8 +339,8 @@ def test_the_form_is_filled_in_in_the_editor(terminal: Terminal, folder: Path) -
 
 
 def test_a_form_with_a_problem_is_opened_again_with_its_text(terminal: Terminal, folder: Path) -> None:
-    script = f"""if grep -q PROBLEM "$1"; then cp "$1" again.md; sed 's/econmist$/economist/' "$1" > "$1.new" && mv "$1.new" "$1"
-else {FILL.replace("NAME", "econmist")}fi"""
+    mend = f"""cp "$1" again.md; {SUBSTITUTE.replace("CHANGE", "s/econmist$/economist/")}"""
+    script = f'if grep -q PROBLEM "$1"; then {mend}; else {FILL.replace("NAME", "econmist")}fi'
     child = terminal("run", "council.yaml", VISUAL=editor(folder, script), EDITOR="false")
     open_editor(child)
     child.expect(r"2\. reaction to economist: Too rosy")
@@ -353,8 +366,7 @@ def test_a_form_that_is_left_wrong_is_kept_as_it_stands(terminal: Terminal, fold
 def test_an_editor_that_does_nothing_changes_nothing(terminal: Terminal, folder: Path, program: str) -> None:
     child = terminal("run", "council.yaml", EDITOR=program)
     open_editor(child)
-    if program != "true":
-        child.expect("cannot be started")
+    child.expect("nothing was written" if program == "true" else "cannot be started")
     park(child)
     assert said(folder) == []
 
@@ -370,7 +382,7 @@ def test_what_a_failing_editor_saved_is_still_shown(terminal: Terminal, folder: 
 
 
 def test_what_was_typed_can_be_taken_to_the_editor(terminal: Terminal, folder: Path) -> None:
-    script = "sed 's/the weather/the winters/' \"$1\" > \"$1.new\" && mv \"$1.new\" \"$1\""
+    script = SUBSTITUTE.replace("CHANGE", "s/the weather/the winters/")
     child = terminal("run", "council.yaml", EDITOR=editor(folder, script))
     type_in(child, "missing factor: the weather")
     answer(child, RIGHT, DOWN * 3 + ENTER)

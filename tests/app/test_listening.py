@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from reconvene.adapters.agents import Agents
 from reconvene.app.listening import Heard, hear
 from reconvene.testing.openai_server import Fail, OpenAIServer, Say
@@ -56,3 +58,18 @@ def test_a_real_reply_over_http_is_understood():
         heard = asyncio.run(hear(TEXT, (), agents, "openai:some"))
     assert heard.note == "read by openai:some"
     assert heard.remarks[0].because == "half as much again"
+
+
+def test_the_terminal_asks_the_configured_model_and_shows_who_read_it(monkeypatch: pytest.MonkeyPatch, capsys):
+    import json
+
+    from reconvene.doors.cli.understanding import understood
+
+    said = json.dumps({"remarks": [row(TEXT)]})
+    with OpenAIServer(Say(said)) as server:
+        monkeypatch.setenv("RECONVENE_FEEDBACK_MODEL", "openai:some")
+        monkeypatch.setenv("OPENAI_API_KEY", "test")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        (entry,) = understood(TEXT, ("economist",))
+    assert entry.remark.opinion == "major"
+    assert "read by openai:some" in capsys.readouterr().err

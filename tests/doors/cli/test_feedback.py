@@ -1,4 +1,4 @@
-"""Feedback, ledger, metrics and the to-do list through real processes: agents that cite remarks, and one that does not."""
+"""Feedback, ledger, metrics and the to-do list through real processes, with an agent that answers what it is told."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ name: council
 agents:
   economist:
     remit: revenue, debt, margins, capital, credit
-    command: [sh, -c, "if grep FB-001 >/dev/null; then echo 'Taken up [FB-001], the figure is corrected.'; else echo First; fi"]
+    command: [sh, -c, "if grep FB-001 >/dev/null; then echo 'Taken up [FB-001]: corrected.'; else echo First; fi"]
   engineer:
     remit: machines, vehicles, batteries, software
     command: [sh, -c, "cat >/dev/null; echo '## Ratings'; echo; echo '| item | rating | reason |'; echo '|---|---|---|';

@@ -50,7 +50,9 @@ def test_repeated_values_are_several_corrections() -> None:
     assert [(one.was, one.now) for one in found] == [("1", "2"), ("3", "4")]
 
 
-@pytest.mark.parametrize("form", ["## Reaction to industry analyst\nToo rosy", "Reaction to:\nto: Industry-Analyst\nToo rosy"])
+@pytest.mark.parametrize(
+    "form", ["## Reaction to industry analyst\nToo rosy", "Reaction to:\nto: Industry-Analyst\nToo rosy"]
+)
 def test_whom_a_reaction_is_for_may_stand_in_the_heading_or_below(form: str) -> None:
     assert remarks(form) == [RemarkIn("Too rosy", "reaction", "industry_analyst")]
 

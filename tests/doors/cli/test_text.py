@@ -83,7 +83,8 @@ def test_a_printed_command_survives_the_shell() -> None:
 
 def test_prose_is_broken_between_words_and_what_is_laid_out_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "31")
-    text = "one two three four five six seven\neight\n\n  indented line that is rather long\n- item\n| a | table |\n| b | c |"
+    prose = "one two three four five six seven\neight\n\n  indented line that is rather long\n- item\n"
+    text = f"{prose}| a | table |\n| b | c |"
     assert wrapped(text).split("\n") == [
         "one two three four five six",
         "seven eight",

@@ -16,7 +16,7 @@ from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.editor import Sheet, editor
 from reconvene.doors.cli.form import Entry, again, read, write
 from reconvene.doors.cli.text import clean
-from reconvene.doors.cli.understanding import change, in_line, typed, understood
+from reconvene.doors.cli.understanding import change, has_kind, in_line, typed, understood
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class Hearing:
         heard = _Heard()
         with self._never_lost(heard):
             self._write(heard, [])
+            if not heard.entries:
+                self._paper.line("nothing was written", "dim")
             return self._settle(heard)
 
     def _listen(self, heard: _Heard, title: str) -> None:
@@ -75,7 +77,9 @@ class Hearing:
             return
         while line.strip():
             line = typed(MORE)
-            heard.text = f"{heard.text}\n{line}".rstrip()
+            # A line with a kind of its own is not the end of the sentence above it.
+            between = "\n\n" if has_kind(line) else "\n"
+            heard.text = f"{heard.text}{between}{line}".rstrip()
 
     def _write(self, heard: _Heard, entries: list[Entry]) -> None:
         """Opened again as long as something is wrong with it and the person goes on changing it."""
@@ -182,14 +186,25 @@ class Hearing:
 @contextmanager
 def _hanging_up_is_an_error() -> Iterator[None]:
     """A closed terminal would end the process at once; here it is an exception, so that words can be kept."""
-
-    def gone(number: int, frame: object) -> None:
-        raise EOFError("the terminal is gone")
-
     numbers = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
-    before = [signal.signal(number, gone) for number in numbers]
+    before = [signal.signal(number, _hung_up) for number in numbers]
     try:
         yield
     finally:
         for number, handler in zip(numbers, before):
             signal.signal(number, handler)
+
+
+def _hung_up(number: int, frame: object) -> None:
+    from prompt_toolkit.application.current import get_app_or_none
+
+    app = get_app_or_none()
+    if app is None or app.loop is None:
+        raise EOFError("the terminal is gone")
+
+    def leave() -> None:
+        if app.future is not None and not app.future.done():
+            app.exit(exception=EOFError("the terminal is gone"))
+
+    # Raised here it would end in the event loop of the question, which shows it and waits for a key.
+    app.loop.call_soon_threadsafe(leave)

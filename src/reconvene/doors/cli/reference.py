@@ -40,10 +40,11 @@ Every other command exits with 0 when it worked.
 With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`running`, `waiting`, `paused`,
 `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `prompt`, `options`, `fields`, `show_files`,
 `digest`, `status`, `attention`, and `feedback`, the question for remarks, where there is one) or null. `inbox` and
-`runs` print a list of such objects; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint: `remarks`
-made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`) and more; `remark`
-adds `understood` and `remarks`; `ledger` and `stats` print an object each; `log` prints one event per line with `seq`,
-`type` and `at`. Messages for people go to stderr. An error is an object there, too: `{"error": …, "hint": …}`.
+`runs` print a list of such objects; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
+`remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`) and more;
+`remark` adds `understood` and `remarks`; `ledger` and `stats` print an object each; `log` prints one event per line
+with `seq`, `type` and `at`. Messages for people go to stderr. An error is an object there, too:
+`{"error": …, "hint": …}`.
 
 ## Answers file
 
@@ -64,7 +65,7 @@ needs attention (an agent failed, files conflict) is never answered from a file.
 
 A remark has a kind: correction, new context, clarification, strategic shift, reaction ("reaction to economist: …"),
 missing factor, comment. `--feedback "kind: text"` and `remark RUN "kind: text"` take it as written. On a terminal, and
-with `remark --understand`, free text is split and classified by rules, and what came of it is shown. `remark --form FILE`
+with `remark --understand`, free text is split and classified by rules, and what came of it is shown. `remark --form`
 and, where `EDITOR` or `VISUAL` is set, "Write it in your editor" at a checkpoint read this form:
 
 ```markdown
@@ -79,6 +80,7 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 |---|---|
 | `RECONVENE_HOME` | where state lives |
 | `RECONVENE_BY` | the name that decisions and remarks carry |
+| `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback beside the rules and says how much it weighs |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
 | `NO_COLOR` | no colour, also on a terminal |

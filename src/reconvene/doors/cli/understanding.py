@@ -14,12 +14,18 @@ if TYPE_CHECKING:
 
 
 def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
-    """The remarks in a free text. None: it only agrees."""
+    """The remarks in a free text, read by rules, and by a model where one is configured. None: it only agrees."""
     from reconvene.app.listening import by_rules
     from reconvene.core.commands import RemarkIn
+    from reconvene.doors.cli.common import note
+    from reconvene.settings import feedback_model
+    from reconvene.wiring import listen
 
     try:
-        heard = by_rules(text, agents)
+        model = feedback_model()
+        heard = listen(text, agents, model) if model else by_rules(text, agents)
+        if heard.note:
+            note(clean(heard.note))
     except Exception as error:  # whatever is wrong with the rules, the words are the person's
         return [Entry(RemarkIn(text.strip()), f"kept whole ({type(error).__name__} while sorting it)")]
     return [Entry(remark, rule) for remark, rule in zip(heard.remarks, heard.rules)]
@@ -28,6 +34,13 @@ def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
 def typed(title: str, given: str = "") -> str:
     """Bytes that are not UTF-8 come out of a terminal as halves of characters, which nothing can store."""
     return clean(ask_text(title, given)).encode("utf-8", "replace").decode()
+
+
+def has_kind(line: str) -> bool:
+    """Whether a line is written as "kind: text"."""
+    from reconvene.core.feedback import parse_remark
+
+    return bool(line.strip()) and parse_remark(line).text != line.strip()
 
 
 def in_line(entry: Entry) -> str:
