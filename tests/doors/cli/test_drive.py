@@ -445,6 +445,6 @@ def test_abort_from_elsewhere_ends_the_process_at_work(reconvene: Command, at_wo
 def test_the_demo_runs_to_the_end_where_nobody_can_be_asked(reconvene: Command) -> None:
     done = reconvene("demo")
     assert done.code == 0, done.err
-    assert "Look again" in done.out
-    assert "correction: Revenue is $900M, not $850M." in done.out
+    assert "One more round" in done.out
+    assert "FB-001 correction" in done.out
     assert {"completed"} <= {row["status"] for row in reconvene("runs", "--json").objects}

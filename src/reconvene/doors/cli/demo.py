@@ -30,16 +30,21 @@ PATTERNS = ("review-before-changes", "quality-gate", "skip-optional", "early-exi
 
 _PARKED = 3
 
-_HOW = """
-How it goes:
-- After each round the run stops and asks you. Enter takes what is marked, the arrow keys choose.
-- First you confirm the question: press Enter. Then the specialists work, and you are asked whether there is anything to
-  correct or to add. Type this, and see what becomes of their conclusion:
+_HOW = (
+    "\nHow it goes:\n"
+    "- After each round the run stops and asks you. Enter takes what is marked, the arrow keys choose.\n"
+    "- First you confirm the question: press Enter. Then the specialists work, and you are asked whether there is "
+    "anything to correct or to add. Type this, and see what becomes of their conclusion:\n"
+    "    {first}\n"
+    "- Later, say whatever comes to your mind, or this:\n"
+    "    {last}\n"
+    "- There are about {stops} stops. Leave at any of them with “Pause here” or Ctrl-C: nothing is lost. Come back "
+    "with\n"
+    "    {resume}\n"
+)
+_TRY = """
+When you are asked, you could say, for example:
     {first}
-- Later, say whatever comes to your mind, or this:
-    {last}
-- There are about {stops} stops. Leave at any of them with "Pause here" or Ctrl-C: nothing is lost, and you come back with
-    {resume}
 """
 
 
@@ -119,14 +124,14 @@ def _sit_down(call: Call, name: str, by: str) -> int:
 
     engine = open_engine(call.home, say=note)
     run = _start(engine, name, by)
-    if name == STORY and not _introduced(call, engine, run):
+    if not _introduced(call, engine, run, name):
         return 0
     code = proceed(call, engine, run, who_decides(call, None, by, False), by)
-    engine = open_engine(call.home, say=note)
-    for line in telling.changes(engine, run):
-        put(wrapped(f"\n{line}" if not line.startswith(" ") else line))
     if code == _PARKED:
         return 0  # to leave a demo early is no failure
+    engine = open_engine(call.home, say=note)
+    for line in telling.changes(engine, run):
+        put(line)
     put()
     if name == STORY:
         telling.closing(call, engine, run)
@@ -136,13 +141,16 @@ def _sit_down(call: Call, name: str, by: str) -> int:
     return code
 
 
-def _introduced(call: Call, engine: Engine, run: str) -> bool:
+def _introduced(call: Call, engine: Engine, run: str, name: str) -> bool:
     """What this is and what to try, before the first screen pushes it away. False: the person leaves here."""
     from reconvene.doors.cli.ask import ask_text
 
-    answers = _answers(STORY)
+    answers = _answers(name)
     tries = [remark.text for answer in answers for remark in answer.remarks]
     put(wrapped(telling.opening(engine, run)))
+    if name != STORY:
+        put(wrapped(_TRY.format(first=tries[0])) if tries else "")
+        return True
     put(wrapped(_HOW.format(stops=len(answers), first=tries[0], last=tries[-1], resume=call.command("resume", run))))
     try:
         ask_text("Press Enter to begin")

@@ -16,7 +16,7 @@ from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.editor import Sheet, editor
 from reconvene.doors.cli.form import Entry, again, read, write
 from reconvene.doors.cli.text import clean
-from reconvene.doors.cli.understanding import change, has_kind, in_line, typed, understood
+from reconvene.doors.cli.understanding import agrees, change, has_kind, in_line, typed, understood
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Hearing:
 
     def _listen(self, heard: _Heard, title: str) -> None:
         line = heard.text = typed(title)
-        if not understood(line, self._agents):  # empty, or agreement: that is all
+        if agrees(line):  # or is empty: that is all
             return
         while line.strip():
             line = typed(MORE)
@@ -171,7 +171,7 @@ class Hearing:
         from reconvene.core.commands import RemarkIn
 
         text = heard.unrecorded
-        if not text or not understood(text, self._agents):
+        if agrees(text):
             return
         told = f"kept as a comment: {text}"
         try:

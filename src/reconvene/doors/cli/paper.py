@@ -90,7 +90,7 @@ class Paper:
             return
         lines = clean(text).splitlines()
         for line in lines[:_FIRST_LINES]:
-            self.line(f"  {line}")
+            self._indented(line)
         if len(lines) > _FIRST_LINES:
             self.line(f"  … {len(lines) - _FIRST_LINES} more lines", "dim")
 
@@ -131,11 +131,14 @@ class Paper:
 
     def _indented(self, text: str, style: str = "") -> None:
         """Broken between words, its later lines a little further in than the first."""
-        plain = clean(text)
-        inner = len(plain) - len(plain.lstrip()) + 2
         from rich.padding import Padding
         from rich.text import Text
 
+        plain = clean(text)
+        if not plain.strip():
+            self._console.print()
+            return
+        inner = len(plain) - len(plain.lstrip()) + 2
         lines = Text(plain.strip(), style=style).wrap(self._console, max(self._console.width - inner - 2, 20))
         for number, line in enumerate(lines):
             line.rstrip()

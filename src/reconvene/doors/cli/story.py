@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from reconvene.core import events as e
 from reconvene.core.context import summary_in
 from reconvene.core.ids import parse_task
-from reconvene.core.workflow import Again
 from reconvene.doors.cli.advice import because
 from reconvene.doors.cli.text import one_line
 
@@ -116,19 +115,19 @@ class Story:
         self._tell(f"  {self._gist(done, done.outputs.get(drew, ''))}", 2, apart=True)
 
     def _worked(self, done: _Round) -> str:
-        """`7 specialists worked at the same time, 1.9 s; moderator drew it together, 1.0 s`"""
+        """`7 specialists in parallel, 1.9 s; moderator drew it together, 1.0 s`"""
         told = []
         for at, step in enumerate(done.steps):
             many = len(step.agents) > 1
-            did = "worked at the same time" if many else "drew it together" if at else "worked"
-            told.append(f"{self._crew(step.agents)} {did}, {step.seconds:.1f} s")
+            did = "in parallel" if many else "drew it together" if at else "worked"
+            told.append(f"{self._crew(step.agents)} {did}, {_spelt(step.seconds)}")
         return "; ".join(told)
 
     def _wrote(self, done: _Round) -> str:
         paths = ", ".join(dict.fromkeys(one_line(path) for path in done.files))
         alone = len(done.steps) == 1 and len(done.steps[0].agents) == 1
         if paths and alone:
-            return f"{done.steps[0].agents[0]} wrote {paths}, {done.steps[0].seconds:.1f} s"
+            return f"{done.steps[0].agents[0]} wrote {paths}, {_spelt(done.steps[0].seconds)}"
         return f"{self._worked(done)}{': ' * bool(paths)}{paths}"
 
     def _crew(self, agents: list[str]) -> str:
@@ -222,6 +221,11 @@ def _turn(agent: str, before: str, after: str) -> Iterator[str]:
     if gone:
         yield f"      was: {one_line(gone[0], _LONG)}"
     yield f"      is:  {one_line(fresh[0], _LONG)}"
+
+
+def _spelt(seconds: float) -> str:
+    """With a space at which no line is broken."""
+    return f"{seconds:.1f}\u00a0s"
 
 
 def _sentences(text: str) -> list[str]:

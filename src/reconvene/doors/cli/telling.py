@@ -5,6 +5,7 @@ Words only: what is played, and with which decisions, is `demo.py`'s business.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -71,8 +72,8 @@ class Told(Mute):
     def start(self, engine: Engine, run: str) -> None:
         from reconvene.doors.cli.story import Story
 
-        self._story = Story(engine, run, put)
-        put(wrapped(opening(engine, run)))
+        self._story = Story(engine, run, _put_now)
+        _put_now(wrapped(opening(engine, run)))
 
     def stop(self, engine: Engine, run: str, checkpoint: CheckpointShape, *, first: bool) -> None:
         self._story.catch_up()
@@ -95,6 +96,12 @@ class Told(Mute):
         closing(call, engine, run)
 
 
+def _put_now(text: str) -> None:
+    """Through a pipe as well, a story is told while it happens."""
+    put(text)
+    sys.stdout.flush()
+
+
 class _Following(Silent):
     """Tells what is new in the log whenever somebody starts."""
 
@@ -111,6 +118,9 @@ class Full(Mute):
 
     def watch(self) -> Watcher:
         return Written(put)
+
+    def start(self, engine: Engine, run: str) -> None:
+        put(wrapped(opening(engine, run)) + "\n")
 
     def stop(self, engine: Engine, run: str, checkpoint: CheckpointShape, *, first: bool) -> None:
         from reconvene.app import queries
@@ -156,9 +166,9 @@ def opening(engine: Engine, run: str) -> str:
     who += [f"{len(members)} {name} ({', '.join(members)})" for name, members in workflow.groups.items()]
     return "\n".join(
         [
-            *(f"The {name}: {one_line(summary_in(text))}\n" for name, text in texts.items()),
-            f"At work: {' and '.join(who)}. All are recorded: no model is asked, nothing leaves this machine. Yet they "
-            "answer what a person says, and work their figures out anew.",
+            *(f"The {name}: {summary_in(text)}\n" for name, text in texts.items()),
+            f"At work: {' and '.join(part for part in (', '.join(who[:-1]), who[-1]) if part)}. All are recorded: no "
+            "model is asked, nothing leaves this machine. Yet what a person says changes what they conclude.",
         ]
     )
 
@@ -166,14 +176,15 @@ def opening(engine: Engine, run: str) -> str:
 def changes(engine: Engine, run: str) -> Iterator[str]:
     """What the person's words changed, wherever agents looked again."""
     from reconvene.app import queries
-    from reconvene.doors.cli.story import Story
+    from reconvene.doors.cli.story import Story, hung
 
     story = Story(engine, run, lambda text: None)
     story.catch_up()
     if story.turns:
-        yield from ("What your words changed:", *story.turns)
+        yield "\nWhat your words changed:"
+        yield from (hung(line, 11) for line in story.turns)
     elif engine.load(run).record.rounds > 1 and (changed := _part(queries.diff(engine, run, "1"), _MEMO)):
-        yield f"What your words changed in {_MEMO}:\n\n{changed.rstrip()}"
+        yield f"\nWhat your words changed in {_MEMO}:\n\n{changed.rstrip()}"
 
 
 def closing(call: Call, engine: Engine, run: str) -> None:

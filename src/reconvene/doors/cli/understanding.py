@@ -31,6 +31,16 @@ def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
     return [Entry(remark, rule) for remark, rule in zip(heard.remarks, heard.rules)]
 
 
+def agrees(text: str) -> bool:
+    """Whether there is nothing in a text to record. By rules alone: they are quick, and this is asked often."""
+    from reconvene.core.feedback import understand
+
+    try:
+        return not understand(text)
+    except Exception:  # then there is something in it, whatever it is
+        return False
+
+
 def typed(title: str, given: str = "") -> str:
     """Bytes that are not UTF-8 come out of a terminal as halves of characters, which nothing can store."""
     return clean(ask_text(title, given)).encode("utf-8", "replace").decode()
@@ -120,6 +130,8 @@ def _with_text(remark: RemarkIn, text: str, agents: tuple[str, ...]) -> RemarkIn
     """New words may name new figures; the kind stays what it is."""
     from msgspec.structs import replace
 
-    found = [entry.remark for entry in understood(text, agents) if entry.remark.now]
+    from reconvene.core.feedback import understand
+
+    found = [one for one in understand(text, agents) if one.now]
     was, now = (found[0].was, found[0].now) if found else ("", "")
     return replace(remark, text=text, was=was, now=now)
