@@ -89,6 +89,8 @@ class Engine:
             )
             (outcome,) = session.submit([command], blobs)
             if outcome.error is None:
+                if session.state.world.files:  # templates that people may read before anybody works
+                    self._files(session).restore(session)
                 return run
             if self.log.head(run) == 0:
                 raise outcome.error
