@@ -40,10 +40,11 @@ def stats_of_all(engine: Engine) -> metrics.Metrics:
 
 
 def _completeness(session: Session) -> object:
-    """The answer to a workflow's own closing question, kept in a value named `completeness`."""
+    """The answer to a workflow's own closing question: the value `completeness`, or `captured` in it."""
     if "completeness" not in session.book.workflow.names:
         return None
-    return scope.load_value(session.book, scope.value_at(session.state, session.book, "completeness"))
+    answer = scope.load_value(session.book, scope.value_at(session.state, session.book, "completeness"))
+    return answer.get("captured") if isinstance(answer, dict) else answer
 
 
 def review(engine: Engine, run: str) -> dict[str, object]:
@@ -99,7 +100,7 @@ def _preview(engine: Engine, session: Session) -> dict[str, object] | None:
 
 
 def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
-    """Ratings of the phase in front, round by round, as its agents gave them."""
+    """Ratings of the phase in front, round by round. Who did not work in a round keeps the ratings given before."""
     here = session.state.world.top.place
     rounds: dict[int, dict[str, Ratings]] = {}
     wanted: set[int] = set()
@@ -115,7 +116,12 @@ def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
                 given = parse_ratings(session.book.text(event.output.digest), value)
                 if given.given:
                     rounds.setdefault(serial, {})[agent] = given
-    return ratings.measure([rounds[serial] for serial in sorted(rounds)])
+    standing: dict[str, Ratings] = {}
+    table: list[dict[str, Ratings]] = []
+    for serial in sorted(rounds):
+        standing = {**standing, **rounds[serial]}
+        table.append(standing)
+    return ratings.measure(table)
 
 
 def todo(engine: Engine, run: str) -> list[dict[str, object]]:

@@ -146,7 +146,7 @@ def _field(turn: Turn, field: Field) -> e.FieldAsked:
     if field.options_expr:
         options = tuple(_labels(turn.value(field.options_expr, where)))
     if field.type == "agents":
-        options = tuple(turn.book.workflow.agents)
+        options = tuple(scope.workers_here(turn.state, turn.book)) or tuple(turn.book.workflow.agents)
     default = turn.value(field.default_expr, where) if field.default_expr else field.default
     return e.FieldAsked(
         field.id,

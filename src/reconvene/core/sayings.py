@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.evolve import remark_key
 from reconvene.core.ids import remark_id
 from reconvene.core.turn import Turn
 from reconvene.errors import Refused
+
+_LONGEST_CORRECTION = 2000  # characters; a longer text is no plain correction
 
 
 def require_alive(turn: Turn) -> None:
@@ -31,6 +35,8 @@ def add_remark(turn: Turn, remark: c.RemarkIn, by: str, door: str, *, path: str 
     if known is not None:
         return state.record.remarks[known].id
     number = len(state.record.remarks) + 1
+    if not diff:
+        remark = _with_figures(remark)
     level, reason = _weigh(turn, remark) if not diff else ("minor", "an edit of a file")
     turn.emit(
         e.RemarkAdded(
@@ -57,6 +63,16 @@ def add_remark(turn: Turn, remark: c.RemarkIn, by: str, door: str, *, path: str 
         )
     )
     return remark_id(number)
+
+
+def _with_figures(remark: c.RemarkIn) -> c.RemarkIn:
+    """A corrected figure also as was → now, where the words say both and nobody has said it apart."""
+    if remark.was or remark.now or len(remark.text) > _LONGEST_CORRECTION:
+        return remark
+    from reconvene.core.figures import corrections_in
+
+    both = [found for found in corrections_in(remark.text) if found.was_text and found.now_text]
+    return replace(remark, was=both[0].was_text, now=both[0].now_text) if both else remark
 
 
 def _weigh(turn: Turn, remark: c.RemarkIn) -> tuple[str, str]:

@@ -221,15 +221,20 @@ def remarks_here(state: RunState) -> list[RemarkAdded]:
     return found[::-1]
 
 
+def workers_here(state: RunState, book: Book) -> list[str]:
+    """Who can be asked again in the phase in front: the agents of its steps, those with a remit where there are any."""
+    frame = state.world.top
+    steps = book.phase(frame.phase).steps if frame.phase else ()
+    named = list(dict.fromkeys(agent for step in steps for agent in step.agents))
+    return [agent for agent in named if book.workflow.agents[agent].remit] or named
+
+
 def routes(state: RunState, book: Book) -> tuple[Routed, ...]:
     """Which agents of the phase in front the remarks made here affect, and by which rule."""
     from reconvene.core.routing import AgentProfile, affected
 
-    frame = state.world.top
-    outputs = {output.agent: output for output in frame.outputs}
-    steps = book.phase(frame.phase).steps if frame.phase else ()
-    named = list(dict.fromkeys(agent for step in steps for agent in step.agents))
-    workers = [agent for agent in named if book.workflow.agents[agent].remit] or named
+    outputs = {output.agent: output for output in state.world.top.outputs}
+    workers = workers_here(state, book)
     said = {agent: book.text(outputs[agent].output.digest) for agent in workers if agent in outputs}
     profiles = {
         agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers
