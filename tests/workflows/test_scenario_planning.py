@@ -662,3 +662,43 @@ def test_every_recorded_output_passes_its_gates_at_the_first_try(demo: Callable[
     ended = [event for _, event in run.engine.log.read(run.run) if isinstance(event, AttemptEnded)]
     assert {event.attempt for event in ended} == {1}
     assert all(event.recorded for event in ended)
+
+
+def test_a_whole_run_with_feedback_at_every_stop_closes_every_remark_in_the_ledger(board: Sit) -> None:
+    """One major remark with another round, one declined, one at the limit; all delivered, answered, and on record."""
+    from reconvene.app import review
+
+    def answers(work: Assignment) -> str:
+        return specialist(work).replace("[FB-003]", "[FB-003] declined: the mill has no such tenant.")
+
+    run = board(**dict.fromkeys(SPECIALISTS, answers)).on_to("predetermined")
+    run.say("correction: Debt is $150M, not $100M")
+    assert next(option for option in run.open.options if option.label == MORE).recommend
+    run.decide(MORE, gap="what the debt changes", agents=["economist"])
+    run.decide(LOOKS_GOOD, "new context: the bank has called")  # the limit of two rounds is reached here
+    number = 2
+    while run.state.status == "waiting":
+        if run.phase == "completeness":
+            run.decide("Finish", captured="yes")
+            continue
+        number += 1
+        run.decide(LOOKS_GOOD, f"clarification: point {number} of the person")
+    assert run.state.status == "completed"
+
+    book = review.ledger(run.engine, run.run)
+    assert [entry.number for entry in book] == list(range(1, number + 1))
+    by_id = {entry.id: entry for entry in book}
+    assert by_id["FB-003"].status in ("declined", "reflected")
+    assert {answer.how for answer in by_id["FB-003"].answers if answer.agent in SPECIALISTS} == {"declined"}
+    last = number  # said at the very last review: only the deliverable after it could take it up
+    assert [entry.id for entry in book.open_remarks() if entry.number < last] == []
+    rows = run.metadata["checkpoints"]
+    assert rows["phase_2"][0]["significance"] == "major"
+    assert rows["phase_2"][0]["user_decision"] == "run another round"
+    assert all(row["user_feedback_provided"] for phase in rows.values() for row in phase)
+    assert LIMIT_NOTE in run.file("predetermined_elements.md")
+    context = run.file("scenario_context.md")
+    assert "- **Correction:** Debt is $150M, not $100M" in context
+    assert context.count("- User Feedback (") == len({(e.phase, e.n) for e in book})
+    assert review.stats(run.engine, run.run).completeness
+    run.clean()
