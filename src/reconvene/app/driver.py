@@ -12,8 +12,8 @@ from collections import defaultdict
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
-from reconvene.core.commands import Claim, Command, Pause, RecordAttempt, Resume
-from reconvene.core.plan import Effect, RunCheck, RunTask, plan
+from reconvene.core.commands import Claim, Command, RecordAttempt, Resume
+from reconvene.core.plan import Effect, RunCheck, plan
 from reconvene.ports import AgentRunner, Assignment, Listener
 
 _POLL = 0.25  # seconds between looks at what other processes appended
@@ -143,6 +143,3 @@ class Driver:
             if outcome.error is not None:
                 raise outcome.error
         self._files.sync(session)
-
-
-__all__ = ["Driver", "Pause", "RunTask"]

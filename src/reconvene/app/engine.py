@@ -8,15 +8,13 @@ import os
 import uuid
 from collections.abc import Callable, Mapping
 
-import msgspec
-
 from reconvene.app import history
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
 from reconvene.app.session import Session, book_for, index_row
 from reconvene.core import templates
 from reconvene.core.book import to_json
-from reconvene.core.commands import AnswerCheckpoint, Claim, Command, Pause, Rollback, StartRun
+from reconvene.core.commands import AnswerCheckpoint, Command, Pause, Rollback, StartRun
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
 from reconvene.core.expressions import evaluate
@@ -368,6 +366,3 @@ def complete_settings(
         else:
             chosen[name] = spec.default
     return chosen
-
-
-__all__ = ["Claim", "Engine", "complete_inputs", "complete_settings", "msgspec"]

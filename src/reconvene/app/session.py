@@ -13,7 +13,7 @@ import msgspec
 from reconvene.core import views
 from reconvene.core.book import Book
 from reconvene.core.commands import Command
-from reconvene.core.events import AnyEvent, RunStarted
+from reconvene.core.events import AnyEvent
 from reconvene.core.evolve import evolve, fold
 from reconvene.core.handle import handle
 from reconvene.core.state import EMPTY, RunState
@@ -129,6 +129,3 @@ def index_row(state: RunState) -> IndexRow:
     return IndexRow(
         state.run, state.name, state.status, state.started, state.updated, msgspec.json.encode(doc).decode()
     )
-
-
-__all__ = ["Outcome", "RunStarted", "Session", "book_for", "index_row"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from reconvene.core.attention import RESERVED as RESERVED_LABELS
 from reconvene.core.workflow import Checkpoint, Continue, End, Field, Option
 from reconvene.wire.moves import Moves
 from reconvene.wire.places import Place
@@ -11,16 +12,6 @@ from reconvene.wire.problems import shown
 from reconvene.wire.reading import ROUTED_ROOTS, Reading, flag_of, mappings, text_of, texts_of
 from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar, plain
-
-# An attention checkpoint offers these; a workflow's own options must stay distinct from them.
-RESERVED_LABELS = (
-    "Try again",
-    "Go on without it",
-    "Count it as true",
-    "Count it as false",
-    "Raise the limit",
-    "Stop the run",
-)
 
 
 class Checkpoints:
