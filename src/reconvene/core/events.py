@@ -237,7 +237,7 @@ class TroubleSettled(Event, frozen=True):
 
 
 class ExpressionFailed(Event, frozen=True):
-    """A checkpoint condition that erred (seed 004: recorded and passed over)."""
+    """A checkpoint condition that erred (recorded and passed over)."""
 
     where: str
     source: str
@@ -260,7 +260,7 @@ class CheckPassed(Event, frozen=True):
 
 
 class GapFound(Event, frozen=True):
-    """A check's verdict and what it makes the run do. action in the seed's words."""
+    """A check's verdict and what it makes the run do. action in the words of the language."""
 
     serial: int
     phase: str

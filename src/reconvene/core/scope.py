@@ -60,7 +60,7 @@ def load_value(book: Book, value: Value | None) -> object:
 
 
 def context(state: RunState, book: Book, keys: frozenset[str] | None = None) -> dict[str, object]:
-    """The seed's context. keys None = everything."""
+    """What `context` holds. keys None = everything."""
     wanted = keys if keys is not None else frozenset((*ENGINE_NAMES, *book.workflow.names))
     result: dict[str, object] = {}
     for key in wanted:
@@ -123,7 +123,7 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
 
 
 def checkpoints(state: RunState) -> list[dict[str, object]]:
-    """Decisions in the seed's record format."""
+    """Decisions as context.checkpoints lists them."""
     rows: list[dict[str, object]] = []
     for number in sorted(state.record.decisions):
         decision = state.record.decisions[number]

@@ -140,7 +140,7 @@ class Moves:
 
 
 def alias_of(move: Move, skip: tuple[str, ...]) -> str:
-    """The name under which context.checkpoints records a choice: the seed's, where it has one."""
+    """The name under which context.checkpoints records a choice."""
     match move:
         case Continue():
             return "skip_phases" if skip else "continue"
