@@ -86,7 +86,7 @@ class Turn:
             return False, str(error)
 
     def condition(self, source: str, where: str) -> bool:
-        """Seed 004: a condition that errs is recorded and skips the checkpoint; one that hits a limit is asked."""
+        """A condition that errs is recorded and skips the checkpoint; one that hits a limit is asked."""
         try:
             return truth(source, scope.for_expression(self.state, self.book, source))
         except ExpressionLimit as error:
