@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconvene.core.commands import RemarkIn
-from reconvene.core.feedback import KINDS, parse_remark, parse_remarks
+from reconvene.core.feedback import KINDS, parse_remark
 from reconvene.errors import UserError
 
 
@@ -51,11 +51,6 @@ def test_an_empty_remark_is_refused() -> None:
     with pytest.raises(UserError, match="empty"):
         parse_remark("  \n ")
 
-
-def test_one_remark_per_line_and_indented_lines_go_on() -> None:
-    typed = "correction: it is 900\n\n  and not 850\nshorter please\n"
-    assert parse_remarks(typed) == (RemarkIn("it is 900\nand not 850", "correction"), RemarkIn("shorter please"))
-    assert parse_remarks(" \n\n") == ()
 
 
 @given(st.text())

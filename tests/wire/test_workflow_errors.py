@@ -6,7 +6,7 @@ import pytest
 
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.checkpoints import RESERVED_LABELS
-from reconvene.wire.values import ENGINE_NAMES
+from reconvene.wire.values import RESERVED_NAMES
 from reconvene.wire.workflow import parse_workflow
 
 
@@ -184,7 +184,7 @@ def test_labels_of_attention_checkpoints_are_reserved(label: str) -> None:
     assert "is reserved" in option_problem(f"{{label: {label.upper()}}}").message
 
 
-@pytest.mark.parametrize("name", sorted(ENGINE_NAMES))
+@pytest.mark.parametrize("name", sorted(RESERVED_NAMES))
 def test_names_that_the_engine_keeps_cannot_be_written(name: str) -> None:
     assert "kept by the engine" in phase_problem(f"- {{id: here, agents: writer, output: {name}}}").message
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from reconvene.app import history
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
-from reconvene.app.session import Session, book_for, index_row
+from reconvene.app.session import Session, index_row
 from reconvene.core import templates
-from reconvene.core.book import to_json
+from reconvene.core.book import Book, to_json
 from reconvene.core.commands import AnswerCheckpoint, Command, Pause, Rollback, StartRun
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
@@ -25,6 +25,7 @@ from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Progress, Workspace
+from reconvene.wire import replies
 from reconvene.wire.workflow import pin
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
@@ -71,7 +72,7 @@ class Engine:
         pinned, given_json, chosen_json = pin(workflow), to_json(given), to_json(chosen)
         blobs = {digest_of(data): data for data in (pinned, given_json, chosen_json)}
         digest = digest_of(pinned)
-        book = book_for(_With(self.log, blobs), digest)  # type: ignore[arg-type]
+        book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run = self._free_id(workflow)
             session = Session.new(self.log, self._clock, run, book)
@@ -309,17 +310,6 @@ def _rest_point(events: list[AnyEvent]) -> tuple[list[AnyEvent], RunState]:
         if state.world.open is not None or (step is not None and step.open > 0):
             best, at_best = count, state
     return events[:best], at_best
-
-
-class _With:
-    """A log's artefacts, plus some that are not stored yet."""
-
-    def __init__(self, log: EventLog, blobs: Mapping[str, bytes]) -> None:
-        self._log = log
-        self._blobs = blobs
-
-    def artefact(self, digest: str) -> bytes:
-        return self._blobs[digest] if digest in self._blobs else self._log.artefact(digest)
 
 
 # --- inputs and settings ---

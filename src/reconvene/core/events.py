@@ -232,7 +232,6 @@ class TroubleSettled(Event, frozen=True):
     ruling: str
     agents: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
-    files: tuple[FileOut, ...] = ()
     claim: str = ""
 
 

@@ -37,19 +37,6 @@ def parse_remark(text: str) -> RemarkIn:
     return RemarkIn(whole)
 
 
-def parse_remarks(text: str) -> tuple[RemarkIn, ...]:
-    """One remark per line; an indented line goes on with the remark above it; empty lines mean nothing."""
-    remarks: list[str] = []
-    for line in text.splitlines():
-        if not line.strip():
-            continue
-        if remarks and line[0].isspace():
-            remarks[-1] += "\n" + line.strip()
-        else:
-            remarks.append(line)
-    return tuple(parse_remark(remark) for remark in remarks)
-
-
 class Understood(Struct, frozen=True):
     """One remark out of a free text, as it was understood. `rule` says why, in words for the person."""
 

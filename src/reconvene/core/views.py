@@ -6,8 +6,6 @@ from reconvene.core import events as e
 from reconvene.core.checkpoint import current_digest
 from reconvene.core.state import RunState
 
-EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "running": 3}
-
 
 def field(asked: e.FieldAsked) -> dict[str, object]:
     row: dict[str, object] = {"id": asked.id, "type": asked.type, "prompt": asked.prompt or asked.id}

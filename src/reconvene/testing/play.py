@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from reconvene.core import commands as c
 from reconvene.core.book import Book, to_json
 from reconvene.core.events import AnyEvent, FileOut, Ref
-from reconvene.core.evolve import fold
 from reconvene.core.handle import handle
 from reconvene.core.ids import digest_of
 from reconvene.core.plan import Effect, RunTask, plan
@@ -61,9 +60,6 @@ class Play:
         self.state = handled.state
         self.log += handled.events
         return handled.events
-
-    def refold(self) -> RunState:
-        return fold(self.log)
 
     # --- agents ---
 

@@ -8,25 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from reconvene.core.scope import ENGINE_NAMES
 from reconvene.wire.places import Place
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading
 from reconvene.wire.yaml_reader import Scalar
 
-ENGINE_NAMES = frozenset(
-    {
-        "feature",
-        "checkpoints",
-        "skip_phases",
-        "phases",
-        "subagents_spawned",
-        "deliverables",
-        "gap_checks",
-        "inputs",
-        "settings",
-        "conversation",
-    }
-)
+# What a workflow may not write: the names `context` already has, and the word for the talk in `reads`.
+RESERVED_NAMES = frozenset((*ENGINE_NAMES, "conversation"))
 READ_WORDS = (
     "own.full",
     "own.summary",
@@ -60,7 +49,7 @@ class Values:
             hint = "use letters, digits and _, with dots between the parts"
             problems.add(line, f"{what}: '{shown(path)}' cannot be the name of a value", hint)
             return ""
-        if name in ENGINE_NAMES or name in READ_WORDS:
+        if name in RESERVED_NAMES or name in READ_WORDS:
             problems.add(line, f"{what}: '{name}' is kept by the engine and cannot be written", "choose another name")
             return ""
         before = self._homes.get(name)

@@ -178,7 +178,7 @@ class _Fold:
                 self.outputs.append(_Output(event.task, output, event.value, event.at))
             case e.StepClosed():
                 self._write(event.files, self._shown.get((event.serial, event.step), 0))
-            case e.TroubleSettled() | e.FilesEdited():
+            case e.FilesEdited():
                 self._write(event.files, len(self.remarks))
             case e.FilesRendered():
                 self._write(event.files, 0, rendered=True)
