@@ -159,3 +159,14 @@ def test_the_pinned_workflow_is_what_runs_even_after_the_file_changed(tmp_path: 
     run = machine.start(parse_workflow(file.read_text()), {"topic": "x"})
     file.write_text("not a workflow at all")
     assert drive(machine, run) == "waiting"
+
+
+def test_a_prompt_that_cannot_be_filled_in_is_reported_and_never_sent_as_written(tmp_path: Path):
+    machine = engine(tmp_path)
+    text = "name: n\nagents: {a: {prompt: 'About {{ context.topc.name }}.'}}\nphases: [{id: p, agents: [a]}]\n"
+    run = machine.start(parse_workflow(text), {})
+    assert drive(machine, run) == "waiting"
+    point = queries.summary(machine, run)["checkpoint"]
+    assert point["attention"]
+    assert "the prompt of a cannot be filled in" in point["prompt"]
+    assert [event["verdict"] for event in queries.events(machine, run) if event["type"] == "AttemptEnded"] == ["failed"]

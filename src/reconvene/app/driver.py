@@ -14,6 +14,7 @@ from reconvene.app.files import Files
 from reconvene.app.session import Session
 from reconvene.core.commands import Claim, Command, RecordAttempt, Resume
 from reconvene.core.plan import Effect, RunCheck, plan
+from reconvene.errors import UserError
 from reconvene.ports import AgentRunner, Assignment, Listener
 
 _POLL = 0.25  # seconds between looks at what other processes appended
@@ -104,7 +105,11 @@ class Driver:
         if isinstance(effect, RunCheck):
             self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
-        work = assignment(session.state, session.book, effect)
+        try:
+            work = assignment(session.state, session.book, effect)
+        except UserError as error:
+            why = error.message + (f" ({error.hint})" if error.hint else "")
+            return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
         hold = self._holding.pop(effect.task, 0.0)
         if hold:
             await asyncio.sleep(min(hold, _LONGEST_WAIT))

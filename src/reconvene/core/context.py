@@ -12,7 +12,7 @@ from reconvene.core.events import Read, RemarkAdded
 from reconvene.core.ids import parse_task
 from reconvene.core.state import RunState, StepAt, TaskAt
 from reconvene.core.workflow import Agent, Step
-from reconvene.errors import Bug
+from reconvene.errors import Bug, UserError
 
 _MOST_INLINE = 60_000  # characters of one document that go into a prompt
 
@@ -56,10 +56,13 @@ def shown(state: RunState, book: Book, task_name: str) -> Shown:
 
 
 def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
-    def ignore(message: str) -> None:
-        return None
+    def refuse(message: str) -> None:
+        raise UserError(
+            f"the prompt of {agent.name} cannot be filled in: {message}",
+            hint="mend the prompt in the workflow and start a new run; this one keeps the prompt it began with",
+        )
 
-    texts = [render_with(text, state, book, ignore) for text in (agent.prompt, step.prompt) if text]
+    texts = [render_with(text, state, book, refuse) for text in (agent.prompt, step.prompt) if text]
     if not texts:
         frame = state.world.top
         title = book.phase(frame.phase).title or frame.phase
