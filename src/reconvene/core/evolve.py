@@ -650,4 +650,3 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RenderFailed: _render_failed,
     },
 )
-
