@@ -192,6 +192,7 @@ def remark_view(remark: RemarkAdded) -> dict[str, str]:
         "opinion": remark.opinion,
         "because": remark.because,
         "checkpoint": remark.checkpoint,
+        "origin": remark.origin,
     }
 
 
@@ -236,9 +237,7 @@ def routes(state: RunState, book: Book) -> tuple[Routed, ...]:
     outputs = {output.agent: output for output in state.world.top.outputs}
     workers = workers_here(state, book)
     said = {agent: book.text(outputs[agent].output.digest) for agent in workers if agent in outputs}
-    profiles = {
-        agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers
-    }
+    profiles = {agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers}
     always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
     return affected(remarks_here(state), profiles, always)
 

@@ -22,10 +22,10 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.core.events import CheckpointOpened, DecisionRecorded, FileOut, Read, Ref, RemarkAdded, Trouble
+from reconvene.core.events import CheckpointOpened, Child, DecisionRecorded, FileOut, Read, Ref, RemarkAdded, Trouble
 from reconvene.core.workflow import Again
 
-EVOLVE_VERSION = 1  # part of every snapshot's key; raised whenever evolve or this module changes what it means
+EVOLVE_VERSION = 2  # part of every snapshot's key; raised whenever evolve or this module changes what it means
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -203,6 +203,16 @@ class GapCheck(Struct, frozen=True):
     agents: tuple[str, ...] = ()
 
 
+class ChildAt(Struct, frozen=True):
+    """A run that a decision started. run "" = its log is still to be made."""
+
+    child: Child
+    number: int
+    serial: int  # the round that was decided on
+    remarks: int  # so many of this run's remarks are inherited
+    run: str = ""
+
+
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -222,6 +232,7 @@ class Record(Struct, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    children: Map[str, ChildAt] = Map()  # key → what a decision started
     failures: tuple[str, ...] = ()  # the latest few, for people
     errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
 
@@ -235,6 +246,10 @@ class RunState(Struct, frozen=True):
     settings: str = ""
     workspace: str = ""
     by: str = ""
+    parent: str = ""
+    piece: str = ""
+    title: str = ""
+    place: str = ""  # in the queue; "" = not in it
     started: str = ""
     updated: str = ""
     paused: bool = False
@@ -252,7 +267,14 @@ class RunState(Struct, frozen=True):
             return self.ended
         if self.world.open is not None:
             return "waiting"
+        if self.place:
+            return "queued"
         return "paused" if self.paused else "running"
+
+
+def children_of(state: RunState) -> list[ChildAt]:
+    """In the order in which they were queued."""
+    return sorted(state.record.children.values(), key=lambda child: child.number)
 
 
 EMPTY = RunState()

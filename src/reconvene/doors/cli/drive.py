@@ -140,10 +140,9 @@ def load(named: str) -> Workflow:
 
 def packaged_workflows() -> dict[str, Path]:
     """Name → file of every workflow that comes with the package."""
-    import reconvene
+    from reconvene.wire.packaged import packaged
 
-    root = Path(reconvene.__file__).parent / "workflows"
-    return {path.parent.name: path for path in sorted(root.glob("*/workflow.yaml"))}
+    return packaged()
 
 
 def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Decider:
