@@ -240,6 +240,15 @@ class Engine:
             self._drivers.pop(run, None)
             self._release(run, holder)
 
+    def make_children(self, run: str) -> None:
+        """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
+        holder = self._acquire(run)
+        if holder:
+            try:
+                self._make_children(self.session(run))
+            finally:
+                self._release(run, holder)
+
     def _make_children(self, session: Session) -> None:
         """Make the runs that a decision started and that have no log yet; also after the run's own end."""
         for effect in unmade_children(session.state):
