@@ -28,6 +28,10 @@ def make(log: EventLog, clock: Clock, parent: Session, key: str, folder: Callabl
     inherited = tuple(state.record.remarks[number] for number in range(1, planned.remarks + 1))
     for number in count(1):
         run = child.run if number == 1 else f"{child.run}-{number}"
+        if log.head(run):
+            if _is_child(log, run, parent.run, key):
+                return run
+            continue
         session = Session.new(log, clock, run, book)
         command = StartRun(
             run,

@@ -12,7 +12,7 @@ from reconvene.app import queue
 from reconvene.doors.cli.common import Call, note, put, say
 from reconvene.doors.cli.session import Decider, conclude, exit_code, report, to_its_stop
 from reconvene.doors.cli.text import one_line
-from reconvene.errors import Busy, ReconveneError, StoreError
+from reconvene.errors import Busy, ReconveneError
 
 if TYPE_CHECKING:
     import asyncio
@@ -62,9 +62,7 @@ def work_off(
         except Busy as error:
             note(f"{error.message} It is left to them.")
             continue
-        except StoreError:
-            raise
-        except ReconveneError as error:
+        except (ReconveneError, OSError) as error:  # a store that is broken for all breaks out of the next line
             worked.append(_failed(engine, run, error))
             continue
         worked.append(Worked(summary))
@@ -74,11 +72,12 @@ def work_off(
     return worked
 
 
-def _failed(engine: Engine, run: str, error: ReconveneError) -> Worked:
+def _failed(engine: Engine, run: str, error: ReconveneError | OSError) -> Worked:
     from reconvene.app import queries
 
-    note(f"{run} could not go on: {error.message}" + (f" ({error.hint})" if error.hint else ""))
-    return Worked({**queries.summary(engine, run), "error": error.message}, error.message)
+    hint = f" ({error.hint})" if isinstance(error, ReconveneError) and error.hint else ""
+    note(f"{run} could not go on: {error}{hint}")
+    return Worked({**queries.summary(engine, run), "error": str(error)}, str(error))
 
 
 def _tell(call: Call, engine: Engine, decider: Decider, summary: Mapping[str, object]) -> None:
