@@ -56,8 +56,11 @@ class AddRemark(Struct, frozen=True):
 
 
 class SaveDraft(Struct, frozen=True):
+    """Answers so far, by field; null takes one back."""
+
     checkpoint: str
     fields: dict[str, object]
+    by: str = ""
 
 
 class EditIn(Struct, frozen=True):
@@ -91,6 +94,7 @@ class RecordAttempt(Struct, frozen=True):
     prompt: str = ""
     reply: str = ""
     recorded: bool = False
+    objections: tuple[str, ...] = ()  # a model's, to what the gates ask
 
 
 class RecordCheck(Struct, frozen=True):

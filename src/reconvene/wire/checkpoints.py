@@ -113,6 +113,7 @@ class Checkpoints:
             skip=selected.skip,
             start=self._starts.of(node),
             line=label.line if label else node.line,
+            why_not=self._reading.template(node, "why_not"),
         )
 
     def _set(self, node: Mapping, here: Place) -> dict[str, object]:

@@ -148,8 +148,12 @@ def to_its_stop(
 
 
 def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
-    """What is owed at the end of every drive: what nobody answered, and the git history."""
+    """What is owed at the end of every drive: the workflow's last word, what nobody answered, the git history."""
+    from reconvene.app import queries
+
     run = str(summary["run"])
+    if summary["status"] not in OPEN and not call.as_json and (said := queries.closing(engine, run)):
+        say(f"\n{said}")
     if summary["status"] == "completed" and not call.as_json:
         _tell_open(call, engine, run)
     keep_history(engine, run)
