@@ -191,6 +191,15 @@ def test_a_fork_of_the_parent_leaves_the_children_behind(engine: Engine) -> None
     assert len(order(engine)) == 3
 
 
+def test_a_fork_of_a_child_is_a_run_of_its_own_that_no_queue_takes_up(engine: Engine) -> None:
+    split(engine)
+    engine.drive_sync("split-1.a")
+    choose(engine, "split-1.a", "Go on")
+    forked = engine.fork("split-1.a")
+    assert (engine.load(forked).status, engine.load(forked).parent) == ("running", "")
+    assert queue.interrupted(engine.log) == ["split-1.a"]
+
+
 # --- the queue ---
 
 

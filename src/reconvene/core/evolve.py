@@ -170,9 +170,9 @@ def _run_started(state: RunState, ev: e.RunStarted) -> RunState:
 
 
 def _forked(state: RunState, ev: e.Forked) -> RunState:
-    """What was under way in the source was never begun here, and its children stay its own."""
+    """What was under way in the source was never begun here. Its children stay its own; a fork of a child is none."""
     state = replace(state, run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
-    state = _set_record(state, children=Map())
+    state = replace(_set_record(state, children=Map()), parent="", piece="", title="")
     step = state.world.top.round.open if state.world.top.round else None
     if step is None:
         return state
