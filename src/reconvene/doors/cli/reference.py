@@ -39,8 +39,9 @@ Every other command exits with 0 when it worked.
 
 With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`running`, `waiting`, `paused`,
 `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `prompt`, `options`, `fields`, `show_files`,
-`digest`, `status`, `attention`, and `feedback`, the question for remarks, where there is one) or null. `inbox` and
-`runs` print a list of such objects; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
+`digest`, `status`, `attention`, and `feedback`, the question for remarks, where there is one) or null; while `running`
+also `driven`: false where no process is at work on it (after a crash, or `--no-drive`) and `resume` is needed. `inbox`
+and `runs` print a list of such objects; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`) and more;
 `remark` adds `understood` and `remarks`; `ledger` and `stats` print an object each; `log` prints one event per line
 with `seq`, `type` and `at`. Messages for people go to stderr. An error is an object there, too:
