@@ -7,9 +7,12 @@ import json
 import pytest
 
 from reconvene.core import commands as c
+from reconvene.core.archives import archives
 from reconvene.core.attention import WITHOUT
+from reconvene.core.evolve import fold
 from reconvene.core.looking_back.comparison import Comparison, compare
 from reconvene.core.looking_back.rounds import Round, rounds
+from reconvene.core.scope import rollback_rows
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 
@@ -165,6 +168,59 @@ def test_what_is_told_is_json() -> None:
     assert (row["outcome"], row["attempts"], row["rejections"], row["files"]) == (
         "rolled back", 2, 0, ["proposals.md"],
     )  # fmt: skip
+
+
+def test_an_output_that_was_forced_is_what_the_last_try_gave() -> None:
+    play = Play(parse_workflow(REFINE.replace("max: 4", "max: 4, undo: 1")))
+    one_round(play, "first try")
+    play.decide("Redo")
+    for _ in range(3):
+        play.finish("engineer", "no")
+    play.finish("reviewer", "still fine")
+    last = by_serial(play, 2)
+    assert [tried.verdict for tried in last.tried] == ["rejected"] * 3 + ["forced", "accepted"]
+    assert last.attempts == 4
+    engineer, reviewer = compared(play, 1).differences
+    assert (engineer.diff, reviewer.summary) == ("", "+1 −1 lines")
+
+
+def archiving() -> Play:
+    return Play(
+        parse_workflow(REFINE.replace("max: 4", "max: 4, undo: 3, folder: first").replace("proposals.md", "first/p.md"))
+    )
+
+
+def test_where_the_files_of_a_round_are_kept_is_told_until_they_are_pruned() -> None:
+    play = archiving()
+    one_round(play)
+    play.decide("Redo")
+    undone = by_serial(play, 1).undone
+    assert undone is not None
+    assert (undone.folder, [file.path for file in undone.archived]) == ("first_rolled_back", ["first_rolled_back/p.md"])
+    play.do(c.PruneArchives(by="ann"))
+    undone = by_serial(play, 1).undone
+    assert undone is not None
+    assert (undone.folder, undone.archived) == ("first_rolled_back", ())
+
+
+def test_pruning_keeps_the_newest_spares_what_it_must_and_reuses_no_name() -> None:
+    play = archiving()
+    for _ in range(2):
+        one_round(play)
+        play.decide("Redo")
+    assert [archive.folder for archive in archives(play.state)] == ["first_rolled_back", "first_rolled_back_2"]
+    assert play.do(c.PruneArchives(keep=2)) == []
+    assert play.do(c.PruneArchives(keep=1, spare=("first_rolled_back/p.md",))) == []
+    (event,) = play.do(c.PruneArchives(keep=1, by="ann"))
+    assert event.paths == ("first_rolled_back/p.md",)  # type: ignore[union-attr]
+    assert set(play.state.files) == {"first_rolled_back_2/p.md"}
+    assert fold(play.log) == play.state
+    assert play.do(c.PruneArchives(keep=1)) == []
+    play.do(c.PruneArchives())
+    assert [row["pruned"] for row in rollback_rows(play.state, play.book)] == [True, True]
+    one_round(play)
+    play.decide("Skip it")
+    assert set(play.state.files) == {"first_rolled_back_3/p.md"}
 
 
 # --- comparing ---

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,9 @@ agents:
   reviewer: {command: ["sh", "-c", "cat >/dev/null; echo fine"]}
 phases:
   - id: refine
-    rounds: {plan: [first, second], max: 4}
+    rounds: {plan: [first, second], max: 4, folder: "round_{{ round.n|pad(3) }}"}
     steps:
-      - {agents: [engineer], output: {name: proposals, file: proposals.md}}
+      - {agents: [engineer], output: {name: proposals, file: "round_{{ round.n|pad(3) }}/proposals.md"}}
       - {agents: [reviewer], output: review}
     checkpoint:
       options:
@@ -47,10 +48,11 @@ def test_rounds_lists_every_round_and_says_who_took_one_back(reconvene: Command,
     before = reconvene("log").out
     done = reconvene("rounds", refined)
     assert done.code == 0
-    head, first, why, second, *rest = done.out.splitlines()
+    head, first, why, kept, second, *rest = done.out.splitlines()
     assert head.split() == ["NO", "PHASE", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "OUTCOME"]
     assert re.fullmatch(r"R1  refine  1 first  \S+ \S+  +[\d.]+ +2 +2 +rolled back", first)
     assert why.strip() == "by Ada: Redo; FB-001 show examples"
+    assert kept.strip() == "kept in round_001_rolled_back/ (1 file)"
     assert re.fullmatch(r"R2  refine  1 first  \S+ \S+  +[\d.]+ +2 +3 +waits for you", second)
     assert rest[-1] == "what differed in a retry: reconvene rounds refine-1 --compare R1"
     assert max(map(len, done.out.splitlines())) <= 80
@@ -109,6 +111,84 @@ def test_a_round_that_cannot_be_compared_is_refused_kindly(
     assert done.code == 64
     assert message in done.err
     assert "hint: " in done.err
+
+
+# --- pruning ---
+
+
+def archived(folder: Path) -> list[str]:
+    workspace = folder / ".reconvene" / "runs" / "refine-1"
+    return sorted(path.name for path in workspace.iterdir() if "rolled_back" in path.name)
+
+
+def test_prune_removes_the_folders_and_the_log_keeps_it_all(reconvene: Command, folder: Path, refined: str) -> None:
+    compared = reconvene("rounds", refined, "--compare", "1").out
+    assert archived(folder) == ["round_001_rolled_back"]
+    done = reconvene("rounds", refined, "--prune", "--yes", "--by", "Ada")
+    assert (done.code, done.out) == (0, "removed round_001_rolled_back/  (1 file)\n")
+    assert archived(folder) == []
+    assert "ArchivesPruned" in reconvene("log").out
+    told = reconvene("rounds", refined).out
+    assert "was kept in round_001_rolled_back/, pruned since; the log still has it all" in told
+    assert reconvene("rounds", refined, "--compare", "1").out == compared
+    before = reconvene("log").out
+    assert reconvene("rounds", refined, "--prune").out == "refine-1 keeps no folders of rolled-back rounds\n"
+    assert reconvene("rounds", refined, "--prune", "--json").object == {"run": refined, "pruned": [], "spared": []}
+    assert reconvene("log").out == before
+    assert reconvene("resume").code == 3  # nothing of it looks like an edit
+    assert "FilesEdited" not in reconvene("log").out
+
+
+def test_prune_keeps_the_newest_and_a_pruned_name_is_not_given_again(
+    reconvene: Command, folder: Path, refined: str
+) -> None:
+    reconvene("decide", "--option", "Redo")
+    assert archived(folder) == ["round_001_rolled_back", "round_001_rolled_back_2"]
+    assert reconvene("rounds", "--prune", "--keep", "2").out.endswith("beyond the newest 2\n")
+    shown = reconvene("rounds", "--prune", "--keep", "1", "--json").object
+    assert [archive["folder"] for archive in shown["pruned"]] == ["round_001_rolled_back"]  # type: ignore[attr-defined]
+    assert archived(folder) == ["round_001_rolled_back_2"]
+    reconvene("decide", "--option", "Go on")
+    reconvene("decide", "--option", "Redo")
+    assert reconvene("rounds", "--prune").code == 0
+    assert archived(folder) == []
+
+
+def test_a_file_that_a_person_changed_in_an_archive_is_spared(reconvene: Command, folder: Path, refined: str) -> None:
+    mine = folder / ".reconvene" / "runs" / refined / "round_001_rolled_back" / "proposals.md"
+    mine.write_text("my own notes", encoding="utf-8")
+    done = reconvene("rounds", "--prune", "--yes")
+    assert done.out == "round_001_rolled_back/proposals.md stays: you changed it, and that is nowhere else\n"
+    assert mine.read_text(encoding="utf-8") == "my own notes"
+    mine.unlink()
+    assert reconvene("rounds", "--prune", "--yes").code == 0
+    assert archived(folder) == []
+
+
+def test_prune_works_on_a_run_that_has_ended(reconvene: Command, folder: Path, refined: str) -> None:
+    assert reconvene("abort", refined).code == 2
+    assert reconvene("rounds", refined, "--prune").code == 0
+    assert archived(folder) == []
+    assert reconvene("show", refined, "--json").object["status"] == "aborted"
+
+
+def test_prune_and_compare_do_not_go_together(reconvene: Command, refined: str) -> None:
+    assert reconvene("rounds", refined, "--prune", "--compare", "1").code == 64
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_on_a_terminal_prune_asks_first(reconvene: Command, folder: Path, refined: str, answer: str) -> None:
+    pexpect = pytest.importorskip("pexpect")
+    words = ["-m", "reconvene.doors.cli", "rounds", refined, "--prune"]
+    child = pexpect.spawn(sys.executable, words, cwd=folder, encoding="utf-8", timeout=60, dimensions=(24, 80))
+    child.expect("round_001_rolled_back/")
+    child.expect("Remove this folder")
+    child.send(answer)
+    child.expect("removed round_001" if answer == "y" else "nothing was removed")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert archived(folder) == ([] if answer == "y" else ["round_001_rolled_back"])
 
 
 def test_a_dropped_round_and_an_ended_run_are_told_too(reconvene: Command, refined: str) -> None:

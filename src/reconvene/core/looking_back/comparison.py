@@ -18,6 +18,7 @@ from reconvene.core.paths import diff_summary, unified_diff
 __all__ = ["Asked", "Comparison", "Difference", "Facts", "GapFacts", "compare"]
 
 Read = Callable[[str], bytes]
+_STANDS = ("accepted", "forced")
 
 
 class GapFacts(Struct, frozen=True):
@@ -91,7 +92,6 @@ def compare(
     read: Read,
     fields: Callable[[str], Mapping[str, object]],
     gaps: Callable[[Round], GapFacts | None] = lambda _: None,
-    archives: Mapping[int, str] | None = None,
 ) -> Comparison:
     """All tries of the round that `one` is a try of; each one that was taken back against the one that stands."""
     tries = tries_of(found, one)
@@ -103,7 +103,7 @@ def compare(
         one.place,
         one.n,
         last.serial if last else 0,
-        tuple(_facts(each, read, gaps(each), (archives or {}).get(each.serial, "")) for each in tries),
+        tuple(_facts(each, read, gaps(each)) for each in tries),
         tuple(_asked(each, fields) for each in tries if each.undone),
         tuple(
             difference
@@ -114,7 +114,7 @@ def compare(
     )
 
 
-def _facts(one: Round, read: Read, gaps: GapFacts | None, archive: str) -> Facts:
+def _facts(one: Round, read: Read, gaps: GapFacts | None) -> Facts:
     lengths: dict[str, int] = {}
     for tried in _given(one).values():
         if tried.output is not None:
@@ -130,7 +130,7 @@ def _facts(one: Round, read: Read, gaps: GapFacts | None, archive: str) -> Facts
         lengths,
         one.missing,
         gaps,
-        archive,
+        one.undone.folder if one.undone else "",
     )
 
 
@@ -146,7 +146,7 @@ def _given(one: Round) -> dict[tuple[int, str], Tried]:
     best: dict[tuple[int, str], Tried] = {}
     for tried in one.tried:
         known = best.get((tried.step, tried.agent))
-        if tried.output is not None and (tried.verdict == "accepted" or known is None or known.verdict != "accepted"):
+        if tried.output is not None and (tried.verdict in _STANDS or known is None or known.verdict not in _STANDS):
             best[tried.step, tried.agent] = tried
     return best
 

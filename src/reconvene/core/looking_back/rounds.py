@@ -55,6 +55,8 @@ class Undone(Struct, frozen=True):
     fields: str = ""  # digest of the JSON object of answers given with it
     remarks: tuple[Said, ...] = ()
     within: int = 0
+    folder: str = ""  # where its files were put, "" where it had no folder of its own
+    archived: tuple[e.FileOut, ...] = ()  # those that are still there
 
 
 class Round(Struct, frozen=True):
@@ -78,7 +80,7 @@ class Round(Struct, frozen=True):
 
     @property
     def attempts(self) -> int:
-        return len(self.tried)
+        return sum(one.verdict != "forced" for one in self.tried)
 
     @property
     def rejected(self) -> tuple[Tried, ...]:
@@ -135,6 +137,8 @@ class _Fold:
                 self._add(event.serial, agents=agents)
             case e.AttemptEnded() | e.LateOutputArchived():
                 self._tried(event)
+            case e.OutputForced():
+                self._forced(event)
             case e.StepClosed():
                 self._add(event.serial, missing=event.missing, files=event.files, values=event.values)
             case e.ValuesSet():
@@ -150,6 +154,8 @@ class _Fold:
                 self._open, self._decision = None, event
             case e.RoundUndone():
                 self._undo(event)
+            case e.ArchivesPruned():
+                self._prune(event)
             case e.RunEnded():
                 self._end()
             case _:
@@ -210,10 +216,19 @@ class _Fold:
         )
         self.rounds[serial] = replace(one, tried=(*one.tried, tried), cost=one.cost + event.usage.cost)
 
+    def _forced(self, event: e.OutputForced) -> None:
+        serial, step, agent = parse_task(event.task)
+        one = self.rounds.get(serial)
+        if one is not None:
+            attempt = 1 + sum((tried.step, tried.agent) == (step, agent) for tried in one.tried)
+            tried = Tried(agent, step, attempt, "forced", event.at, f"the output of {event.source}", event.output)
+            self.rounds[serial] = replace(one, tried=(*one.tried, tried))
+
     def _undo(self, event: e.RoundUndone) -> None:
         """Rounds begun since lie inside it, and go with it."""
         decision = self._decision if self._decision and self._decision.serial == event.serial else None
-        checkpoint = decision.checkpoint if decision else self._open.id if self._open else ""
+        open_here = decision.checkpoint if decision else self._open.id if self._open else ""
+        checkpoint = event.checkpoint or open_here  # old logs do not say
         undone = Undone(
             event.at,
             event.by,
@@ -221,13 +236,22 @@ class _Fold:
             decision.option if decision else "",
             decision.fields if decision else "",
             tuple(self._remarks.get(checkpoint, ())) if checkpoint else (),
+            folder=event.folder,
+            archived=event.archived,
         )
         for serial, one in self.rounds.items():
             if serial >= event.serial and one.undone is None:
                 within = 0 if serial == event.serial else event.serial
                 outcome: Outcome = "dropped" if event.dropped else "rolled back"
-                self._set(serial, outcome=outcome, undone=replace(undone, within=within))
+                own = undone if not within else replace(undone, within=within, folder="", archived=())
+                self._set(serial, outcome=outcome, undone=own)
         self._open = self._decision = None
+
+    def _prune(self, event: e.ArchivesPruned) -> None:
+        for serial, one in self.rounds.items():
+            if one.undone is not None and one.undone.archived:
+                left = tuple(file for file in one.undone.archived if file.path not in event.paths)
+                self._set(serial, undone=replace(one.undone, archived=left))
 
     def close(self) -> None:
         if self._open is not None and not self._open.attention:

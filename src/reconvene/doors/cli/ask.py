@@ -33,6 +33,13 @@ def ask_text(title: str, given: str = "") -> str:
     return str(ask(questionary.text(_asked(title), default=given, qmark=MARK)))
 
 
+def confirm(title: str) -> bool:
+    """Yes or no; Enter alone is no."""
+    import questionary
+
+    return bool(ask(questionary.confirm(_asked(title), default=False, qmark=MARK)))
+
+
 def pick(title: str, entries: Sequence[tuple[T, str]], given: T | None = None) -> T:
     """One of several, by arrow keys; `given` stands first."""
     import questionary

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, open_run, put, put_json, say, screen_width
+from reconvene.doors.cli.common import DOOR, Call, command, open_run, put, put_json, say, screen_width
 from reconvene.doors.cli.text import clean, one_line, table
+from reconvene.errors import UserError
+from reconvene.settings import person
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reconvene.app.engine import Engine
     from reconvene.core.looking_back.comparison import Asked, Comparison, Facts
     from reconvene.core.looking_back.rounds import Round
 
@@ -28,20 +31,32 @@ _COST = _HEAD.index("COST")
 Examples:
   reconvene rounds two-step-1
   reconvene rounds two-step-1 --compare 2     # what differed in the retry of round 2
+  reconvene rounds two-step-1 --prune --keep 1
 """
 )
 @click.argument("run", required=False)
 @click.option("--compare", "compared", default="", metavar="N", help="How the tries of round N (or R7) differ.")
 @click.option("--phase", default="", metavar="PHASE", help="With --compare: the phase whose round N is meant.")
-def rounds(call: Call, run: str | None, compared: str, phase: str) -> int:
+@click.option("--prune", is_flag=True, help="Remove the folders kept of rolled-back rounds; the log keeps it all.")
+@click.option("--keep", type=click.IntRange(min=0), default=0, metavar="K", help="With --prune: keep the newest K.")
+@click.option("--yes", is_flag=True, help="With --prune: do not ask.")
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, keep: int, yes: bool, by: str) -> int:
     """Every round of RUN in order: who worked, how long, what it cost, and whether it stands or was rolled back.
 
     --compare shows for one round what the person asked to change when they rolled it back, simple facts about each
     try, and a diff of the outputs between each try that was rolled back and the one that stands.
+
+    --prune removes the folders kept of rolled-back rounds from the run's folder. Their bytes stay in the log: --compare
+    works as before.
     """
     from reconvene.app import rounds as looking
 
+    if prune and compared:
+        raise UserError("--prune and --compare do not go together", hint="prune later; --compare still works then")
     engine, found = open_run(call, run)
+    if prune:
+        return _prune(call, engine, found, keep, ask=call.interactive and not yes, by=person(by))
     if compared:
         _put_comparison(call, found, looking.compare(engine, found, compared, phase))
         return 0
@@ -53,6 +68,41 @@ def rounds(call: Call, run: str | None, compared: str, phase: str) -> int:
     else:
         _put_rounds(call, found, rows)
     return 0
+
+
+def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool, by: str) -> int:
+    from reconvene.core.archives import prunable
+
+    before = prunable(engine.load(run), keep)
+    if not before and not call.as_json:
+        put(f"{run} keeps no folders of rolled-back rounds" + f" beyond the newest {keep}" * bool(keep))
+        return 0
+    if ask:
+        from reconvene.doors.cli.ask import confirm
+
+        for archive in before:
+            put(f"  {archive.folder}/  ({_files(len(archive.paths))}, {archive.size} bytes)")
+        if not confirm(f"Remove {_folders(len(before))}?"):
+            put("nothing was removed")
+            return 0
+    pruned, changed = engine.prune(run, keep=keep, by=by, door=DOOR)
+    spared = [path for path in changed if any(path in archive.paths for archive in before)]
+    if call.as_json:
+        put_json({"run": run, "pruned": [archive._asdict() for archive in pruned], "spared": spared})
+        return 0
+    for path in spared:
+        put(f"{path} stays: you changed it, and that is nowhere else")
+    for archive in pruned:
+        put(f"removed {archive.folder}/  ({_files(len(archive.paths))})")
+    return 0
+
+
+def _folders(count: int) -> str:
+    return "this folder" if count == 1 else f"these {count} folders"
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"
 
 
 def _put_rounds(call: Call, run: str, rows: tuple[Round, ...]) -> None:
@@ -102,6 +152,10 @@ def _below(row: Round) -> Iterator[str]:
     by = f"by {one_line(row.undone.by)}: " if row.undone.by else ""
     said = "".join(f"; {one_line(remark.id)} {one_line(remark.text, 80)}" for remark in row.undone.remarks)
     yield f"{by}{one_line(row.undone.why)}{said}"
+    if row.undone.archived:
+        yield f"kept in {one_line(row.undone.folder)}/ ({_files(len(row.undone.archived))})"
+    elif row.undone.folder:
+        yield f"was kept in {one_line(row.undone.folder)}/, pruned since; the log still has it all"
 
 
 # --- how tries differ ---
