@@ -19,7 +19,9 @@ agents:
     gate:
       - {min_chars: 20}
       - {headings: ["## Report"], example: "## Report: an example\\n\\nIt has a heading."}
-      - {if: "!/GAP-\\\\d+/.test(output.text)", code: NO_GAPS_ADDRESSED, retry_with: "Address {{ inputs.gap }} specifically."}
+      - if: "!/GAP-\\\\d+/.test(output.text)"
+        code: NO_GAPS_ADDRESSED
+        retry_with: "Address {{ inputs.gap }} specifically."
 phases:
   - id: write
     rounds: {max: 5, undo: 2, folder: 'round_{{ round.n|pad(3) }}'}
@@ -94,7 +96,8 @@ def test_spent_retries_leave_a_partial_round_where_the_step_says_so():
     game = played()
     for _ in range(3):
         write(game, "hm")
-    assert game.state.world.open is not None and not game.state.world.open.attention
+    assert game.state.world.open is not None
+    assert not game.state.world.open.attention
     assert game.state.world.top.round is not None
     assert game.state.world.top.round.missing == ("writer",)
     assert [row["then"] for row in attempts(game)] == ["retry", "retry", "missing"]
@@ -147,7 +150,8 @@ def test_at_the_limit_the_latest_output_that_passed_stands():
     for _ in range(3):
         write(game, "hm")
     assert game.context()["report"] == GOOD + " Two."
-    assert game.state.world.top.round is not None and not game.state.world.top.round.missing
+    assert game.state.world.top.round is not None
+    assert not game.state.world.top.round.missing
     forced = next(event for event in game.log if type(event).__name__ == "OutputForced")
     assert (forced.source, forced.passed) == ("R2/0/writer", True)  # type: ignore[union-attr]
     assert game.book.text(game.state.world.files["round_001/report.md"].digest) == GOOD + " Two."
@@ -201,11 +205,18 @@ def test_an_outcome_that_fails_is_recorded_and_the_run_still_ends():
 
 
 def test_an_option_that_is_not_offered_says_why():
-    game = played(
-        "name: n\nagents: {a: {}}\nphases:\n  - id: p\n    agents: [a]\n    output: x\n    checkpoint:\n      options:\n"
-        "        - {label: Go, then: continue}\n"
-        "        - {label: Accept, when: \"context.x === 'fine'\", why_not: 'it says {{ context.x }}', then: continue}\n"
-    )
+    game = played("""
+name: n
+agents: {a: {}}
+phases:
+  - id: p
+    agents: [a]
+    output: x
+    checkpoint:
+      options:
+        - {label: Go, then: continue}
+        - {label: Accept, when: "context.x === 'fine'", why_not: "it says {{ context.x }}", then: continue}
+""")
     game.finish("a", "doubtful")
     assert game.state.world.open is not None
     assert game.state.world.open.options[1].why_not == "it says doubtful"
