@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from reconvene.app import gaps
 from reconvene.app.engine import Engine
 from reconvene.core.looking_back import comparison
 from reconvene.core.looking_back import rounds as folding
@@ -25,8 +26,11 @@ def rounds(engine: Engine, run: str) -> tuple[Round, ...]:
 def compare(engine: Engine, run: str, which: str, phase: str = "") -> Comparison:
     """The tries of one round: `which` is its number in its phase ("2"), or the serial of any of its tries ("R7")."""
     found = rounds(engine, run)
-    book = engine.session(run).book
-    return comparison.compare(found, _chosen(found, run, which, phase), engine.log.artefact, book.object)
+    session = engine.session(run)
+    one = _chosen(found, run, which, phase)
+    return comparison.compare(
+        found, one, engine.log.artefact, session.book.object, lambda each: gaps.facts(session, each)
+    )
 
 
 def _chosen(found: tuple[Round, ...], run: str, which: str, phase: str) -> Round:
