@@ -95,14 +95,13 @@ def compare(
 ) -> Comparison:
     """All tries of the round that `one` is a try of; each one that was taken back against the one that stands."""
     tries = tries_of(found, one)
-    last = tries[-1] if len(tries) > 1 and tries[-1].tried and not tries[-1].undone else None
-    # The round was dropped, or its retry is still to come: then the tries are compared among themselves.
-    newest = last or (tries[-1] if len(tries) > 1 else None)
+    # Where the round was dropped, or its retry has given nothing yet, the tries are compared among themselves.
+    newest = next((each for each in reversed(tries) if _given(each)), None)
     return Comparison(
         one.phase,
         one.place,
         one.n,
-        last.serial if last else 0,
+        newest.serial if newest and not newest.undone else 0,
         tuple(_facts(each, read, gaps(each)) for each in tries),
         tuple(_asked(each, fields) for each in tries if each.undone),
         tuple(

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from reconvene.core.gaps.book import Book, Conflict, Decision, Gap, Issue, Merge, Similar, is_open
-from reconvene.core.gaps.vocabulary import OPEN, ORDER
+from reconvene.core.gaps.book import Book, Conflict, Decision, Gap, Issue, Merge, Row, Similar, is_open
+from reconvene.core.gaps.vocabulary import ORDER
 from reconvene.core.looking_back.comparison import GapFacts
 
 __all__ = ["Bar", "Choice", "Life", "Moment", "bars", "chosen", "facts_of", "find", "life_of"]
@@ -47,7 +47,7 @@ def chosen(book: Book, choice: Choice) -> list[Gap]:
 
 
 class Bar(Struct, frozen=True):
-    """How many gaps were open, by severity. `round` None = now."""
+    """How many gaps were open, by severity. `round` None: before the first one, or now."""
 
     label: str
     round: int | None
@@ -62,12 +62,14 @@ def bars(book: Book) -> list[Bar]:
     """Before the first round, after each, and now where that differs: a round under way, or what a person decided."""
     if not book.gaps:
         return []
-    found = [Bar("start", 0, _count([gap for gap in book.gaps.values() if _open_at_start(gap)]))]
+    found: list[Bar] = []
+    if book.rounds:
+        found.append(Bar("start", None, _count(_met_by(book, book.rounds[0]))))
     for row in book.rounds:
         counts: dict[str, int] = {name: row.by_severity.get(name, 0) for name in ORDER}
         found.append(Bar(f"round {row.round}", row.round, counts))
     now = Bar("now", None, _count(book.open()))
-    if now.counts != found[-1].counts:
+    if not found or now.counts != found[-1].counts:
         found.append(now)
     return found
 
@@ -76,10 +78,19 @@ def _count(gaps: Sequence[Gap]) -> dict[str, int]:
     return {name: sum(gap.severity == name for gap in gaps) for name in ORDER}
 
 
-def _open_at_start(gap: Gap) -> bool:
-    """As the first round met it: raised before, and not put aside before."""
-    earlier = [moved.state for moved in gap.history if moved.round == 0]
-    return gap.raised_in == 0 and (not earlier or earlier[-1] in OPEN)
+def _met_by(book: Book, first: Row) -> list[Gap]:
+    """The gaps as the first round met them: lists are taken in at its beginning, what its outputs raised is later."""
+    later = {*first.new_ids, *first.set_aside_ids}
+    return [
+        gap
+        for gap in book.gaps.values()
+        if gap.raised_in <= first.round and gap.id not in later and not _was_a_duplicate(gap)
+    ]
+
+
+def _was_a_duplicate(gap: Gap) -> bool:
+    """Merged in the moment it was raised."""
+    return len(gap.history) > 1 and (gap.history[1].state, gap.history[1].by) == ("merged", "the tracker")
 
 
 # --- one gap ---
@@ -161,11 +172,15 @@ def _tail(text: str) -> str:
 
 
 def facts_of(book: Book, n: int) -> GapFacts:
-    """Which gaps round n addressed, closed and raised, as the tracker saw it."""
+    """Which gaps round n addressed, closed and raised, as the tracker saw it. A round cut off early has no row yet."""
     gaps = book.gaps.values()
-    return GapFacts(
-        tuple(gap.id for gap in gaps if any(move.round == n and move.state == "proposed" for move in gap.history)),
-        tuple(gap.id for gap in gaps if any(move.round == n and move.state == "resolved" for move in gap.history)),
-        tuple(gap.id for gap in gaps if gap.raised_in == n and gap.state != "merged"),
-        book.verdict,
-    )
+    row = next((row for row in reversed(book.rounds) if row.round == n), None)
+    addressed = tuple(gap.id for gap in gaps if _moved(gap, n, "proposed"))
+    if row is not None:
+        return GapFacts(addressed, row.closed_ids, (*row.new_ids, *row.reopened_ids), book.verdict)
+    raised = tuple(gap.id for gap in gaps if gap.raised_in == n and gap.raised_by != "person")
+    return GapFacts(addressed, tuple(gap.id for gap in gaps if _moved(gap, n, "resolved")), raised, book.verdict)
+
+
+def _moved(gap: Gap, n: int, state: str) -> bool:
+    return any(moved.round == n and moved.state == state for moved in gap.history)

@@ -140,7 +140,7 @@ def _put_gaps(call: Call, run: str, book: Book, choice: Choice) -> None:
             for told in _below(gap):
                 say(f"    {told}")
     else:
-        put("no gap is like that" if book.gaps else "no gap was ever raised")
+        put("no gap is like that" if book.gaps else "no gap is known yet")
     put()
     for line in _summary(book, len(found)):
         say(line)
@@ -207,11 +207,15 @@ def _put_convergence(book: Book) -> None:
         return
     put("\nconvergence")
     rows = [
-        (row.round, row.start, row.resolved, row.new, row.end, f"{row.net:+d}", f"{row.weight_net:+d}", row.state)
+        (row.round, row.start, row.resolved, row.new, row.end, _signed(row.net), _signed(row.weight_net), row.state)
         for row in book.rounds
     ]
     for line in table(rows, _ROUNDS, screen_width() - 2):
         put(f"  {line}")
+
+
+def _signed(number: int) -> str:
+    return f"{number:+d}" if number else "0"
 
 
 def _put_chart(book: Book) -> None:

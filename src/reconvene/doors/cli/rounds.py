@@ -137,9 +137,7 @@ def _cells(row: Round) -> tuple[object, ...]:
 
 def outcome(row: Round) -> str:
     """`stands`, or what else became of it."""
-    if row.waiting:
-        return "waits for you"
-    return "open, at work" if row.outcome == "open" else row.outcome
+    return "waits for you" if row.waiting else row.outcome
 
 
 def _below(row: Round) -> Iterator[str]:
