@@ -58,6 +58,9 @@ class EventLog(Protocol):
 
     def release(self, run: str, holder: str) -> None: ...
 
+    def driven(self) -> frozenset[str]:
+        """Runs whose lease a live process holds. Only looks, and quickly: lists of runs ask it."""
+
     def close(self) -> None: ...
 
 

@@ -13,8 +13,17 @@ from reconvene.app.driver import Driver
 from reconvene.app.files import Files
 from reconvene.app.session import Session, index_row
 from reconvene.core import templates
+from reconvene.core.archives import Archive, prunable
 from reconvene.core.book import Book, to_json
-from reconvene.core.commands import AnswerCheckpoint, Command, Pause, RecordChild, Rollback, StartRun
+from reconvene.core.commands import (
+    AnswerCheckpoint,
+    Command,
+    Pause,
+    PruneArchives,
+    RecordChild,
+    Rollback,
+    StartRun,
+)
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
 from reconvene.core.given import complete_inputs, complete_settings
@@ -168,6 +177,24 @@ class Engine:
         if session.state.ended:
             return []
         return self._record_edits(session, by, door)
+
+    def prune(self, run: str, *, keep: int = 0, by: str = "", door: str = "") -> tuple[list[Archive], tuple[str, ...]]:
+        """Remove folders kept of undone rounds from the workspace, but for the newest `keep`: what went, and the files
+        that stayed because a person changed them."""
+        session = self.session(run)
+        files = self._files(session)
+        changed = files.changed_archives(session)
+        pruned = prunable(session.state, keep, changed)
+        (outcome,) = session.submit([PruneArchives(keep, changed, by, door)])
+        if outcome.error is not None:
+            raise outcome.error
+        holder = self._acquire(run) if pruned else ""
+        if holder:  # whoever drives the run brings its folder up to date otherwise
+            try:
+                files.remove(session, [path for archive in pruned for path in archive.paths])
+            finally:
+                self._release(run, holder)
+        return pruned, changed
 
     def _record_edits(self, session: Session, by: str, door: str, *, tidy: bool = False) -> list[str]:
         """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,

@@ -25,7 +25,12 @@ def summary(engine: Engine, run: str) -> dict[str, object]:
         raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them.")
     doc: dict[str, object] = msgspec.json.decode(row.doc)
     doc.pop("pinned", None)
-    return doc
+    return {**doc, **_driven(engine, run, row.status)}
+
+
+def _driven(engine: Engine, run: str, status: str) -> dict[str, object]:
+    """Whether a process is at work on a run that is not at a stop; nobody is after a crash."""
+    return {"driven": run in engine.log.driven()} if status == "running" else {}
 
 
 def show(engine: Engine, run: str) -> dict[str, object]:
@@ -35,6 +40,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     return {
         **views.summary(state),
         **({"children": children(engine, state)} if state.record.children else {}),
+        **_driven(engine, run, state.status),
         "context": scope.context(state, book),
         "workspace": state.workspace,
         "files": files_of(state),

@@ -160,6 +160,15 @@ class Rollback(Struct, frozen=True):
     remarks: tuple[RemarkIn, ...] = ()
 
 
+class PruneArchives(Struct, frozen=True):
+    """Remove what is kept of undone rounds from the workspace, but for the newest `keep` and the paths to `spare`."""
+
+    keep: int = 0
+    spare: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
 Command = (
     StartRun
     | AnswerCheckpoint
@@ -176,4 +185,5 @@ Command = (
     | Resume
     | Abort
     | Rollback
+    | PruneArchives
 )

@@ -227,6 +227,9 @@ def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
     if not inside:
         return "", ()
     taken = {path.rpartition("/")[0] for path in (*turn.state.record.archives, *files)}
+    taken |= {
+        undone.folder for undone in turn.state.record.rollbacks.values()
+    }  # pruned ones too: a name is one round's
     name, number = f"{folder}_rolled_back", 1
     while any(each == name or each.startswith(f"{name}/") for each in taken):
         number += 1

@@ -400,6 +400,14 @@ class RoundUndone(Event, frozen=True):
     archived: tuple[FileOut, ...] = ()  # under their paths there
 
 
+class ArchivesPruned(Event, frozen=True):
+    """Files kept of undone rounds were removed from the workspace. Their bytes stay in the log."""
+
+    paths: tuple[str, ...]
+    by: str = ""
+    door: str = ""
+
+
 class WentBack(Event, frozen=True):
     """A plain goto: an earlier visit is reopened."""
 
@@ -537,6 +545,7 @@ AnyEvent = (
     | ValuesSet
     | SkipsChanged
     | RoundUndone
+    | ArchivesPruned
     | WentBack
     | WentOn
     | Reran

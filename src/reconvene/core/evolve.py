@@ -511,6 +511,14 @@ def _with_rollback(state: RunState, ev: e.RoundUndone) -> Record:
     )
 
 
+def _archives_pruned(state: RunState, ev: e.ArchivesPruned) -> RunState:
+    archives = state.record.archives
+    for path in ev.paths:
+        if path in archives:
+            archives = archives.delete(path)
+    return _set_record(state, archives=archives)
+
+
 # --- trouble and checks ---
 
 
@@ -734,6 +742,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.StepClosed: _step_closed,
         e.RoundClosed: _round_closed,
         e.RoundUndone: _round_undone,
+        e.ArchivesPruned: _archives_pruned,
         e.TroubleMet: _trouble_met,
         e.TroubleSettled: _trouble_settled,
         e.ExpressionFailed: _expression_failed,

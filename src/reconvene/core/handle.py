@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
-from reconvene.core import checkpoint, children, decide, gates, naming, rendering, scope, tracking
+from reconvene.core import archives, checkpoint, children, decide, gates, naming, rendering, scope, tracking
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.advance import advance
@@ -92,6 +92,8 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
             turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome="aborted", by=command.by))
         case c.Rollback():
             decide.rollback(turn, command)
+        case c.PruneArchives():
+            archives.prune(turn, command)
         case _:
             assert_never(command)
 

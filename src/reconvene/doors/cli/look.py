@@ -24,34 +24,60 @@ if TYPE_CHECKING:
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
+_FEW = 3
 
 
-def _rows(call: Call, status: str | None) -> list[IndexRow]:
-    """No state yet is an empty list; looking must not create any."""
+def _rows(call: Call, *statuses: str | None) -> tuple[list[IndexRow], frozenset[str]]:
+    """Runs, and which of them nobody drives though they are not at a stop: a crash left them so, or `--no-drive`.
+
+    No state yet is an empty list; looking must not create any."""
     from reconvene.wiring import open_log
 
     if not os.path.isdir(call.home):
-        return []
+        return [], frozenset()
     log = open_log(call.home)
     try:
-        return log.index(status=status)
+        rows = [row for status in statuses for row in log.index(status=status)]
+        running = frozenset(row.run for row in rows if row.status == "running")
+        return rows, running - log.driven() if running else running
     finally:
         log.close()
 
 
-def _put_rows(rows: Sequence[IndexRow]) -> None:
-    sys.stdout.write(harmless_json("[" + ",\n ".join(row.doc for row in rows) + "]\n"))
+def _put_rows(rows: Sequence[IndexRow], alone: frozenset[str] = frozenset()) -> None:
+    sys.stdout.write(harmless_json("[" + ",\n ".join(_doc(row, alone) for row in rows) + "]\n"))
+
+
+def _doc(row: IndexRow, alone: frozenset[str]) -> str:
+    if row.status != "running":
+        return row.doc
+    return json.dumps({**json.loads(row.doc), "driven": row.run not in alone}, ensure_ascii=False)
+
+
+def _put_alone(call: Call, runs: Sequence[str]) -> None:
+    """What no process works on and no person is asked about would be forgotten."""
+    if len(runs) == 1:
+        put(f"\n{runs[0]} is running, but nobody is driving it; go on with: {call.command('resume', runs[0])}")
+    elif runs:
+        put(f"\n{len(runs)} runs are running, but nobody is driving them; go on with:")
+        for run in runs[:_FEW]:
+            put(f"  {call.command('resume', run)}")
+        if len(runs) > _FEW:
+            put(f"  … and {len(runs) - _FEW} more: {call.command('runs', '--status', 'running')}")
 
 
 @command()
 def inbox(call: Call) -> int:
     """Runs that wait for a person, newest first."""
-    rows = _rows(call, "waiting")
+    found, alone = _rows(call, "waiting", "running")
+    rows = [row for row in found if row.status == "waiting"]
+    left = [row.run for row in found if row.run in alone]
     if call.as_json:
         _put_rows(rows)
         return 0
     if not rows:
         put("nothing waits for you")
+        _put_alone(call, left)
         return 0
     lines = []
     for row in rows:
@@ -64,6 +90,7 @@ def inbox(call: Call) -> int:
     for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
         put(line)
     put(f"\ndecide with: {call.command('decide', rows[0].run)}   or look first: {call.command('show', rows[0].run)}")
+    _put_alone(call, left)
     return 0
 
 
@@ -75,9 +102,9 @@ def inbox(call: Call) -> int:
 )
 def runs(call: Call, status: str | None) -> int:
     """Every run, newest first."""
-    rows = _rows(call, status)
+    rows, alone = _rows(call, status)
     if call.as_json:
-        _put_rows(rows)
+        _put_rows(rows, alone)
         return 0
     if not rows:
         put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
@@ -87,7 +114,7 @@ def runs(call: Call, status: str | None) -> int:
     lines = [
         (
             row.run,
-            row.status,
+            row.status + " (not driven)" * (row.run in alone),
             doc.get("phase") or "",
             _since(row.updated),
             row.workflow,
@@ -98,6 +125,7 @@ def runs(call: Call, status: str | None) -> int:
     head = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else []))
     for line in table(lines, head, screen_width()):
         put(line)
+    _put_alone(call, [row.run for row in rows if row.run in alone])
     return 0
 
 

@@ -36,6 +36,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "show": ("look", "show", "Where a run stands, in full."),
     "ledger": ("measure", "ledger", "What became of every remark: who was shown it, who answered, where it shows."),
     "stats": ("measure", "stats", "How well the checkpoints serve you: rounds, minutes, answered remarks, cost."),
+    "gaps": ("gaps", "gaps", "The gaps a run follows: which are open, how they converge, one gap's life."),
+    "rounds": ("rounds", "rounds", "Every round, those rolled back included, and what differed in a retry."),
     "log": ("look", "log", "A run's events, one per line."),
     "files": ("look", "files", "A run's files, or the content of one."),
     "diff": ("look", "diff", "What a round changed in the files."),

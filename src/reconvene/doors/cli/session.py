@@ -241,7 +241,8 @@ def headline(summary: Mapping[str, object]) -> str:
     outcome = summary.get("outcome")
     ended = f" ({outcome})" if outcome and outcome != summary["status"] else ""
     open_run = summary["status"] in ("waiting", "paused", "running")
-    return f"{summary['run']} is {summary['status']}{place + count if open_run else ended}"
+    alone = " (nobody is driving it)" if summary.get("driven") is False else ""
+    return f"{summary['run']} is {summary['status']}{place + count if open_run else ended}{alone}"
 
 
 def describe(checkpoint: CheckpointShape) -> str:
