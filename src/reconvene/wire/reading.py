@@ -15,7 +15,20 @@ from reconvene.wire.resources import Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
 
 ROOTS = frozenset(
-    {"context", "inputs", "settings", "phase", "round", "item", "up", "groups", "feedback", "attempts", "rollbacks"}
+    {
+        "context",
+        "inputs",
+        "settings",
+        "phase",
+        "round",
+        "item",
+        "up",
+        "groups",
+        "feedback",
+        "drafts",
+        "attempts",
+        "rollbacks",
+    }
 )
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
