@@ -144,9 +144,9 @@ class Refinement:
             lambda: GitHistory(f"{home}/history.git"),
             home,
         )
-        inputs: dict[str, object] = {"spec": spec, "spec_name": "lockers"} | (
-            {"gaps": gaps} if gaps is not None else {}
-        )
+        inputs: dict[str, object] = {"spec": spec, "spec_name": "lockers"}
+        if gaps is not None:
+            inputs["gaps"] = gaps
         self.run = self.engine.start(workflow or load_workflow(FOLDER), inputs, settings=settings, by="ann")
         self.state: RunState = self.engine.drive_sync(self.run)
 
