@@ -47,9 +47,8 @@ def seed_gap(n: int) -> str:
 _SUBJECTS = (
     "opening hours", "box sizes", "lost codes", "wet parcels", "power cuts", "broken doors", "refunds", "returns",
     "children", "night light", "noise", "snow", "vandalism", "postcodes", "couriers", "insurance", "weights",
-    "animals",    "food", "screens", "languages", "receipts", "queues", "cameras", "keys", "wheels", "signs", "rain", "stairs",
-    "fences",
-    "lamps", "dogs", "bells", "paint", "bolts", "roofs", "floors", "gates",
+    "animals", "food", "screens", "languages", "receipts", "queues", "cameras", "keys", "wheels", "signs", "rain",
+    "stairs", "fences", "lamps", "dogs", "bells", "paint", "bolts", "roofs", "floors", "gates",
 )  # fmt: skip
 
 

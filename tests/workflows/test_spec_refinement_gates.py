@@ -38,7 +38,7 @@ CLOSED = proposals(1, "## Gap Resolution: everything\n\nAll gaps are handled gra
     ("bad", "code", "told"),
     [
         ("", "FILE_MISSING", "round_001/engineer.md"),
-        ("Fine.", "EMPTY_OUTPUT", "Produce output even if uncertain"),
+        ("Fine.", "EMPTY_OUTPUT", "Produce an output even if you are uncertain"),
         ("I thought about the gaps for a long while, and here is what I would do about each of them. " * 3,
          "WRONG_FORMAT", "## Gap Resolution: GAP-DATA-004"),
         (CLOSED, "NO_GAPS_ADDRESSED", ONE),

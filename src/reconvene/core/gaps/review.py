@@ -324,7 +324,7 @@ def _is_meta(line: Line) -> bool:
 def _between(issue: Raised, more: str) -> str:
     """A headline and the sentence below it stay two sentences; a sentence over two lines stays one."""
     headline = issue.text == issue.title and issue.text[-1:] not in tuple(".,;:!?…")
-    return ". " if headline and bare(more)[:1].isupper() else " "
+    return ". " if headline and (bare(more)[:1].isupper() or bare(more)[:1] in tuple('"“')) else " "
 
 
 def _untagged(text: str) -> str:
