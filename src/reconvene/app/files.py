@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from immutables import Map
 
 from reconvene.app.session import Session
@@ -17,16 +19,23 @@ class Files:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._known_for: Map[str, FileVersion] | None = None
+        self._files_for: tuple[object, object] = (None, None)
+        self._files: Map[str, FileVersion] = Map()
         self._known: dict[str, str] = {}
         self._written: Map[str, FileVersion] = Map()
 
     def known(self, session: Session) -> dict[str, str]:
-        files = session.state.world.files
-        if files is not self._known_for:
-            self._known_for = files
-            self._known = {path: version.digest for path, version in files.items()}
+        self._all(session)
         return self._known
+
+    def _all(self, session: Session) -> Map[str, FileVersion]:
+        """Worked out anew only when the state has other files than last time."""
+        state = session.state
+        if state.world.files is not self._files_for[0] or state.record.archives is not self._files_for[1]:
+            self._files_for = (state.world.files, state.record.archives)
+            self._files = state.files
+            self._known = {path: version.digest for path, version in self._files.items()}
+        return self._files
 
     def edits(self, session: Session, by: str, door: str) -> tuple[RecordEdits | None, dict[str, bytes]]:
         """A person's changes as a command, with the contents and diffs it names."""
@@ -37,8 +46,8 @@ class Files:
         edits: list[EditIn] = []
         files = session.state.world.files
         for change in changes:
-            if not is_safe(change.path):
-                continue
+            if not is_safe(change.path) or (change.path in session.state.record.archives and change.path not in files):
+                continue  # what is kept of an undone round is no longer anybody's work
             old = session.book.read(files[change.path].digest) if change.path in files else None
             diff = unified_diff(change.path, old, change.data)
             data = change.data or b""
@@ -50,16 +59,27 @@ class Files:
             edits.append(EditIn(change.path, digest, len(data), digest_of(diff_bytes), diff_summary(diff)))
         return (RecordEdits(tuple(edits), by, door), blobs) if edits else (None, {})
 
+    def changed_archives(self, session: Session) -> tuple[str, ...]:
+        """Files kept of undone rounds in which a person wrote: their text is nowhere else."""
+        archives = session.state.record.archives
+        changes = self._workspace.changes(self.known(session)) if archives else []
+        return tuple(change.path for change in changes if change.path in archives and change.data is not None)
+
+    def remove(self, session: Session, paths: Iterable[str]) -> None:
+        """Take from disk what the log no longer keeps there; folders that this leaves empty go too."""
+        known = self.known(session)
+        self._workspace.write({path: None for path in paths if path not in known}, known)
+
     def restore(self, session: Session) -> None:
         """Bring to disk whatever a crash left unwritten. Look for a person's edits first."""
         known = self.known(session)
         stale = self._workspace.stale(known)
         self._workspace.write({p: session.book.read(known[p]) if p in known else None for p in stale}, known)
-        self._written = session.state.world.files
+        self._written = self._all(session)
 
     def sync(self, session: Session) -> None:
         """Bring to disk what the log has added since. What a person wrote is there, unless a round was undone."""
-        files = session.state.world.files
+        files = self._all(session)
         if files is self._written:
             return
         before, self._written = self._written, files

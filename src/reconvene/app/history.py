@@ -24,7 +24,7 @@ def commits(log: EventLog, run: str) -> Iterator[Commit]:
         described = _describe(state, event)
         if described is not None:
             subject, body, trailers, author = described
-            files = {path: version.digest for path, version in state.world.files.items()}
+            files = {path: version.digest for path, version in state.files.items()}
             yield Commit(seq, files, subject, body, trailers, author, event.at)
 
 
@@ -62,6 +62,9 @@ def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
                 (("Phase", event.phase), ("Round", str(event.n)), ("Round-Serial", str(event.serial))),
                 event.by or "person",
             )
+        case e.ArchivesPruned():
+            paths = ", ".join(event.paths)
+            return f"Pruned {paths}"[:200], "", (("Pruned", paths),), event.by or "person"
         case e.FilesRendered() | e.RunEnded() if state.ended:
             return f"Run {state.ended}", "", (("Outcome", state.outcome or state.ended),), "Reconvene"
     return None

@@ -61,6 +61,10 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True):
     blank: object = None
     default: object = None
     into: str = ""
+    titles: tuple[str, ...] = ()  # what people read instead of each option, where that differs
+    recommend: str = ""  # the option that the agent recommends
+    replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
+    note: str = ""  # what became of an earlier answer
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True):
@@ -101,6 +105,9 @@ class RunStarted(Event, frozen=True):
     by: str = ""
     door: str = ""
     parent: str = ""
+    piece: str = ""  # its key among the parent's children
+    title: str = ""
+    place: str = ""  # in the queue; "" = it begins at once
 
 
 class Forked(Event, frozen=True):
@@ -164,6 +171,8 @@ class StepStarted(Event, frozen=True):
     claim: str = ""
     unfunded: tuple[str, ...] = ()
     limit: str = ""  # the limit that left them unfunded
+    talk: tuple[int, ...] = ()  # which entries of the talk are shown, where the step reads it
+    untold: int = 0  # how many older ones were left out
 
 
 class TasksClaimed(Event, frozen=True):
@@ -188,6 +197,8 @@ class AttemptEnded(Event, frozen=True):
     reply: str = ""  # digest of the raw reply
     claim: str = ""  # of the next attempt, when then = retry
     recorded: bool = False  # the answer came from a recording
+    example: str = ""  # digest of an output that would pass, shown with the retry
+    failures: int = 0  # how many rules it broke
 
 
 class OptionsRevised(Event, frozen=True):
@@ -203,6 +214,17 @@ class LateOutputArchived(Event, frozen=True):
     output: Ref | None = None
     usage: Usage = field(default_factory=Usage)
     why: str = ""
+
+
+class OutputForced(Event, frozen=True):
+    """The round cannot be undone once more and this task failed again: an earlier output of the round stands."""
+
+    task: str
+    source: str  # the task and attempt it came from
+    passed: bool
+    output: Ref
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
 
 
 class ValueWrite(Struct, frozen=True, omit_defaults=True):
@@ -315,6 +337,7 @@ class RemarkAdded(Event, frozen=True):
     reason: str = ""  # why it thinks so
     opinion: str = ""  # what a model thinks, where one was asked: minor | major
     because: str = ""  # and why
+    origin: str = ""  # inherited: the run it was made in, and its id there
 
 
 class FilesEdited(Event, frozen=True):
@@ -326,8 +349,9 @@ class FilesEdited(Event, frozen=True):
 
 class DraftSaved(Event, frozen=True):
     checkpoint: str
-    place: str  # scope of the checkpoint, so that drafts survive its reopening
+    place: str  # scope of the checkpoint
     fields: str  # digest of the JSON object
+    by: str = ""
 
 
 class DecisionRecorded(Event, frozen=True):
@@ -371,6 +395,17 @@ class RoundUndone(Event, frozen=True):
     dropped: bool = False  # True: the round is not run again
     by: str = ""
     why: str = ""
+    checkpoint: str = ""  # where it was decided
+    folder: str = ""  # where its files are kept
+    archived: tuple[FileOut, ...] = ()  # under their paths there
+
+
+class ArchivesPruned(Event, frozen=True):
+    """Files kept of undone rounds were removed from the workspace. Their bytes stay in the log."""
+
+    paths: tuple[str, ...]
+    by: str = ""
+    door: str = ""
 
 
 class WentBack(Event, frozen=True):
@@ -414,6 +449,50 @@ class RenderFailed(Event, frozen=True):
     message: str
 
 
+class Child(Struct, frozen=True, omit_defaults=True):
+    """A run to be started for one piece: everything its start needs, so that making it settles nothing more."""
+
+    key: str
+    run: str
+    title: str
+    workflow: str  # digest
+    name: str
+    inputs: str = ""  # digest
+    settings: str = ""  # digest
+    place: str = ""  # in the queue
+
+
+class ChildrenQueued(Event, frozen=True):
+    """A decision started these runs. They are made afterwards, in order, and inherit the first `remarks` remarks."""
+
+    checkpoint: str
+    serial: int  # the round that was decided on
+    children: tuple[Child, ...]
+    remarks: int = 0
+    by: str = ""
+    door: str = ""
+
+
+class ChildStarted(Event, frozen=True):
+    """The child's own log is there."""
+
+    key: str
+    run: str
+
+
+class QueueMoved(Event, frozen=True):
+    place: str
+    by: str = ""
+    door: str = ""
+
+
+class QueueLeft(Event, frozen=True):
+    """The run was taken up: it is in the queue no more."""
+
+    by: str = ""
+    door: str = ""
+
+
 class Paused(Event, frozen=True):
     by: str = ""
     door: str = ""
@@ -425,8 +504,11 @@ class Resumed(Event, frozen=True):
     door: str = ""
 
 
+EndStatus = Literal["completed", "failed", "aborted"]
+
+
 class RunEnded(Event, frozen=True):
-    status: Literal["completed", "failed", "aborted"]
+    status: EndStatus
     outcome: str = ""
     by: str = ""
     why: str = ""
@@ -445,6 +527,7 @@ AnyEvent = (
     | TasksClaimed
     | AttemptEnded
     | LateOutputArchived
+    | OutputForced
     | StepClosed
     | TroubleMet
     | TroubleSettled
@@ -462,6 +545,7 @@ AnyEvent = (
     | ValuesSet
     | SkipsChanged
     | RoundUndone
+    | ArchivesPruned
     | WentBack
     | WentOn
     | Reran
@@ -469,6 +553,10 @@ AnyEvent = (
     | PhaseClosed
     | FilesRendered
     | RenderFailed
+    | ChildrenQueued
+    | ChildStarted
+    | QueueMoved
+    | QueueLeft
     | Paused
     | Resumed
     | RunEnded

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
-from reconvene.core import checkpoint, decide, gates, rendering, scope
+from reconvene.core import archives, checkpoint, children, decide, gates, naming, rendering, scope, tracking
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.advance import advance
@@ -17,11 +17,11 @@ from reconvene.core.book import Book
 from reconvene.core.checks import gap
 from reconvene.core.expressions import ExpressionError, truth
 from reconvene.core.ids import parse_task
-from reconvene.core.sayings import add_remarks, record_edits, require_alive, save_draft
+from reconvene.core.sayings import add_remarks, inherit, record_edits, require_alive, save_draft
 from reconvene.core.state import RunState, StepAt, TaskAt
 from reconvene.core.steps import open_tasks
 from reconvene.core.turn import Turn
-from reconvene.core.workflow import Again, End, Goto, Move
+from reconvene.core.workflow import Again, End, Goto, Move, Step
 from reconvene.errors import Refused
 
 
@@ -38,7 +38,7 @@ def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str
         raise Refused("There is no such run.")
     _dispatch(turn, command)
     advance(turn)
-    if turn.state.ended and not state.ended:
+    if turn.state.ended and not state.ended and not state.place:
         rendering.render(turn)
     return Handled(turn.state, turn.events, turn.blobs)
 
@@ -55,6 +55,7 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
             checkpoint.revise(turn)
         case c.SaveDraft():
             save_draft(turn, command)
+            checkpoint.revise(turn)
         case c.RecordEdits():
             record_edits(turn, command)
             checkpoint.revise(turn)
@@ -63,8 +64,20 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
         case c.RecordCheck():
             _check(turn, command)
         case c.Claim():
-            _claim(turn)
+            _claim(turn, command)
+        case c.RecordChild():
+            children.record(turn, command)
+        case c.MoveInQueue():
+            children.require_queued(turn)
+            if turn.state.place != command.place:
+                turn.emit(e.QueueMoved(at=turn.now, place=command.place, by=command.by, door=command.door))
+        case c.DropQueued():
+            if turn.state.outcome != children.DROPPED:
+                children.require_queued(turn)
+                turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome=children.DROPPED, by=command.by))
         case c.Pause():
+            if turn.state.place:
+                return  # nothing works on it that could pause
             if not turn.state.ended and (not turn.state.paused or (command.now and not turn.state.pause_now)):
                 turn.emit(e.Paused(at=turn.now, by=command.by, door=command.door, now=command.now))
         case c.Resume():
@@ -79,6 +92,8 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
             turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome="aborted", by=command.by))
         case c.Rollback():
             decide.rollback(turn, command)
+        case c.PruneArchives():
+            archives.prune(turn, command)
         case _:
             assert_never(command)
 
@@ -97,8 +112,13 @@ def _start(turn: Turn, command: c.StartRun) -> None:
             workspace=command.workspace,
             by=command.by,
             door=command.door,
+            parent=command.parent,
+            piece=command.piece,
+            title=command.title,
+            place=command.place,
         )
     )
+    inherit(turn, command.remarks, command.parent)
 
 
 # --- what agents and scripts brought ---
@@ -111,7 +131,7 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
         return
     step, task = found
     agent = turn.book.workflow.agents[task.agent]
-    verdict, why = _verdict(turn, command, step, task)
+    verdict, wrong = _verdict(turn, command, step, task)
     then: _Then = "done"
     claim = ""
     if verdict == "cancelled":
@@ -130,12 +150,14 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
             value=command.value,
             files=command.files,
             ignored=command.ignored,
-            why=why,
+            why=wrong.why,
             usage=command.usage,
             prompt=command.prompt,
             reply=command.reply,
             claim=claim,
             recorded=command.recorded,
+            example=_kept_text(turn, wrong.example) if then == "retry" else "",
+            failures=wrong.failures,
         )
     )
 
@@ -177,16 +199,28 @@ _Verdict = Literal["accepted", "rejected", "failed", "cancelled"]
 _Then = Literal["done", "retry", "missing"]
 
 
-def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -> tuple[_Verdict, str]:
+_NOTHING = gates.Rejection("", failures=0)
+
+
+def _kept_text(turn: Turn, text: str) -> str:
+    if not text:
+        return ""
+    data = text.encode()
+    digest = turn.book.keep(data)
+    turn.blobs[digest] = data
+    return digest
+
+
+def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -> tuple[_Verdict, gates.Rejection]:
     if command.cancelled:
-        return "cancelled", command.why
+        return "cancelled", gates.Rejection(command.why, failures=0)
     if command.failed or command.output is None:
-        return "failed", command.why or "it gave no output"
+        return "failed", gates.Rejection(command.why or "it gave no output")
     agent = turn.book.workflow.agents[task.agent]
     definition = turn.phase.steps[step.index]
     schema = definition.schema if definition.schema is not None else agent.schema
-    if not agent.gates and schema is None and not definition.writes:
-        return "accepted", ""
+    if not agent.gates and schema is None and not definition.writes and turn.phase.track is None:
+        return "accepted", _NOTHING
     output = gates.Output(
         text=turn.book.text(command.output.digest),
         value=turn.book.load(command.value) if command.value else None,
@@ -194,14 +228,15 @@ def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -
         files=tuple(file.path for file in command.files),
         first=task.rejected is None,
     )
+    writes = naming.writes(turn.state, turn.book, definition)
     try:
-        wrong = gates.rejection(agent.gates, schema, definition.writes, output, _judge(turn))
+        wrong = gates.rejection(agent.gates, schema, writes, output, command.objections, _judge(turn, definition))
     except ExpressionError as error:
-        return "rejected", f"the gate itself failed: {error}"
-    return ("rejected", wrong) if wrong else ("accepted", "")
+        return "rejected", gates.Rejection(f"the gate itself failed: {error}")
+    return ("rejected", wrong) if wrong else ("accepted", _NOTHING)
 
 
-def _judge(turn: Turn) -> gates.Judge:
+def _judge(turn: Turn, step: Step) -> gates.Judge:
     state, book = turn.state, turn.book
 
     def evaluate(source: str, extra: Mapping[str, object]) -> bool:
@@ -213,7 +248,13 @@ def _judge(turn: Turn) -> gates.Judge:
         files = [book.text(state.world.files[name].digest) for name in names if name in state.world.files]
         return [*(text for text in given if isinstance(text, str)), *files]
 
-    return gates.Judge(evaluate, book.validate, documents)
+    return gates.Judge(
+        evaluate,
+        book.validate,
+        documents,
+        tracker=lambda text: tracking.wrong_with(turn, step, text),
+        fill=lambda text: checkpoint.render_with(text, state, book, lambda message: None),
+    )
 
 
 def _check(turn: Turn, command: c.RecordCheck) -> None:
@@ -247,10 +288,12 @@ def _check(turn: Turn, command: c.RecordCheck) -> None:
     gap(turn, moves[command.action], command.say or f"the check of {frame.phase} found a gap")
 
 
-def _claim(turn: Turn) -> None:
+def _claim(turn: Turn, command: c.Claim) -> None:
     """A driver takes over: unclaimed tasks become its own; those another one had begun are in doubt."""
     if turn.state.ended:
         return
+    if turn.state.place:
+        turn.emit(e.QueueLeft(at=turn.now, by=command.by, door=command.door))
     free: list[str] = []
     for name, task in open_tasks(turn):
         if task.claim == turn.claim:

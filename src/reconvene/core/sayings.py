@@ -5,7 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from reconvene.core import commands as c
+from reconvene.core import drafts
 from reconvene.core import events as e
+from reconvene.core.answers import typed
 from reconvene.core.evolve import remark_key
 from reconvene.core.ids import remark_id
 from reconvene.core.turn import Turn
@@ -65,6 +67,18 @@ def add_remark(turn: Turn, remark: c.RemarkIn, by: str, door: str, *, path: str 
     return remark_id(number)
 
 
+def inherit(turn: Turn, remarks: tuple[e.RemarkAdded, ...], parent: str) -> None:
+    """A parent's remarks as this run's own, weighed as they were there, with where they come from."""
+    for remark in remarks:
+        known = turn.state.record.said
+        if remark_key("", remark.kind, remark.target, remark.text + remark.diff, remark.by) in known:
+            continue
+        number = len(turn.state.record.remarks) + 1
+        origin = remark.origin or f"{parent} {remark.id}"
+        own = {"id": remark_id(number), "number": number, "phase": "", "n": 0, "checkpoint": "", "origin": origin}
+        turn.emit(replace(remark, at=turn.now, **own))
+
+
 def _with_figures(remark: c.RemarkIn) -> c.RemarkIn:
     """A corrected figure also as was → now, where the words say both and nobody has said it apart."""
     if remark.was or remark.now or len(remark.text) > _LONGEST_CORRECTION:
@@ -102,15 +116,24 @@ def save_draft(turn: Turn, command: c.SaveDraft) -> None:
     point = turn.state.world.open
     if point is None or (command.checkpoint and point.id != command.checkpoint):
         raise Refused("That checkpoint is not open any more.", hint=f"reconvene show {turn.state.run}")
-    asked = {field.id for field in point.fields}
+    asked = {field.id: field for field in point.fields}
     unknown = [name for name in command.fields if name not in asked]
     if unknown:
         raise Refused(f"There is no field {unknown[0]!r} here.")
-    old = turn.book.object(turn.state.record.drafts.get(point.scope, ""))
-    keep_draft(turn, point, {**old, **command.fields})
+    given = {
+        name: value if value in (None, "") else typed(asked[name], value) for name, value in command.fields.items()
+    }
+    add_to_draft(turn, point, given, command.by)
 
 
-def keep_draft(turn: Turn, point: e.CheckpointOpened, fields: dict[str, object]) -> None:
-    ref = turn.keep(fields)
-    if turn.state.record.drafts.get(point.scope, "") != ref.digest and fields:
-        turn.emit(e.DraftSaved(at=turn.now, checkpoint=point.id, place=point.scope, fields=ref.digest))
+def add_to_draft(turn: Turn, point: e.CheckpointOpened, fields: dict[str, object], by: str) -> None:
+    """These answers with those there are; null or nothing at all takes one back."""
+    both = {**drafts.here(turn.state, turn.book), **fields}
+    keep_draft(turn, {name: value for name, value in both.items() if value not in (None, "")}, point.id, by)
+
+
+def keep_draft(turn: Turn, fields: dict[str, object], checkpoint: str, by: str) -> None:
+    if fields != drafts.here(turn.state, turn.book):
+        ref = turn.keep(fields)
+        place = turn.frame.place
+        turn.emit(e.DraftSaved(at=turn.now, checkpoint=checkpoint, place=place, fields=ref.digest, by=by))

@@ -66,6 +66,19 @@ def _date(value: object, time: bool = True) -> str:
     return f"{moment:%Y-%m-%d %H:%M}" if time else f"{moment:%Y-%m-%d}"
 
 
+def _duration(value: object, until: object) -> str:
+    """From one moment to another, in the largest unit that fits: "2 hours", "45 minutes"."""
+    try:
+        seconds = (datetime.fromisoformat(str(until)) - datetime.fromisoformat(str(value))).total_seconds()
+    except (ValueError, TypeError):
+        raise ValueError(f"'duration' needs two ISO dates, not '{value}' and '{until}'") from None
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = round(seconds / size)
+            return f"{count} {unit}{'s' if count != 1 else ''}"
+    return "less than a minute"
+
+
 def _quote_lines(value: object) -> str:
     text = shown(value)
     _bound(len(text) + 2 * text.count("\n"), "quote_lines")
@@ -123,6 +136,25 @@ def _slice(value: Iterable[object], parts: int) -> list[list[object]]:
     return [items[start:end] for start, end in pairwise(starts)]
 
 
+def _pad(value: object, width: int = 3) -> str:
+    """7 → "007": file names that sort."""
+    return shown(value).zfill(_narrow(width, "pad"))
+
+
+def _signed(value: object) -> str:
+    """3 → "+3", -4 → "-4", 0 → "0"."""
+    return f"+{shown(value)}" if isinstance(value, int | float) and value > 0 else shown(value)
+
+
+def _slug(value: object, width: int = 60) -> str:
+    """Any text as one word for a file name."""
+    import re
+    import unicodedata
+
+    plain = unicodedata.normalize("NFKD", shown(value)).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-").lower()[: _narrow(width, "slug")].strip("-")
+
+
 def _narrow(width: int, name: str) -> int:
     if width > _WIDEST:
         raise TemplateLimit(f"'{name}' goes up to {_WIDEST}, not {width}")
@@ -137,6 +169,7 @@ def _bound(size: int, name: str) -> None:
 FILTERS: dict[str, Callable[..., object]] = {
     "json": as_json,
     "date": _date,
+    "duration": _duration,
     "quote_lines": _quote_lines,
     "replace": _replace,
     "indent": _indent,
@@ -146,4 +179,7 @@ FILTERS: dict[str, Callable[..., object]] = {
     "batch": _batch,
     "slice": _slice,
     "string": shown,
+    "pad": _pad,
+    "signed": _signed,
+    "slug": _slug,
 }

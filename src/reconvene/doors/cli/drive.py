@@ -32,6 +32,7 @@ Examples:
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
+@click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
 @click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
@@ -41,6 +42,7 @@ def run_command(
     workflow: str,
     inputs: tuple[str, ...],
     settings: tuple[str, ...],
+    auto: bool,
     answers: str | None,
     by: str,
     no_input: bool,
@@ -52,6 +54,8 @@ def run_command(
     command that continues it.
     """
     decider = who_decides(call, answers, person(by), no_input)
+    if auto:
+        settings = (*settings, "auto=true")
     engine, run = _started(call, workflow, inputs, settings, person(by), ask=call.interactive and not no_input)
     if not call.as_json:
         note(f"run {run} started")
@@ -112,8 +116,8 @@ def _started(
 def resume(call: Call, run: str | None, answers: str | None, by: str, no_input: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
 
-    Works after a pause, after a crash, after a reboot: what was recorded is not done again. RUN is an id or the
-    beginning of one, and may be left out when one run is open.
+    Works after a pause, after a crash, after a reboot: what was recorded is not done again. A queued run leaves the
+    queue. RUN is an id or the beginning of one, and may be left out when one run is open.
     """
     decider = who_decides(call, answers, person(by), no_input)
     engine, found = open_run(call, run)
@@ -140,10 +144,9 @@ def load(named: str) -> Workflow:
 
 def packaged_workflows() -> dict[str, Path]:
     """Name → file of every workflow that comes with the package."""
-    import reconvene
+    from reconvene.wire.packaged import packaged
 
-    root = Path(reconvene.__file__).parent / "workflows"
-    return {path.parent.name: path for path in sorted(root.glob("*/workflow.yaml"))}
+    return packaged()
 
 
 def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Decider:
