@@ -214,3 +214,28 @@ def test_an_issue_about_no_known_gap_is_noticed():
     value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), review(BACK, issue("ISSUE-R1-001", "GAP-FLUX-001")))
     assert codes(value) == ["UNKNOWN_GAP"]
     assert value["issues"][0]["gap"] == ""
+
+
+def test_an_issue_raised_again_in_the_same_round_does_not_hide_the_conflict():
+    again = review(BACK, issue("ISSUE-R1-001", "GAP-FLOW-001", text="Still arbitrary."))
+    value = played(criticised(), 2, proposals(response("ISSUE-R1-001")), again)
+    assert only(value)["kind"] == "explicit"
+    assert value["issues"][0]["state"] == "disputed"
+    silent = played(criticised(), 2, proposals(solution("GAP-FLOW-002")), again)
+    assert only(silent)["kind"] == "silence"
+
+
+def test_an_issue_raised_again_after_it_was_answered_is_open_again():
+    answer = proposals(response("ISSUE-R1-001", "AGREE"), solution("GAP-FLOW-001", "A schema."))
+    value = played(criticised(), 2, answer, review(BACK, issue("ISSUE-R1-001", "GAP-FLOW-001", text="Which schema?")))
+    assert (value["conflicts"], value["issues"][0]["state"]) == ([], "open")
+    value = answered(solution("GAP-FLOW-002"), before=value, n=3)
+    assert only(value)["reviewer"]["quote"] == "Which schema?"
+
+
+def test_a_decision_about_a_gap_that_was_settled_is_due_no_more():
+    value = ordered(answered(response("ISSUE-R1-001")), rulings={"ISSUE-R1-001": "B"})
+    value = answered(solution("GAP-FLOW-001", "A schema."), before=value, n=3, verdicts={"GAP-FLOW-001": "APPROVED"})
+    assert value["due"] == []
+    assert value["decisions"][0]["obeyed"] is False
+    assert wrong_with(value, "proposals", proposals(solution("GAP-FLOW-002")), Sources(4)) == ""

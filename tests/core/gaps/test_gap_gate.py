@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from gap_texts import Value, begun, issue, ordered, proposals, response, review, solution
+from gap_texts import Value, begun, codes, issue, ordered, played, proposals, response, review, solution
 
 from reconvene.core.gaps.tracker import Sources, wrong_with
 
@@ -42,7 +42,8 @@ def test_no_open_gap_addressed_names_gaps_to_address(text: str):
 
 def test_an_idle_engineer_passes_when_everything_waits_for_a_person():
     value = begun(
-        "- GAP-A-001: Which carrier?\n  - Blocked by: user decision\n- GAP-A-002: Its price\n  - Blocked by: GAP-A-001\n"
+        "- GAP-A-001: Which carrier?\n  - Blocked by: user decision\n"
+        "- GAP-A-002: Its price\n  - Blocked by: GAP-A-001\n"
     )
     assert value["must_decide"] is True
     assert of_engineer("Nothing can be proposed before the decision.", value) == ""
@@ -96,7 +97,10 @@ def test_everything_approved_in_a_word(text: str):
 
 
 def test_a_reviewer_who_lists_checks_and_finds_nothing_is_fine():
-    text = "## Review: Round 1 - No Issues Found\n\n### Checks\n- [x] read every section\n\n### Recommendation\n**APPROVE**\n"
+    text = (
+        "## Review: Round 1 - No Issues Found\n\n"
+        "### Checks\n- [x] read every section\n\n### Recommendation\n**APPROVE**\n"
+    )
     assert of_reviewer(text) == ""
 
 
@@ -137,3 +141,14 @@ def test_a_search_that_found_nothing_must_say_so():
 def test_a_search_that_uses_an_id_twice():
     text = "## Gaps\n- GAP-A-001: No clock\n- GAP-A-001: No currency\n"
     assert wrong_with(None, "found", text, Sources(0)).startswith("DUPLICATE_GAP: GAP-A-001")
+
+
+def test_answering_an_issue_of_an_open_gap_addresses_it():
+    value = played(begun(), 1, GOOD, review({"GAP-FLOW-001": "rejected"}, issue("ISSUE-R1-001", "GAP-FLOW-001")))
+    assert wrong_with(value, "proposals", proposals(response("ISSUE-R1-001")), Sources(2)) == ""
+
+
+def test_a_verdict_on_something_that_is_no_gap_is_no_mistake():
+    text = review({"GAP-FLOW-001": "APPROVED"}).replace("1. GAP", "1. SHA-256: the digest - **APPROVED**\n2. GAP")
+    assert of_reviewer(text) == ""
+    assert codes(played(begun(), 1, GOOD, text)) == []

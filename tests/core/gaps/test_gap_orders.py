@@ -1,10 +1,13 @@
-"""What a person orders at a checkpoint: each order has its effect, is logged, and is refused with a reason when unfit."""
+"""What a person orders at a checkpoint: each order has its effect, is logged, and is refused with a reason if unfit."""
 
 from __future__ import annotations
 
 from gap_texts import begun, codes, gap, ordered, played, proposals, review, solution, states
 
-MILD = "- GAP-M-001 (HIGH): Prices lack a currency\n- GAP-M-002 (MEDIUM): Nobody owns the clock\n- GAP-M-003 (LOW): A typo\n"
+MILD = """- GAP-M-001 (HIGH): Prices lack a currency
+- GAP-M-002 (MEDIUM): Nobody owns the clock
+- GAP-M-003 (LOW): A typo
+"""
 
 
 def stalled() -> dict[str, object]:
@@ -24,7 +27,11 @@ def test_narrow_scope_defers_what_is_not_blocking():
 
 
 def test_what_a_blocking_gap_waits_for_stays_in_scope():
-    text = "- GAP-A-001 (LOW): x ray\n- GAP-A-002 (HIGH, blocking): yard. Blocked by: GAP-A-001\n- GAP-A-003 (LOW): zebra\n"
+    text = (
+        "- GAP-A-001 (LOW): x ray\n"
+        "- GAP-A-002 (HIGH, blocking): yard. Blocked by: GAP-A-001\n"
+        "- GAP-A-003 (LOW): zebra\n"
+    )
     value = ordered(begun(text), scope="blocking")
     assert value["open_ids"] == ["GAP-A-001", "GAP-A-002"]
 

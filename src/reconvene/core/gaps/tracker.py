@@ -22,7 +22,7 @@ from reconvene.core.gaps.lists import gaps_listed
 from reconvene.core.gaps.orders import Clerk
 from reconvene.core.gaps.proposals import proposals_in
 from reconvene.core.gaps.review import review_in
-from reconvene.core.gaps.rounds import judge, propose
+from reconvene.core.gaps.rounds import judge, propose, release
 from reconvene.core.gaps.view import value_of
 from reconvene.core.gaps.vocabulary import SEVERITIES, STATES, WEIGHTS
 
@@ -87,8 +87,10 @@ def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
     output = proposals_in(sources.proposals, sources.round) if sources.proposals is not None else None
     review = review_in(sources.review, sources.round) if sources.review is not None else None
     unchanged = propose(ledger, output) if output is not None else []
-    sent_back = judge(ledger, review) if review is not None else []
     find_conflicts(book, output, sources.round)
+    sent_back = judge(ledger, review) if review is not None else []
+    find_conflicts(book, None, sources.round)
+    release(book)
     book.empty = (
         output.idle if output is not None else sources.closed,
         review.empty if review is not None else sources.closed,
