@@ -43,11 +43,12 @@ With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`
 also `driven`: false where no process is at work on it (after a crash, or `--no-drive`) and `resume` is needed. `inbox`
 and `runs` print a list of such objects; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`) and more;
-`remark` adds `understood` and `remarks`; `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those
-asked for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
-`issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`, `tried`,
-`undone`, …), with `--compare` `tries`, `asked` and `differences`, with `--prune` `pruned` and `spared`; `log` prints one event per line
-with `seq`, `type` and `at`. Messages for people go to stderr. An error is an object there, too:
+`remark` adds `understood` and `remarks`; `ledger` and `stats` print an object each; `gaps` prints one with `gaps`
+(those asked for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`,
+`moments`, `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`,
+`outcome`, `tried`, `undone`, …), with `--compare` `tries`, `asked` and `differences`, with `--prune` `pruned` and
+`spared`; `log` prints one event per line with `seq`, `type` and `at`. Messages for people go to stderr. An error is an
+object there, too:
 `{"error": …, "hint": …}`.
 
 ## Answers file
