@@ -33,11 +33,10 @@ def ask_text(title: str, given: str = "") -> str:
     return str(ask(questionary.text(_asked(title), default=given, qmark=MARK)))
 
 
-def confirm(title: str) -> bool:
-    """Yes or no; Enter alone is no."""
+def ask_yes(title: str, *, given: bool = True) -> bool:
     import questionary
 
-    return bool(ask(questionary.confirm(_asked(title), default=False, qmark=MARK)))
+    return bool(ask(questionary.confirm(_asked(title), default=given, qmark=MARK)))
 
 
 def pick(title: str, entries: Sequence[tuple[T, str]], given: T | None = None) -> T:

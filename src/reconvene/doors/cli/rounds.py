@@ -78,11 +78,11 @@ def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool, by: st
         put(f"{run} keeps no folders of rolled-back rounds" + f" beyond the newest {keep}" * bool(keep))
         return 0
     if ask:
-        from reconvene.doors.cli.ask import confirm
+        from reconvene.doors.cli.ask import ask_yes
 
         for archive in before:
             put(f"  {archive.folder}/  ({_files(len(archive.paths))}, {archive.size} bytes)")
-        if not confirm(f"Remove {_folders(len(before))}?"):
+        if not ask_yes(f"Remove {_folders(len(before))}?", given=False):
             put("nothing was removed")
             return 0
     pruned, changed = engine.prune(run, keep=keep, by=by, door=DOOR)
