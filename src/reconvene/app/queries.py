@@ -39,8 +39,8 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     record = state.record
     return {
         **views.summary(state),
-        **_driven(engine, run, state.status),
         **({"children": children(engine, state)} if state.record.children else {}),
+        **_driven(engine, run, state.status),
         "context": scope.context(state, book),
         "workspace": state.workspace,
         "files": files_of(state),
@@ -120,7 +120,7 @@ def files_of(state: RunState) -> list[dict[str, object]]:
 
 def file(engine: Engine, run: str, path: str) -> bytes:
     state = engine.load(run)
-    version = state.world.files.get(path)
+    version = state.files.get(path)
     if version is None:
         raise UserError(f"Run {run} has no file {path!r}.", hint=f"reconvene files {run}")
     return engine.log.artefact(version.digest)

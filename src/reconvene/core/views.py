@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reconvene.core import events as e
-from reconvene.core.checkpoint import current_digest
+from reconvene.core.checkpoint import NOT_HERE, current_digest
 from reconvene.core.state import RunState, children_of
 
 
@@ -23,6 +23,8 @@ def option(offered: e.OptionOffered) -> dict[str, object]:
     row: dict[str, object] = {"label": offered.label, "available": offered.available}
     if offered.why_not:
         row["why_not"] = offered.why_not
+    if offered.why_not == NOT_HERE:
+        row["offered"] = False
     if offered.recommend:
         row["recommend"] = True
     if offered.remark != "none":

@@ -12,7 +12,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
-from reconvene.doors.cli.options import CheckpointShape, checkpoint_in, example, fields_of, listed, match_option
+from reconvene.doors.cli.options import (
+    CheckpointShape,
+    checkpoint_in,
+    example,
+    fields_of,
+    listed,
+    match_option,
+    on_offer,
+)
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean
 from reconvene.errors import ReconveneError, StaleDecision, UserError
@@ -152,7 +160,7 @@ def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
     from reconvene.app import queries
 
     run = str(summary["run"])
-    if summary["status"] not in OPEN and not call.as_json and (said := queries.closing(engine, run)):
+    if not call.as_json and (said := queries.closing(engine, run)):
         say(f"\n{said}")
     if summary["status"] == "completed" and not call.as_json:
         _tell_open(call, engine, run)
@@ -259,7 +267,8 @@ def describe(checkpoint: CheckpointShape) -> str:
             for name, field in fields.items()
         ]
     lines += [""]
-    for option, line in zip(checkpoint.get("options", []), listed(checkpoint.get("options", []))):
+    options = on_offer(checkpoint.get("options", []))
+    for option, line in zip(options, listed(options)):
         marks = ["recommended"] * bool(option.get("recommend")) + ["with feedback"] * (
             option.get("remark") == "required"
         )
