@@ -237,9 +237,7 @@ def routes(state: RunState, book: Book) -> tuple[Routed, ...]:
     outputs = {output.agent: output for output in state.world.top.outputs}
     workers = workers_here(state, book)
     said = {agent: book.text(outputs[agent].output.digest) for agent in workers if agent in outputs}
-    profiles = {
-        agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers
-    }
+    profiles = {agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers}
     always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
     return affected(remarks_here(state), profiles, always)
 
@@ -272,6 +270,57 @@ def decision_rows(state: RunState) -> list[dict[str, object]]:
                 "again": isinstance(decision.move, Again),
                 "last": decision.last,
                 "extra": decision.extra,
+            }
+        )
+    return rows
+
+
+def attempt_rows(state: RunState) -> list[dict[str, object]]:
+    """Attempts that were not accepted, and the accepted ones after them, oldest first."""
+    from reconvene.core.ids import parse_task
+
+    rows: list[dict[str, object]] = []
+    for number in range(1, len(state.record.notes) + 1):
+        note = state.record.notes[number]
+        serial, step, agent = parse_task(note.task)
+        code, colon, _ = note.why.partition(":")
+        rows.append(
+            {
+                "at": note.at,
+                "phase": note.phase,
+                "round": note.n,
+                "serial": serial,
+                "step": step,
+                "agent": agent,
+                "attempt": note.attempt,
+                "verdict": note.verdict,
+                "then": note.then,
+                "code": code if colon and code.replace("_", "").isupper() else "",
+                "why": note.why,
+            }
+        )
+    return rows
+
+
+def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
+    """Rounds that were taken back, with what the person asked to be different."""
+    rows: list[dict[str, object]] = []
+    for number in range(1, len(state.record.rollbacks) + 1):
+        undone = state.record.rollbacks[number]
+        decided = state.record.decided.get(undone.checkpoint)
+        said = [remark for remark in state.record.remarks.values() if remark.checkpoint == undone.checkpoint]
+        rows.append(
+            {
+                "at": undone.at,
+                "phase": undone.phase,
+                "round": undone.n,
+                "serial": undone.serial,
+                "by": undone.by,
+                "why": undone.why,
+                "folder": undone.folder,
+                "dropped": undone.dropped,
+                "fields": book.object(state.record.decisions[decided].fields) if decided is not None else {},
+                "remarks": [remark_view(remark) for remark in sorted(said, key=lambda remark: remark.number)],
             }
         )
     return rows
@@ -314,6 +363,10 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = {"affected": [routed.agent for routed in routes(state, book)]}
             case "decisions":
                 scope[root] = decision_rows(state)
+            case "attempts":
+                scope[root] = attempt_rows(state)
+            case "rollbacks":
+                scope[root] = rollback_rows(state, book)
             case "rounds_by_phase":
                 scope[root] = dict(sorted(state.world.rounds.items()))
     return scope
@@ -344,6 +397,8 @@ TEMPLATE_ROOTS = frozenset(
         "workflow",
         "started",
         "decisions",
+        "attempts",
+        "rollbacks",
         "rounds_by_phase",
     )
 )
