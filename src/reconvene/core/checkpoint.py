@@ -17,6 +17,7 @@ from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Field, Option
 from reconvene.errors import ReconveneError
 
+NOT_HERE = "not offered here"  # an option whose `when` is false, and of which the workflow says no more
 _ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
 
@@ -127,7 +128,7 @@ def _why_not(turn: Turn, option: Option, where: str) -> str:
         if wrong:
             return f"its condition failed: {wrong}"
         if not offered:
-            return _render(turn, option.why_not, f"why_not of {where}") or "not offered here"
+            return _render(turn, option.why_not, f"why_not of {where}") or NOT_HERE
     if option.undo:
         refused = limits.undo_refused(turn.state, turn.book)
         if refused or isinstance(option.then, Again):

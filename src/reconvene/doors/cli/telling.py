@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reconvene.doors.cli.common import Call, put
 from reconvene.doors.cli.options import CheckpointShape, checkpoint_in
 from reconvene.doors.cli.progress import Silent, Written
-from reconvene.doors.cli.text import one_line, wrapped
+from reconvene.doors.cli.text import clean, one_line, wrapped
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -145,6 +145,8 @@ class Full(Mute):
 
         if _MEMO in engine.load(run).world.files:
             put(f"\n{_MEMO}, in the end:\n\n{queries.file(engine, run, _MEMO).decode().rstrip()}")
+        if said := queries.closing(engine, run):
+            put(f"\n{clean(said)}")
         put()
         tell_files(call, engine, run)
 
