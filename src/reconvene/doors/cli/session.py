@@ -12,8 +12,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
+from reconvene.doors.cli.menu import mark, title_of
 from reconvene.doors.cli.options import (
     CheckpointShape,
+    FieldShape,
     checkpoint_in,
     example,
     fields_of,
@@ -22,12 +24,12 @@ from reconvene.doors.cli.options import (
     on_offer,
 )
 from reconvene.doors.cli.progress import watcher
-from reconvene.doors.cli.text import clean
+from reconvene.doors.cli.text import clean, one_line
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reconvene.app.engine import Engine
     from reconvene.doors.cli.progress import Watcher
@@ -152,7 +154,7 @@ def to_its_stop(
         if checkpoint is None or not decider.decide(engine, run, checkpoint):
             break
         stopped = _drive(call, loop, engine, run, by)
-    return queries.summary(engine, run), stopped
+    return queries.standing(engine, run), stopped
 
 
 def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
@@ -262,10 +264,9 @@ def describe(checkpoint: CheckpointShape) -> str:
     fields = fields_of(checkpoint, None)
     if fields:
         lines += ["", "fields:"]
-        lines += [
-            f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip()
-            for name, field in fields.items()
-        ]
+        for name, field in fields.items():
+            lines.append(f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip())
+            lines += [f"    {line}" for line in _about(field, checkpoint.get("answers"))]
     lines += [""]
     options = on_offer(checkpoint.get("options", []))
     for option, line in zip(options, listed(options)):
@@ -274,6 +275,16 @@ def describe(checkpoint: CheckpointShape) -> str:
         )
         lines.append(f"  {line}" + (f"  [{', '.join(marks)}]" if marks else ""))
     return "\n".join(lines)
+
+
+def _about(field: FieldShape, answers: Mapping[str, object] | None) -> Iterator[str]:
+    """What can be answered, what was, and what became of an earlier answer."""
+    if field.get("type") == "choice" and field.get("options"):
+        yield "one of: " + ", ".join(title_of(field, option) for option in field["options"])
+    if answers is not None:
+        yield mark(field, answers)
+    if field.get("note"):
+        yield one_line(field["note"])
 
 
 def _next_command(call: Call, summary: Mapping[str, object], *, brief: bool = False) -> str:
