@@ -8,22 +8,31 @@ import os
 import uuid
 from collections.abc import Callable, Mapping
 
-from reconvene.app import history
+from reconvene.app import children, history
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
 from reconvene.app.session import Session, index_row
 from reconvene.core import templates
+from reconvene.core.archives import Archive, prunable
 from reconvene.core.book import Book, to_json
-from reconvene.core.commands import AnswerCheckpoint, Command, Pause, Rollback, StartRun
+from reconvene.core.commands import (
+    AnswerCheckpoint,
+    Command,
+    Pause,
+    PruneArchives,
+    RecordChild,
+    Rollback,
+    StartRun,
+)
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
-from reconvene.core.expressions import evaluate
+from reconvene.core.given import complete_inputs, complete_settings
 from reconvene.core.ids import digest_of
 from reconvene.core.paths import is_safe
-from reconvene.core.plan import plan
+from reconvene.core.plan import plan, unmade_children
 from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow
-from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
+from reconvene.errors import Busy, Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Progress, Workspace
 from reconvene.wire import replies
 from reconvene.wire.workflow import pin
@@ -127,8 +136,9 @@ class Engine:
             return prefix
         runs = [row.run for row in self.log.index()]
         matching = [run for run in runs if run.startswith(prefix)]
-        if len(matching) == 1:
-            return matching[0]
+        parents = [run for run in matching if not any(run.startswith(f"{other}.") for other in matching)]
+        if len(parents) == 1:  # the runs it started have its id at the beginning of theirs
+            return parents[0]
         if len(matching) > 1:
             raise UserError(f"{prefix!r} may be {', '.join(matching[:6])}.", hint="Give more of the id.")
         near = difflib.get_close_matches(prefix, runs, n=3)
@@ -142,6 +152,9 @@ class Engine:
     def session(self, run: str) -> Session:
         return Session.load(self.log, self._clock, run)
 
+    def now(self) -> str:
+        return self._clock.now()
+
     def load(self, run: str) -> RunState:
         return self.session(run).state
 
@@ -150,6 +163,9 @@ class Engine:
         session = self.session(run)
         if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
             self._record_edits(session, command.by, command.door, tidy=True)
+        if isinstance(command, AnswerCheckpoint):
+            command, pinned = children.with_workflows(session, command)
+            blobs = {**(blobs or {}), **pinned}
         (outcome,) = session.submit([command], blobs)
         if outcome.error is not None:
             raise outcome.error
@@ -161,6 +177,24 @@ class Engine:
         if session.state.ended:
             return []
         return self._record_edits(session, by, door)
+
+    def prune(self, run: str, *, keep: int = 0, by: str = "", door: str = "") -> tuple[list[Archive], tuple[str, ...]]:
+        """Remove folders kept of undone rounds from the workspace, but for the newest `keep`: what went, and the files
+        that stayed because a person changed them."""
+        session = self.session(run)
+        files = self._files(session)
+        changed = files.changed_archives(session)
+        pruned = prunable(session.state, keep, changed)
+        (outcome,) = session.submit([PruneArchives(keep, changed, by, door)])
+        if outcome.error is not None:
+            raise outcome.error
+        holder = self._acquire(run) if pruned else ""
+        if holder:  # whoever drives the run brings its folder up to date otherwise
+            try:
+                files.remove(session, [path for archive in pruned for path in archive.paths])
+            finally:
+                self._release(run, holder)
+        return pruned, changed
 
     def _record_edits(self, session: Session, by: str, door: str, *, tidy: bool = False) -> list[str]:
         """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,
@@ -183,20 +217,29 @@ class Engine:
     # --- driving ---
 
     async def drive(
-        self, run: str, listener: Listener | None = None, *, by: str = "", door: str = "python"
+        self,
+        run: str,
+        listener: Listener | None = None,
+        *,
+        by: str = "",
+        door: str = "python",
+        take: bool = False,
     ) -> RunState:
-        """Work until the run waits for a person, is paused, or has ended."""
+        """Work until the run waits for a person, is paused, or has ended. A queued run leaves the queue.
+
+        `take`: only a run that is queued, or that a process left in the middle. Of several that want to take the same
+        one exactly one does; the others get Busy.
+        """
         holder = self._acquire(run)
         for moment in _MOMENTS:
             if not holder:  # somebody may only be tidying up before a decision
                 await asyncio.sleep(moment)
                 holder = self._acquire(run)
         if not holder:
-            raise UserError(
-                f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working"
-            )
+            raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         while True:
-            session = await self._drive(run, holder, listener or _silent, by, door)
+            session = await self._drive(run, holder, listener or _silent, by, door, take=take)
+            take = False
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():
                 session.refresh()
@@ -204,10 +247,13 @@ class Engine:
             if not holder:
                 return session.state
 
-    async def _drive(self, run: str, holder: str, listener: Listener, by: str, door: str) -> Session:
+    async def _drive(self, run: str, holder: str, listener: Listener, by: str, door: str, *, take: bool) -> Session:
         """To the next stop; then the lease, which must be held, is given up."""
         try:
             session = self.session(run)
+            if take and session.state.status not in ("queued", "running"):
+                raise Busy(f"Run {run} is {session.state.status}: somebody else took it up.")
+            self._make_children(session)
             if session.state.ended:
                 self._files(session).restore(session)
                 return session
@@ -222,6 +268,21 @@ class Engine:
         finally:
             self._drivers.pop(run, None)
             self._release(run, holder)
+
+    def make_children(self, run: str) -> None:
+        """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
+        holder = self._acquire(run)
+        if holder:
+            try:
+                self._make_children(self.session(run))
+            finally:
+                self._release(run, holder)
+
+    def _make_children(self, session: Session) -> None:
+        """Make the runs that a decision started and that have no log yet; also after the run's own end."""
+        for effect in unmade_children(session.state):
+            child = children.make(self.log, self._clock, session, effect.key, self._folder)
+            session.submit([RecordChild(effect.key, child)])
 
     def _acquire(self, run: str) -> str:
         """Who holds the run's lease from now on, "" while somebody else does."""
@@ -312,49 +373,3 @@ def _rest_point(events: list[AnyEvent]) -> tuple[list[AnyEvent], RunState]:
         if state.world.open is not None or (step is not None and step.open > 0):
             best, at_best = count, state
     return events[:best], at_best
-
-
-# --- inputs and settings ---
-
-
-def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
-    """Checked and completed with defaults. One that the workflow does not name is refused, except `feature`."""
-    for name in given:
-        if name not in workflow.inputs and name != "feature":
-            near = difflib.get_close_matches(name, workflow.inputs, n=1)
-            known = ", ".join(workflow.inputs) or "none"
-            raise UserError(
-                f"{workflow.name} has no input {name!r} (inputs: {known}).",
-                hint=f"Did you mean {near[0]!r}?" if near else "",
-            )
-    missing = [
-        name for name, spec in workflow.inputs.items() if spec.required and given.get(name, spec.default) is None
-    ]
-    if missing:
-        raise UserError(f"{workflow.name} needs the input {', '.join(missing)}.", hint=f"Add --input {missing[0]}=…")
-    complete: dict[str, object] = {name: given.get(name, spec.default) for name, spec in workflow.inputs.items()}
-    for name, spec in workflow.inputs.items():
-        if complete[name] is None and spec.type == "files":
-            complete[name] = []
-    return {**complete, **{name: value for name, value in given.items() if name not in complete}}
-
-
-def complete_settings(
-    workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object]
-) -> dict[str, object]:
-    for name in given:
-        if name not in workflow.settings:
-            near = difflib.get_close_matches(name, workflow.settings, n=1)
-            raise UserError(
-                f"{workflow.name} has no setting {name!r} (settings: {', '.join(workflow.settings) or 'none'}).",
-                hint=f"Did you mean {near[0]!r}?" if near else "",
-            )
-    chosen: dict[str, object] = {}
-    for name, spec in workflow.settings.items():
-        if name in given:
-            chosen[name] = given[name]
-        elif spec.expr:
-            chosen[name] = evaluate(spec.expr, {"inputs": inputs})
-        else:
-            chosen[name] = spec.default
-    return chosen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from reconvene.core import answers, attention, checkpoint, limits, naming
+from reconvene.core import answers, attention, checkpoint, children, limits, naming
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.book import to_json
@@ -152,6 +152,8 @@ def _decide(
     fresh = tuple(phase for phase in option.skip if phase not in turn.state.world.skips)
     if fresh:
         turn.emit(e.SkipsChanged(at=turn.now, added=fresh))
+    if option.start is not None:
+        children.queue(turn, option.start, point, command)
     _move(turn, move, command.by, undone=undone)
 
 
@@ -225,6 +227,9 @@ def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
     if not inside:
         return "", ()
     taken = {path.rpartition("/")[0] for path in (*turn.state.record.archives, *files)}
+    taken |= {
+        undone.folder for undone in turn.state.record.rollbacks.values()
+    }  # pruned ones too: a name is one round's
     name, number = f"{folder}_rolled_back", 1
     while any(each == name or each.startswith(f"{name}/") for each in taken):
         number += 1

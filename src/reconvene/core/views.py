@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reconvene.core import events as e
 from reconvene.core.checkpoint import NOT_HERE, current_digest
-from reconvene.core.state import RunState
+from reconvene.core.state import RunState, children_of
 
 
 def field(asked: e.FieldAsked) -> dict[str, object]:
@@ -76,4 +76,19 @@ def summary(state: RunState) -> dict[str, object]:
         row["outcome"] = state.outcome
     if state.why:
         row["why"] = state.why
+    return row | _family(state)
+
+
+def _family(state: RunState) -> dict[str, object]:
+    """Where the run comes from, its place in the queue, the runs it started; `unmade` counts those still missing."""
+    row: dict[str, object] = {}
+    if state.parent:
+        row |= {"parent": state.parent, "piece": state.piece, "title": state.title}
+    if state.place:
+        row["place"] = state.place
+    children = children_of(state)
+    if children:
+        row["children"] = [{"run": one.run or one.child.run, "title": one.child.title} for one in children]
+        unmade = sum(not one.run for one in children)
+        row |= {"unmade": unmade} if unmade else {}
     return row
