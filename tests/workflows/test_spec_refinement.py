@@ -252,3 +252,29 @@ def test_the_recorded_example_is_complete() -> None:
     assert read_answers((FOLDER / "answers.yaml").read_text(encoding="utf-8"), "answers.yaml")
     assert set(yaml.safe_load((FOLDER / "inputs.yaml").read_text(encoding="utf-8"))) == {"spec"}
     assert "spec-refinement" in (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_what_was_said_of_one_ruling_is_not_taken_for_the_next(start: Start) -> None:
+    """The same field in a later round is asked anew, not answered with what was said before."""
+    first, second = (f"**ISSUE-R{n}-001** (HIGH, {gap}): Nobody knows whom to call" for n, gap in ((1, ONE), (2, TWO)))
+    engineer: list[Script] = [
+        proposals(1, proposal(ONE)),
+        proposals(2, disagree("ISSUE-R1-001", "Everybody does."), proposal(TWO)),
+        proposals(3, disagree("ISSUE-R2-001", "Everybody does."), proposal(ONE, "As ruled on ISSUE-R1-001.")),
+        proposals(4, proposal(TWO, "As ruled on ISSUE-R2-001.")),
+    ]
+    reviewer: list[Script] = [
+        review(1, {ONE: "NEEDS REVISION"}, issues=[first]),
+        review(2, {TWO: "NEEDS REVISION"}, issues=[second]),
+        review(3, {ONE: "APPROVED"}),
+        review(4, {TWO: "APPROVED"}),
+    ]
+    run = start(engineer, reviewer).decide("Continue")
+    run.answer("Continue", {"ISSUE-R1-001": "A", "rationale": "it is cheaper"})
+    run.answer("Continue", {"ISSUE-R2-001": "B"})
+    decisions = run.gaps["decisions"]
+    assert isinstance(decisions, list)
+    assert [(one["issue"], one["rationale"]) for one in decisions] == [
+        ("ISSUE-R1-001", "it is cheaper"),
+        ("ISSUE-R2-001", ""),
+    ]
