@@ -163,7 +163,7 @@ def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
 
     run = str(summary["run"])
     if not call.as_json and (said := queries.closing(engine, run)):
-        say(f"\n{said}")
+        put(f"\n{clean(said)}")  # a document: its lines stay as they are
     if summary["status"] == "completed" and not call.as_json:
         _tell_open(call, engine, run)
     keep_history(engine, run)
