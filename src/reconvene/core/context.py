@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from reconvene.core import scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.checkpoint import render_with
+from reconvene.core.command_line import settled
 from reconvene.core.events import Read, RemarkAdded
 from reconvene.core.ids import parse_task
 from reconvene.core.state import RunState, StepAt, TaskAt
@@ -24,22 +26,26 @@ class Shown(NamedTuple):
     writes: tuple[str, ...]
     schema: object
     remarks: tuple[dict[str, str], ...]
+    instructions: str = ""  # of the prompt, what it was asked to do
+    place: str = ""  # where it works: project, project.read, or "" for a private folder
 
 
-def shown(state: RunState, book: Book, task_name: str) -> Shown:
+def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str] | None = None) -> Shown:
+    """`project`: what the task's reads of the person's project were found to hold, by their words."""
     _, _, agent_name = parse_task(task_name)
     round_ = state.world.top.round
     if round_ is None or round_.open is None or agent_name not in round_.open.tasks:
         raise Bug(f"{task_name} is not open")
     step_at = round_.open
     task = step_at.tasks[agent_name]
-    agent = book.workflow.agents[agent_name]
+    agent = settled(book.workflow.agents[agent_name], book.object(state.settings), book.object(state.inputs))
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
     remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
+    instructions = _instructions(state, book, agent, step)
     parts = (
-        _instructions(state, book, agent, step),
-        _documents(book, reads, inline=agent.kind != "command"),
+        instructions,
+        _documents(book, reads, project or {}, inline=agent.kind != "command" or bool(step.place)),
         _said(book, agent_name, step_at, remarks),
         _drafts(state, book),
         _expected(step, agent),
@@ -49,9 +55,11 @@ def shown(state: RunState, book: Book, task_name: str) -> Shown:
         agent=agent,
         prompt="\n\n".join(part for part in parts if part) + "\n",
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
-        writes=step.writes,
+        writes=("*",) if step.place == "project" else step.writes,
         schema=step.schema if step.schema is not None else agent.schema,
         remarks=tuple(scope.remark_view(remark) for remark in remarks),
+        instructions=instructions,
+        place=step.place,
     )
 
 
@@ -75,10 +83,12 @@ def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
     return "\n\n".join(texts).strip()
 
 
-def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool) -> str:
+def _documents(book: Book, reads: tuple[Read, ...], project: Mapping[str, str], *, inline: bool) -> str:
     lines: list[str] = []
     for read in reads:
-        if read.ref is None:
+        if read.kind == "project" and read.name in project:
+            lines.append(f"### {read.name}\n{project[read.name]}")
+        elif read.ref is None:
             lines.append(f"### {read.name}\n({read.note})")
         elif read.kind == "file" and not inline:
             lines.append(f"### {read.name}\n(in your working directory)")
@@ -168,7 +178,24 @@ def _drafts(state: RunState, book: Book) -> str:
     )
 
 
+_IN_PROJECT = {
+    "project": "Your working directory is a worktree of the project, on a branch of its own. Change the files there; "
+    "whatever you change is committed for you when you are done.",
+    "project.read": "Your working directory is a worktree of the project. You may run things there; whatever you "
+    "change in it is thrown away.",
+}
+_AS_BLOCKS = (
+    "Change the project by handing over whole files, each in its own block,\n\n"
+    '<file path="folder/name">\ncontent\n</file>\n\nwith paths from the project\'s folder. Files that you do not '
+    "name stay as they are. Everything outside such blocks is your answer itself."
+)
+
+
 def _expected(step: Step, agent: Agent) -> str:
+    if step.place and agent.kind != "model":
+        return f"## Where you work\n\n{_IN_PROJECT[step.place]}"
+    if step.place == "project":
+        return f"## What to write\n\n{_AS_BLOCKS}"
     if not step.writes:
         return ""
     names = ", ".join(step.writes)
@@ -190,5 +217,13 @@ def _retry(book: Book, task: TaskAt) -> str:
         return f"## Your last attempt failed\n\n{task.why}\n\nPlease try again."
     return (
         f"## Your last attempt was sent back\n\n{task.why}\n\nWhat you wrote then:\n\n"
-        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\nPlease do it again, with that put right."
+        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\n{_undone(book, task)}"
+        "Please do it again, with that put right."
     )
+
+
+def _undone(book: Book, task: TaskAt) -> str:
+    if task.rejected_diff is None:
+        return ""
+    diff = book.text(task.rejected_diff.digest)[:_MOST_INLINE]
+    return f"What you changed in the project then, and what has been taken back since:\n\n{diff}\n\n"

@@ -1,4 +1,4 @@
-"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback.
+"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback, project.
 
 Only what an expression asks for is built, so that a condition costs what it looks at and not what the run has become.
 """
@@ -236,9 +236,7 @@ def routes(state: RunState, book: Book) -> tuple[Routed, ...]:
     outputs = {output.agent: output for output in state.world.top.outputs}
     workers = workers_here(state, book)
     said = {agent: book.text(outputs[agent].output.digest) for agent in workers if agent in outputs}
-    profiles = {
-        agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers
-    }
+    profiles = {agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers}
     always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
     return affected(remarks_here(state), profiles, always)
 
@@ -276,6 +274,20 @@ def decision_rows(state: RunState) -> list[dict[str, object]]:
     return rows
 
 
+def project_view(state: RunState) -> dict[str, object]:
+    """The branch that the run has in the person's project. `head` is the commit with all accepted work."""
+    project = state.record.project
+    if project is None:
+        return {"path": "", "branch": "", "base": "", "head": "", "changed": False}
+    return {
+        "path": project.path,
+        "branch": project.branch,
+        "base": project.base,
+        "head": state.world.head or project.base,
+        "changed": bool(state.world.head),
+    }
+
+
 def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None) -> dict[str, object]:
     cursor = state.world.cursor
     frame = cursor[-1]
@@ -307,6 +319,8 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
             case "feedback":
                 scope[root] = feedback_view(state)
+            case "project":
+                scope[root] = project_view(state)
             case "routing":
                 scope[root] = {"affected": [routed.agent for routed in routes(state, book)]}
             case "decisions":
@@ -335,6 +349,7 @@ TEMPLATE_ROOTS = frozenset(
         "up",
         "groups",
         "feedback",
+        "project",
         "output_dir",
         "run",
         "workflow",

@@ -25,7 +25,7 @@ from msgspec import Struct
 from reconvene.core.events import CheckpointOpened, DecisionRecorded, FileOut, Read, Ref, RemarkAdded, Trouble
 from reconvene.core.workflow import Again
 
-EVOLVE_VERSION = 1  # part of every snapshot's key; raised whenever evolve or this module changes what it means
+EVOLVE_VERSION = 2  # part of every snapshot's key; raised whenever evolve or this module changes what it means
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -100,6 +100,7 @@ class TaskAt(Struct, frozen=True):
     files: tuple[FileOut, ...] = ()
     why: str = ""
     rejected: Ref | None = None  # the last output a gate sent back
+    rejected_diff: Ref | None = None  # and what it had changed in the project
 
 
 class StepAt(Struct, frozen=True):
@@ -138,6 +139,7 @@ class ItemAt(Struct, frozen=True):
     key: str
     index: int
     ref: Ref
+    head: str = ""  # World.head when it began
 
 
 class Frame(Struct, frozen=True):
@@ -188,6 +190,8 @@ class World(Struct, frozen=True):
     open: CheckpointOpened | None = None
     trouble: tuple[Trouble, ...] = ()
     rulings: Map[str, str] = Map()  # place of an expression → true | false | without | raise
+    head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with
+    diffs: Map[str, Ref] = Map()  # commit at which an item under way began → what changed from there to `head`
 
     @property
     def top(self) -> Frame:
@@ -201,6 +205,15 @@ class GapCheck(Struct, frozen=True):
     count: int
     at: str
     agents: tuple[str, ...] = ()
+
+
+class ProjectAt(Struct, frozen=True):
+    """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
+
+    path: str
+    branch: str
+    base: str
+    uncommitted: int = 0
 
 
 class Record(Struct, frozen=True):
@@ -224,6 +237,7 @@ class Record(Struct, frozen=True):
     cost: float = 0.0
     failures: tuple[str, ...] = ()  # the latest few, for people
     errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
+    project: ProjectAt | None = None
 
 
 class RunState(Struct, frozen=True):

@@ -14,10 +14,10 @@ from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
 
-ROOTS = frozenset({"context", "inputs", "settings", "phase", "round", "item", "up", "groups", "feedback"})
+ROOTS = frozenset({"context", "inputs", "settings", "phase", "round", "item", "up", "groups", "feedback", "project"})
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
-SETTING_ROOTS = frozenset({"inputs"})
+SETTING_ROOTS = frozenset({"inputs", "settings", "machine"})
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _FILE = re.compile(r"\S+\.(md|txt|j2)")
