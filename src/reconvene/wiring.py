@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite import SqliteLog
+from reconvene.settings import gate_model
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -110,5 +111,6 @@ def open_engine(
     from reconvene.adapters.project import GitProjects
 
     environ = dict(os.environ)
-    projects = GitProjects(root, environ)
-    return Engine(open_log(root), SystemClock(), runner, workspace_for, history_for, root, projects, Machine(environ))
+    projects, machine = GitProjects(root, environ), Machine(environ)
+    log, clock = open_log(root), SystemClock()
+    return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)

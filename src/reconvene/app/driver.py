@@ -32,6 +32,7 @@ class Driver:
         claim: str,
         by: str,
         door: str,
+        judge_model: str = "",
         projects: Projects | None = None,
     ) -> None:
         self._session = session
@@ -43,6 +44,7 @@ class Driver:
         self._door = door
         self._projects = projects
         self._branch = Branch(projects, listener)
+        self._judge_model = judge_model
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Effect, asyncio.Task[None]] = {}
         self._begun: set[Effect] = set()  # of those, the ones that wait for nothing any more
@@ -137,7 +139,7 @@ class Driver:
 
     async def _attempt(self, effect: Effect, work: Assignment) -> Done:
         self._begun.add(effect)
-        return await run_task(self._runner, work, self._listener, self._projects)
+        return await run_task(self._runner, work, self._listener, self._judge_model, self._projects)
 
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""

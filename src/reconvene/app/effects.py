@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from reconvene.app.judging import Judged, judge
 from reconvene.core import project, scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.commands import Command, Opened, RecordAttempt, RecordCheck
@@ -96,7 +97,13 @@ def _for_task(work: ProjectWork | None, view: Shown, kind: str) -> ProjectWork |
     return work._replace(place=view.place, words=said)
 
 
-async def run_task(runner: AgentRunner, work: Assignment, listener: Listener, projects: Projects | None = None) -> Done:
+async def run_task(
+    runner: AgentRunner,
+    work: Assignment,
+    listener: Listener,
+    judge_model: str = "",
+    projects: Projects | None = None,
+) -> Done:
     """Never raises but for cancellation of the whole process: every end of an attempt becomes a command."""
     started = time.monotonic()
     task, attempt = work.task, work.attempt
@@ -106,7 +113,8 @@ async def run_task(runner: AgentRunner, work: Assignment, listener: Listener, pr
         if work.project is not None and projects is not None:
             answer = await projects.run(runner, work, listener)
         else:
-            answer = await runner.run(work, listener)
+            answer = _with_file_as_text(work, await runner.run(work, listener))
+        judged = await judge(work, answer.text, judge_model, runner, listener)
     except asyncio.CancelledError:
         listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
         return Done(RecordAttempt(task, attempt, cancelled=True, why="cancelled"), {})
@@ -122,7 +130,7 @@ async def run_task(runner: AgentRunner, work: Assignment, listener: Listener, pr
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))
         return _failed(work, request, AgentError(message, retryable=False), time.monotonic() - started)
-    done = _answered(work, answer, time.monotonic() - started)
+    done = _answered(work, answer, judged, time.monotonic() - started)
     tokens = answer.usage.input_tokens + answer.usage.output_tokens
     listener(Progress(work.run, task, work.agent.name, "done", tokens=tokens))
     return done
@@ -147,7 +155,14 @@ def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float)
     return Done(command, blobs, error.wait)
 
 
-def _answered(work: Assignment, answer: Answer, seconds: float) -> Done:
+def _with_file_as_text(work: Assignment, answer: Answer) -> Answer:
+    """Where a step writes one file and promises no JSON, that file is the output, whatever else the agent said."""
+    if work.schema is not None or len(work.writes) != 1 or work.writes[0] not in answer.files:
+        return answer
+    return answer._replace(text=answer.files[work.writes[0]].decode("utf-8", "replace"))
+
+
+def _answered(work: Assignment, answer: Answer, judged: Judged, seconds: float) -> Done:
     blobs: dict[str, bytes] = {}
 
     def keep(data: bytes) -> str:
@@ -161,10 +176,14 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> Done:
     if value is not None:
         encoded = to_json(value)
         value_ref = Ref(keep(encoded), "json", len(encoded))
+    cost = answer.usage.cost + judged.usage.cost
     usage = replace(
         answer.usage,
         seconds=answer.usage.seconds or round(seconds, 3),
-        cost=answer.usage.cost if math.isfinite(answer.usage.cost) else 0.0,
+        cost=cost if math.isfinite(cost) else 0.0,
+        input_tokens=answer.usage.input_tokens + judged.usage.input_tokens,
+        output_tokens=answer.usage.output_tokens + judged.usage.output_tokens,
+        requests=answer.usage.requests + judged.usage.requests,
     )
     command = RecordAttempt(
         work.task,
@@ -177,6 +196,7 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> Done:
         prompt=keep(answer.request or work.prompt.encode()),
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
+        objections=judged.objections,
     )
     if answer.project is not None:
         command = _in_project(command, answer.project, keep)

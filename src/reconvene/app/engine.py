@@ -57,6 +57,7 @@ class Engine:
         workspace_for: Callable[[str, str], Workspace],
         history_for: Callable[[], History],
         home: str,
+        judge_model: str = "",
         projects: Projects | None = None,
         surroundings: Surroundings | None = None,
     ) -> None:
@@ -66,6 +67,7 @@ class Engine:
         self.home = home
         self._clock = clock
         self._runner = runner
+        self._judge_model = judge_model  # answers what gates ask; "" = nobody does
         self._workspace_for = workspace_for
         self._history_for = history_for
         self._drivers: dict[str, Driver] = {}
@@ -228,7 +230,17 @@ class Engine:
                 self._leave_project(session.state, listener)
                 return session
             claim = uuid.uuid4().hex[:12]
-            driver = Driver(session, self._runner, self._files(session), listener, claim, by, door, self._projects)
+            driver = Driver(
+                session,
+                self._runner,
+                self._files(session),
+                listener,
+                claim,
+                by,
+                door,
+                self._judge_model,
+                self._projects,
+            )
             self._drivers[run] = driver
             try:
                 await driver.drive()

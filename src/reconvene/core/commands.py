@@ -50,8 +50,11 @@ class AddRemark(Struct, frozen=True):
 
 
 class SaveDraft(Struct, frozen=True):
+    """Answers so far, by field; null takes one back."""
+
     checkpoint: str
     fields: dict[str, object]
+    by: str = ""
 
 
 class EditIn(Struct, frozen=True):
@@ -99,6 +102,7 @@ class RecordAttempt(Struct, frozen=True):
     diff: Ref | None = None
     diffs: tuple[DiffSince, ...] = ()
     changed: tuple[str, ...] = ()  # paths, for the gates
+    objections: tuple[str, ...] = ()  # a model's, to what the gates ask
 
 
 class RecordCheck(Struct, frozen=True):

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reconvene.core import scope
+from msgspec.structs import replace
+
+from reconvene.core import conversation, drafts, naming, scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.checkpoint import render_with
 from reconvene.core.command_line import settled
@@ -16,6 +18,10 @@ from reconvene.core.state import RunState, StepAt, TaskAt
 from reconvene.core.workflow import Agent, Step
 from reconvene.errors import Bug, UserError
 
+_AUTHORITY = (
+    "This is authoritative: where it differs from anything else, it counts. Cite a remark by its id in brackets where "
+    "you act on it, and say why where you do not."
+)
 _MOST_INLINE = 60_000  # characters of one document that go into a prompt
 
 
@@ -26,7 +32,7 @@ class Shown(NamedTuple):
     writes: tuple[str, ...]
     schema: object
     remarks: tuple[dict[str, str], ...]
-    instructions: str = ""  # of the prompt, what it was asked to do
+    instructions: str = ""  # of the prompt, what a survey was asked to look for
     place: str = ""  # where it works: project, project.read, or "" for a private folder
 
 
@@ -36,65 +42,140 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
     round_ = state.world.top.round
     if round_ is None or round_.open is None or agent_name not in round_.open.tasks:
         raise Bug(f"{task_name} is not open")
-    step_at = round_.open
+    step_at = _found(round_.open, project or {})
     task = step_at.tasks[agent_name]
     agent = settled(book.workflow.agents[agent_name], book.object(state.settings), book.object(state.inputs))
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
+    writes = naming.writes(state, book, step)
     remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
-    instructions = _instructions(state, book, agent, step)
     parts = (
-        instructions,
-        _documents(book, reads, project or {}, inline=agent.kind != "command" or bool(step.place)),
-        _said(book, agent_name, step_at, remarks),
-        _drafts(state, book),
-        _expected(step, agent),
+        *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
+        _in_project(step, agent) or _expected(writes, agent),
         _retry(book, task),
     )
     return Shown(
         agent=agent,
         prompt="\n\n".join(part for part in parts if part) + "\n",
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
-        writes=("*",) if step.place == "project" else step.writes,
+        writes=("*",) if step.place == "project" else writes,
         schema=step.schema if step.schema is not None else agent.schema,
         remarks=tuple(scope.remark_view(remark) for remark in remarks),
-        instructions=instructions,
+        instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
         place=step.place,
     )
 
 
-def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
+def _found(step: StepAt, project: Mapping[str, str]) -> StepAt:
+    reads = tuple(replace(read, note=project.get(read.name, read.note)) for read in step.reads)
+    return replace(step, reads=reads) if project else step
+
+
+def _inline(agent: Agent, step: Step) -> bool:
+    """Whether files are part of the prompt: in a private folder a command finds them there."""
+    return agent.kind != "command" or bool(step.place)
+
+
+def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
+    """For work, and for the first word in a conversation."""
+    reads = (*at.reads, *at.tasks[agent.name].own)
+    return (
+        _instructions(state, book, agent, step),
+        _documents(book, reads, inline=_inline(agent, step)),
+        _said(book, agent.name, at, _remarks(state, at)),
+        _drafts(state, book),
+    )
+
+
+def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
+    """For another word in a conversation: what is known, what was asked for, what to do now, the talk, the answers, and
+    last what the person said last."""
+    reads = (*at.reads, *at.tasks[agent.name].own)
+    given = tuple(read for read in reads if read.kind == "input")
+    known = tuple(read for read in reads if read.kind != "input")
+    inline = _inline(agent, step)
+    told = conversation.remarks_in(state, at)
+    elsewhere = tuple(remark for remark in _remarks(state, at) if remark.number not in told)
+    return (
+        _role(state, book, agent),
+        _documents(book, known, inline=inline),
+        _documents(book, given, inline=inline, title="What you were given"),
+        _task(state, book, agent, step),
+        _said(book, agent.name, at, elsewhere, "What the person said elsewhere"),
+        conversation.log(state, book, at),
+        drafts.so_far(state, book),
+        _comment(state, book, at),
+    )
+
+
+def _remarks(state: RunState, at: StepAt) -> tuple[RemarkAdded, ...]:
+    return tuple(state.record.remarks[number] for number in range(1, at.remarks + 1))
+
+
+def _role(state: RunState, book: Book, agent: Agent) -> str:
+    texts = [_filled(state, book, agent, agent.prompt)] if agent.prompt else [f"You are {agent.name}."]
+    return "\n\n".join([*texts, *([f"Your remit: {agent.remit}"] if agent.remit else [])]).strip()
+
+
+def _task(state: RunState, book: Book, agent: Agent, step: Step) -> str:
+    frame = state.world.top
+    text = _asked(state, step)
+    title = book.phase(frame.phase).title or frame.phase
+    told = _filled(state, book, agent, text) if text else f"You are in the phase {title!r}. Revise what you presented."
+    return "\n\n".join(["## What to do now", told.strip(), *_about_item(state)])
+
+
+def _comment(state: RunState, book: Book, at: StepAt) -> str:
+    latest = [state.record.talk[number].number for number in conversation.latest(state, at)]
+    if not latest:
+        return ""
+    lines = "\n".join(_remark(book, state.record.remarks[number]) for number in latest)
+    return f"## What the person says now\n\n{_AUTHORITY}\n\n{lines}"
+
+
+def _asked(state: RunState, step: Step) -> str:
+    round_ = state.world.top.round
+    return step.revise if step.revise and round_ is not None and round_.n > 1 else step.prompt
+
+
+def _about_item(state: RunState) -> list[str]:
+    item = next((frame for frame in reversed(state.world.cursor) if frame.item is not None), None)
+    return [f"This is about item {item.item.key!r} of {item.phase}."] if item is not None and item.item else []
+
+
+def _filled(state: RunState, book: Book, agent: Agent, text: str) -> str:
     def refuse(message: str) -> None:
         raise UserError(
             f"the prompt of {agent.name} cannot be filled in: {message}",
             hint="mend the prompt in the workflow and start a new run; this one keeps the prompt it began with",
         )
 
-    texts = [render_with(text, state, book, refuse) for text in (agent.prompt, step.prompt) if text]
+    return render_with(text, state, book, refuse)
+
+
+def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
+    texts = [_filled(state, book, agent, text) for text in (agent.prompt, _asked(state, step)) if text]
     if not texts:
         frame = state.world.top
         title = book.phase(frame.phase).title or frame.phase
         texts = [f"You are {agent.name}, working in the phase {title!r} of {book.workflow.name!r}."]
     if agent.remit:
         texts.append(f"Your remit: {agent.remit}")
-    item = next((frame for frame in reversed(state.world.cursor) if frame.item is not None), None)
-    if item is not None and item.item is not None:
-        texts.append(f"This is about item {item.item.key!r} of {item.phase}.")
-    return "\n\n".join(texts).strip()
+    return "\n\n".join([*texts, *_about_item(state)]).strip()
 
 
-def _documents(book: Book, reads: tuple[Read, ...], project: Mapping[str, str], *, inline: bool) -> str:
+def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool, title: str = "What you may read") -> str:
     lines: list[str] = []
     for read in reads:
-        if read.kind == "project" and read.name in project:
-            lines.append(f"### {read.name}\n{project[read.name]}")
+        if read.kind == "project":
+            lines.append(f"### {read.name}\n{read.note}")
         elif read.ref is None:
             lines.append(f"### {read.name}\n({read.note})")
         elif read.kind == "file" and not inline:
             lines.append(f"### {read.name}\n(in your working directory)")
         else:
             lines.append(f"### {read.name}\n{_content(book, read)}")
-    return "## What you may read\n\n" + "\n\n".join(lines) if lines else ""
+    return f"## {title}\n\n" + "\n\n".join(lines) if lines else ""
 
 
 def _content(book: Book, read: Read) -> str:
@@ -136,17 +217,16 @@ def summary_in(text: str) -> str:
     return (paragraphs[0] if paragraphs else text.strip())[:2000]
 
 
-def _said(book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...]) -> str:
+def _said(
+    book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...], title: str = "What the person said"
+) -> str:
     if not remarks:
         return ""
     before = step.tasks[agent].seen_before
     fresh = [remark for remark in remarks if remark.number > before]
     old = [remark for remark in remarks if remark.number <= before]
     changed = [f"- was {r.was}, is {r.now} [{r.id}]: {r.text}" for r in fresh if r.was and r.now]
-    parts = [
-        "## What the person said\n\nThis is authoritative: where it differs from anything else, it counts. Cite a "
-        "remark by its id in brackets where you act on it, and say why where you do not."
-    ]
+    parts = [f"## {title}\n\n{_AUTHORITY}"]
     if changed:
         parts.append("### Changed since you last worked\n\n" + "\n".join(changed))
     if fresh:
@@ -170,11 +250,11 @@ def _remark(book: Book, remark: RemarkAdded) -> str:
 
 def _drafts(state: RunState, book: Book) -> str:
     """Answers given so far at this place, and not yet final."""
-    drafts = book.object(state.record.drafts.get(state.world.top.place, ""))
-    if not drafts:
+    so_far = drafts.here(state, book)
+    if not so_far:
         return ""
     return "## Answers so far\n\n" + "\n".join(
-        f"- {key}: {to_json(value).decode()}" for key, value in sorted(drafts.items())
+        f"- {key}: {to_json(value).decode()}" for key, value in sorted(so_far.items())
     )
 
 
@@ -191,15 +271,17 @@ _AS_BLOCKS = (
 )
 
 
-def _expected(step: Step, agent: Agent) -> str:
+def _in_project(step: Step, agent: Agent) -> str:
     if step.place and agent.kind != "model":
         return f"## Where you work\n\n{_IN_PROJECT[step.place]}"
-    if step.place == "project":
-        return f"## What to write\n\n{_AS_BLOCKS}"
-    if not step.writes:
+    return f"## What to write\n\n{_AS_BLOCKS}" if step.place == "project" else ""
+
+
+def _expected(writes: tuple[str, ...], agent: Agent) -> str:
+    if not writes:
         return ""
-    names = ", ".join(step.writes)
-    one = len(step.writes) == 1 and not set(step.writes[0]) & set("*?[")
+    names = ", ".join(writes)
+    one = len(writes) == 1 and not set(writes[0]) & set("*?[")
     if agent.kind == "model" and not one:
         return (
             f"## What to write\n\nWrite these files: {names}. Put each into its own block, "
@@ -215,14 +297,15 @@ def _retry(book: Book, task: TaskAt) -> str:
         return ""
     if task.rejected is None:
         return f"## Your last attempt failed\n\n{task.why}\n\nPlease try again."
+    example = f"An example of what is expected:\n\n{book.text(task.example)}\n\n" if task.example else ""
     return (
-        f"## Your last attempt was sent back\n\n{task.why}\n\nWhat you wrote then:\n\n"
-        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\n{_undone(book, task)}"
+        f"## Your last attempt was sent back\n\n{task.why}\n\n{example}What you wrote then:\n\n"
+        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\n{_taken_back(book, task)}"
         "Please do it again, with that put right."
     )
 
 
-def _undone(book: Book, task: TaskAt) -> str:
+def _taken_back(book: Book, task: TaskAt) -> str:
     if task.rejected_diff is None:
         return ""
     diff = book.text(task.rejected_diff.digest)[:_MOST_INLINE]

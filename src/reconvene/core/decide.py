@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 
-from reconvene.core import answers, attention, checkpoint, limits
+from reconvene.core import answers, attention, checkpoint, limits, naming
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.book import to_json
 from reconvene.core.ids import digest_of
 from reconvene.core.moves import make_move
-from reconvene.core.sayings import add_remarks, keep_draft, require_alive
+from reconvene.core.sayings import add_remarks, add_to_draft, require_alive
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Continue, End, Goto, Move, Option
-from reconvene.errors import Bug, Refused, StaleDecision
+from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
 
 
 def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:
@@ -30,6 +30,8 @@ def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:
         )
     offered = _find_option(point, command.option)
     _check_digest(turn, point, command)
+    if not offered.available and point.fields and command.fields:
+        offered = _with_answers(turn, point, offered, command)
     if not offered.available:
         raise Refused(f"{offered.label!r} is not available: {offered.why_not}.", hint=_options_hint(point))
     if offered.remark == "required" and not any(remark.text.strip() for remark in command.remarks):
@@ -38,6 +40,18 @@ def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:
         attention.settle(turn, point, offered.label, command, key)
     else:
         _decide(turn, point, offered, command, key)
+
+
+def _with_answers(
+    turn: Turn, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint
+) -> e.OptionOffered:
+    """The option as it is once the answers that come with the decision are given. A refusal takes them along."""
+    asked = {field.id for field in point.fields}
+    answered = {name: value for name, value in command.fields.items() if name in asked}
+    add_to_draft(turn, point, answered, command.by)
+    checkpoint.revise(turn)
+    now = turn.state.world.open or point
+    return next((option for option in now.options if option.label == offered.label), offered)
 
 
 def _already_decided(turn: Turn, command: c.AnswerCheckpoint, key: str) -> None:
@@ -102,8 +116,8 @@ def _decide(
     if isinstance(move, Again) and agents:
         move = Again(agents)
     ids = add_remarks(turn, command.remarks, command.by, command.door)
-    if point.fields:
-        keep_draft(turn, point, {field.id: given[field.id] for field in point.fields if field.id in given})
+    fresh_answers = {f.id: given.get(f.id) for f in point.fields if f.id in command.fields}
+    add_to_draft(turn, point, fresh_answers, command.by)
     serial = point.serial
     turn.emit(
         e.DecisionRecorded(
@@ -130,7 +144,7 @@ def _decide(
             extra=turn.frame.round.extra if turn.frame.round else False,
         )
     )
-    undone = option.undo and _undo(turn, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
+    undone = option.undo and _undo(turn, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
     fields = (*(point.fields if leaving else ()), *offered.fields)
     writes = answers.writes(turn, fields, given, option.set, command.by)
     if writes:
@@ -167,10 +181,11 @@ def _move(turn: Turn, move: Move, by: str, *, undone: bool) -> None:
         make_move(turn, move)
 
 
-def _undo(turn: Turn, *, dropped: bool, by: str, why: str) -> bool:
+def _undo(turn: Turn, point: e.CheckpointOpened, *, dropped: bool, by: str, why: str) -> bool:
     frame = turn.frame
     if frame.round is None:
         raise Bug(f"{frame.scope} has no round to undo")
+    folder, archived = _archive(turn)
     turn.emit(
         e.RoundUndone(
             at=turn.now,
@@ -181,19 +196,42 @@ def _undo(turn: Turn, *, dropped: bool, by: str, why: str) -> bool:
             dropped=dropped,
             by=by,
             why=why,
+            checkpoint=point.id,
+            folder=folder,
+            archived=archived,
         )
     )
     return True
 
 
+def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
+    """The files of the round's own folder, under a name that no other round's archive has."""
+    try:
+        folder = naming.folder(turn.state, turn.book)
+    except ReconveneError:  # a name that cannot be filled in costs the copy in the workspace, not the undo
+        folder = ""
+    files = turn.state.world.files
+    inside = [path for path in sorted(files) if folder and path.startswith(f"{folder}/")]
+    if not inside:
+        return "", ()
+    taken = {path.rpartition("/")[0] for path in (*turn.state.record.archives, *files)}
+    name, number = f"{folder}_rolled_back", 1
+    while any(each == name or each.startswith(f"{name}/") for each in taken):
+        number += 1
+        name = f"{folder}_rolled_back_{number}"
+    moved = (e.FileOut(name + path.removeprefix(folder), files[path].digest, files[path].size) for path in inside)
+    return name, tuple(moved)
+
+
 def rollback(turn: Turn, command: c.Rollback) -> None:
     require_alive(turn)
-    if turn.state.world.open is None:
+    point = turn.state.world.open
+    if point is None:
         raise Refused(
             f"Run {turn.state.run} is {turn.state.status}: a round is rolled back at its checkpoint.",
             hint=f"reconvene pause {turn.state.run}, or fork it from an earlier point",
         )
-    if command.checkpoint not in ("", turn.state.world.open.id):
+    if command.checkpoint not in ("", point.id):
         raise StaleDecision(
             f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {turn.state.run}"
         )
@@ -201,4 +239,4 @@ def rollback(turn: Turn, command: c.Rollback) -> None:
     if refused:
         raise Refused(f"This round cannot be rolled back: {refused}.")
     add_remarks(turn, command.remarks, command.by, command.door)
-    _undo(turn, dropped=False, by=command.by, why="rollback")
+    _undo(turn, point, dropped=False, by=command.by, why="rollback")

@@ -71,6 +71,10 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True):
     blank: object = None
     default: object = None
     into: str = ""
+    titles: tuple[str, ...] = ()  # what people read instead of each option, where that differs
+    recommend: str = ""  # the option that the agent recommends
+    replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
+    note: str = ""  # what became of an earlier answer
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True):
@@ -174,6 +178,8 @@ class StepStarted(Event, frozen=True):
     claim: str = ""
     unfunded: tuple[str, ...] = ()
     limit: str = ""  # the limit that left them unfunded
+    talk: tuple[int, ...] = ()  # which entries of the talk are shown, where the step reads it
+    untold: int = 0  # how many older ones were left out
 
 
 class TasksClaimed(Event, frozen=True):
@@ -198,6 +204,8 @@ class AttemptEnded(Event, frozen=True):
     reply: str = ""  # digest of the raw reply
     claim: str = ""  # of the next attempt, when then = retry
     recorded: bool = False  # the answer came from a recording
+    example: str = ""  # digest of an output that would pass, shown with the retry
+    failures: int = 0  # how many rules it broke
     commit: str = ""  # of the project, with what the agent changed there; "" = it changed nothing
     diff: Ref | None = None  # what this attempt changed
     diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
@@ -225,6 +233,17 @@ class LateOutputArchived(Event, frozen=True):
     output: Ref | None = None
     usage: Usage = field(default_factory=Usage)
     why: str = ""
+
+
+class OutputForced(Event, frozen=True):
+    """The round cannot be undone once more and this task failed again: an earlier output of the round stands."""
+
+    task: str
+    source: str  # the task and attempt it came from
+    passed: bool
+    output: Ref
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
 
 
 class ValueWrite(Struct, frozen=True, omit_defaults=True):
@@ -348,8 +367,9 @@ class FilesEdited(Event, frozen=True):
 
 class DraftSaved(Event, frozen=True):
     checkpoint: str
-    place: str  # scope of the checkpoint, so that drafts survive its reopening
+    place: str  # scope of the checkpoint
     fields: str  # digest of the JSON object
+    by: str = ""
 
 
 class DecisionRecorded(Event, frozen=True):
@@ -393,6 +413,9 @@ class RoundUndone(Event, frozen=True):
     dropped: bool = False  # True: the round is not run again
     by: str = ""
     why: str = ""
+    checkpoint: str = ""  # where it was decided
+    folder: str = ""  # where its files are kept
+    archived: tuple[FileOut, ...] = ()  # under their paths there
 
 
 class WentBack(Event, frozen=True):
@@ -447,8 +470,11 @@ class Resumed(Event, frozen=True):
     door: str = ""
 
 
+EndStatus = Literal["completed", "failed", "aborted"]
+
+
 class RunEnded(Event, frozen=True):
-    status: Literal["completed", "failed", "aborted"]
+    status: EndStatus
     outcome: str = ""
     by: str = ""
     why: str = ""
@@ -468,6 +494,7 @@ AnyEvent = (
     | AttemptEnded
     | ProjectOpened
     | LateOutputArchived
+    | OutputForced
     | StepClosed
     | TroubleMet
     | TroubleSettled

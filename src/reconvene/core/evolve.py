@@ -9,6 +9,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from reconvene.core import events as e
+from reconvene.core import talk
 from reconvene.core.ids import digest_of, parse_task
 from reconvene.core.state import (
     EMPTY,
@@ -17,6 +18,7 @@ from reconvene.core.state import (
     Frame,
     GapCheck,
     ItemAt,
+    Note,
     OutputAt,
     ProjectAt,
     Record,
@@ -25,6 +27,7 @@ from reconvene.core.state import (
     Stage,
     StepAt,
     TaskAt,
+    Undone,
     Value,
     Visit,
     World,
@@ -281,6 +284,8 @@ def _step_started(state: RunState, ev: e.StepStarted) -> RunState:
         reads=ev.reads,
         remarks=ev.remarks,
         missing=ev.unfunded,
+        talk=ev.talk,
+        untold=ev.untold,
     )
     state = _move_top(state, ev, round=replace(_round(frame), step=ev.step, open=step))
     calls, seen = state.record.calls, state.record.seen
@@ -325,6 +330,8 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     if found is None:
         raise Bug(f"{ev.task} ended but is not open")
     round_, step, task = found
+    if ev.verdict in ("rejected", "failed") or (ev.then == "done" and task.tries):
+        state = _set_record(state, notes=_noted(state, ev, round_))
     if ev.then == "retry":
         counted = ev.verdict in ("rejected", "failed")
         task = replace(
@@ -335,6 +342,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             why=ev.why or task.why,
             rejected=ev.output if ev.verdict == "rejected" else task.rejected,
             rejected_diff=ev.diff if ev.verdict == "rejected" else task.rejected_diff,
+            example=ev.example or task.example,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
@@ -348,6 +356,36 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
 
 def _project_opened(state: RunState, ev: e.ProjectOpened) -> RunState:
     return _set_record(state, project=ProjectAt(ev.path, ev.branch, ev.base, ev.uncommitted))
+
+
+def _noted(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> Map[int, Note]:
+    frame, notes = state.world.top, state.record.notes
+    note = Note(
+        at=ev.at,
+        task=ev.task,
+        phase=frame.phase,
+        scope=frame.place,
+        n=round_.n,
+        attempt=ev.attempt,
+        verdict=ev.verdict,
+        then=ev.then,
+        why=ev.why,
+        output=ev.output if ev.verdict == "rejected" else None,
+        value=ev.value if ev.verdict == "rejected" else None,
+        files=ev.files if ev.verdict == "rejected" else (),
+        failures=ev.failures,
+    )
+    return notes.set(len(notes) + 1, note)
+
+
+def _output_forced(state: RunState, ev: e.OutputForced) -> RunState:
+    found = _open_task(state, ev.task)
+    if found is None:
+        raise Bug(f"{ev.task} is given an output but is not open")
+    round_, step, task = found
+    return _set_task(
+        state, round_, step, replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
+    )
 
 
 def _spent(record: Record, usage: e.Usage) -> Record:
@@ -372,10 +410,13 @@ def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
     if step is None:
         raise Bug(f"step {ev.step} closed but none is open")
     done = [step.tasks[agent] for agent in step.order if step.tasks[agent].status == "done"]
-    fresh = tuple(OutputAt(task.agent, task.output, task.value) for task in done if task.output is not None)
+    fresh = tuple(
+        OutputAt(task.agent, task.output, task.value, ev.step, task.files) for task in done if task.output is not None
+    )
     outputs = state.world.outputs
     for output in fresh:
         outputs = outputs.set(f"{frame.phase}/{output.agent}", output)
+        state = talk.output(state, output, ev.at)
     state = _move_top(
         state,
         ev,
@@ -417,10 +458,36 @@ def _round_undone(state: RunState, ev: e.RoundUndone) -> RunState:
             mark, replace(frame, stage="dropped", n=ev.n, planned=frame.planned + (not extra), pending=None)
         )
     marks = _drop_marks(state.marks, mark.cursor)
-    record = replace(
-        state.record, undos=state.record.undos + 1, undone=_bump(state.record.undone, f"{ev.scope}/{ev.n}")
+    return replace(state, world=mark, marks=marks, record=_with_rollback(state, ev))
+
+
+def _with_rollback(state: RunState, ev: e.RoundUndone) -> Record:
+    record = talk.undone(state, ev).record
+    round_ = state.world.top.round
+    undone = Undone(
+        at=ev.at,
+        serial=ev.serial,
+        phase=ev.phase,
+        scope=ev.scope,
+        n=ev.n,
+        dropped=ev.dropped,
+        by=ev.by,
+        why=ev.why,
+        checkpoint=ev.checkpoint,
+        folder=ev.folder,
+        outputs=round_.outputs if round_ else (),
     )
-    return replace(state, world=mark, marks=marks, record=record)
+    archives = record.archives
+    for file in ev.archived:
+        version = FileVersion(file.digest, file.size, "reconvene", ev.phase, ev.at)
+        archives = archives.set(file.path, version)
+    return replace(
+        record,
+        undos=record.undos + 1,
+        undone=_bump(record.undone, f"{ev.scope}/{ev.n}"),
+        rollbacks=record.rollbacks.set(len(record.rollbacks) + 1, undone),
+        archives=archives,
+    )
 
 
 # --- trouble and checks ---
@@ -495,6 +562,7 @@ def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
     state = _set_record(state, checkpoints=ev.number)
     if ev.attention:
         return _set_world(state, open=ev)
+    state = talk.asked(state, ev)
     state = _move_top(state, ev)
     world = replace(state.world, open=ev)
     if ev.reopened:
@@ -522,7 +590,7 @@ def _remark_added(state: RunState, ev: e.RemarkAdded) -> RunState:
     record = state.record
     said = record.said.set(remark_key(ev.checkpoint, ev.kind, ev.target, ev.text + ev.diff, ev.by), ev.number)
     record = replace(record, remarks=record.remarks.set(ev.number, ev), said=said)
-    return replace(state, record=record, world=_dirtied(state.world))
+    return talk.remark(replace(state, record=record, world=_dirtied(state.world)), ev)
 
 
 def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
@@ -534,7 +602,7 @@ def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
 
 
 def _draft_saved(state: RunState, ev: e.DraftSaved) -> RunState:
-    return _set_record(state, drafts=state.record.drafts.set(ev.place, ev.fields))
+    return talk.answers(state, ev)
 
 
 def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
@@ -546,6 +614,7 @@ def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
     state = replace(state, record=record, world=replace(state.world, open=None))
     if ev.attention:
         return state
+    state = talk.decision(state, ev)
     round_ = state.world.top.round
     if isinstance(ev.move, Continue) and ev.move.leave and round_ is not None:
         return _move_top(state, ev, round=replace(round_, last=True, ended_by="left"))
@@ -566,7 +635,8 @@ def _skips_changed(state: RunState, ev: e.SkipsChanged) -> RunState:
 
 
 def _went_back(state: RunState, ev: e.WentBack) -> RunState:
-    return _visit(state, ev.visit)
+    here = state.world.spot
+    return talk.came_back(_visit(talk.left(state), ev.visit), here, ev.at)
 
 
 def _visit(state: RunState, number: int) -> RunState:
@@ -636,6 +706,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.AttemptEnded: _attempt_ended,
         e.ProjectOpened: _project_opened,
         e.LateOutputArchived: _late_output,
+        e.OutputForced: _output_forced,
         e.StepClosed: _step_closed,
         e.RoundClosed: _round_closed,
         e.RoundUndone: _round_undone,

@@ -1,4 +1,4 @@
-"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback, project.
+"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback and the like.
 
 Only what an expression asks for is built, so that a condition costs what it looks at and not what the run has become.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from reconvene.core import drafts
 from reconvene.core.book import Book
 from reconvene.core.events import RemarkAdded
 from reconvene.core.expressions import compile as compile_expression
@@ -288,6 +289,57 @@ def project_view(state: RunState) -> dict[str, object]:
     }
 
 
+def attempt_rows(state: RunState) -> list[dict[str, object]]:
+    """Attempts that were not accepted, and the accepted ones after them, oldest first."""
+    from reconvene.core.ids import parse_task
+
+    rows: list[dict[str, object]] = []
+    for number in range(1, len(state.record.notes) + 1):
+        note = state.record.notes[number]
+        serial, step, agent = parse_task(note.task)
+        code, colon, _ = note.why.partition(":")
+        rows.append(
+            {
+                "at": note.at,
+                "phase": note.phase,
+                "round": note.n,
+                "serial": serial,
+                "step": step,
+                "agent": agent,
+                "attempt": note.attempt,
+                "verdict": note.verdict,
+                "then": note.then,
+                "code": code if colon and code.replace("_", "").isupper() else "",
+                "why": note.why,
+            }
+        )
+    return rows
+
+
+def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
+    """Rounds that were taken back, with what the person asked to be different."""
+    rows: list[dict[str, object]] = []
+    for number in range(1, len(state.record.rollbacks) + 1):
+        undone = state.record.rollbacks[number]
+        decided = state.record.decided.get(undone.checkpoint)
+        said = [remark for remark in state.record.remarks.values() if remark.checkpoint == undone.checkpoint]
+        rows.append(
+            {
+                "at": undone.at,
+                "phase": undone.phase,
+                "round": undone.n,
+                "serial": undone.serial,
+                "by": undone.by,
+                "why": undone.why,
+                "folder": undone.folder,
+                "dropped": undone.dropped,
+                "fields": book.object(state.record.decisions[decided].fields) if decided is not None else {},
+                "remarks": [remark_view(remark) for remark in sorted(said, key=lambda remark: remark.number)],
+            }
+        )
+    return rows
+
+
 def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None) -> dict[str, object]:
     cursor = state.world.cursor
     frame = cursor[-1]
@@ -321,10 +373,16 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = feedback_view(state)
             case "project":
                 scope[root] = project_view(state)
+            case "drafts":
+                scope[root] = drafts.here(state, book)
             case "routing":
                 scope[root] = {"affected": [routed.agent for routed in routes(state, book)]}
             case "decisions":
                 scope[root] = decision_rows(state)
+            case "attempts":
+                scope[root] = attempt_rows(state)
+            case "rollbacks":
+                scope[root] = rollback_rows(state, book)
             case "rounds_by_phase":
                 scope[root] = dict(sorted(state.world.rounds.items()))
     return scope
@@ -350,11 +408,14 @@ TEMPLATE_ROOTS = frozenset(
         "groups",
         "feedback",
         "project",
+        "drafts",
         "output_dir",
         "run",
         "workflow",
         "started",
         "decisions",
+        "attempts",
+        "rollbacks",
         "rounds_by_phase",
     )
 )

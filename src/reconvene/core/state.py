@@ -22,7 +22,16 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.core.events import CheckpointOpened, DecisionRecorded, FileOut, Read, Ref, RemarkAdded, Trouble
+from reconvene.core.events import (
+    CheckpointOpened,
+    DecisionRecorded,
+    FieldAsked,
+    FileOut,
+    Read,
+    Ref,
+    RemarkAdded,
+    Trouble,
+)
 from reconvene.core.workflow import Again
 
 EVOLVE_VERSION = 2  # part of every snapshot's key; raised whenever evolve or this module changes what it means
@@ -101,6 +110,7 @@ class TaskAt(Struct, frozen=True):
     why: str = ""
     rejected: Ref | None = None  # the last output a gate sent back
     rejected_diff: Ref | None = None  # and what it had changed in the project
+    example: str = ""  # digest of one that would pass
 
 
 class StepAt(Struct, frozen=True):
@@ -113,12 +123,16 @@ class StepAt(Struct, frozen=True):
     missing: tuple[str, ...] = ()  # unfunded
     settled: tuple[str, ...] = ()  # kinds of trouble the person has ruled on
     use: Map[str, str] = Map()  # path → agent whose version the person chose
+    talk: tuple[int, ...] = ()  # which entries of the talk are shown
+    untold: int = 0  # how many older ones were left out
 
 
 class OutputAt(Struct, frozen=True):
     agent: str
     output: Ref
     value: Ref | None = None
+    step: int = 0
+    files: tuple[FileOut, ...] = ()
 
 
 class RoundAt(Struct, frozen=True):
@@ -197,6 +211,52 @@ class World(Struct, frozen=True):
     def top(self) -> Frame:
         return self.cursor[-1]
 
+    @property
+    def spot(self) -> str:
+        return spot(self.cursor)
+
+
+def spot(cursor: tuple[Frame, ...]) -> str:
+    """Where in the workflow this is, items included and entries not: a phase that is entered anew is the same spot."""
+    return "/".join(f"{frame.phase}[{frame.item.key}]" if frame.item else frame.phase for frame in cursor[1:])
+
+
+TalkKind = Literal["output", "remark", "answer", "decision", "back", "undone"]
+
+
+class TalkEntry(Struct, frozen=True, omit_defaults=True):
+    """One thing said at a spot. Contents are named, not held; `before` leads to the entry said there before it."""
+
+    kind: TalkKind
+    role: str  # an agent's name, or the person's; "" = a person who gave no name
+    spot: str
+    phase: str
+    n: int
+    at: str
+    before: int = 0
+    ref: Ref | None = None  # of an output, or of the answers as they are now
+    old: str = ""  # of answers: digest of what they were
+    number: int = 0  # of a remark
+    text: str = ""  # the option taken; where the person came back from
+
+
+class Thread(Struct, frozen=True, omit_defaults=True):
+    """What was said at one spot: its last entry, the spots around it, and what the person chose there in the end."""
+
+    last: int
+    around: str = ""
+    chosen: str = ""
+    left: bool = False  # the person went back from here
+
+
+class Asked(Struct, frozen=True, omit_defaults=True):
+    """The fields last asked at one spot, so that answers can be told with their questions."""
+
+    place: str
+    fields: tuple[FieldAsked, ...]
+    around: str = ""
+    settled: bool = False  # left with `continue` or `end`: what has no answer is deferred
+
 
 class GapCheck(Struct, frozen=True):
     phase: str
@@ -216,6 +276,40 @@ class ProjectAt(Struct, frozen=True):
     uncommitted: int = 0
 
 
+class Note(Struct, frozen=True):
+    """An attempt that was not accepted at once, or was after others had not been."""
+
+    at: str
+    task: str
+    phase: str
+    scope: str
+    n: int
+    attempt: int
+    verdict: str
+    then: str
+    why: str = ""
+    output: Ref | None = None
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
+    failures: int = 0
+
+
+class Undone(Struct, frozen=True):
+    """A round that was taken back, and what its tasks had brought."""
+
+    at: str
+    serial: int
+    phase: str
+    scope: str
+    n: int
+    dropped: bool
+    by: str
+    why: str
+    checkpoint: str
+    folder: str
+    outputs: tuple[OutputAt, ...] = ()
+
+
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -225,12 +319,18 @@ class Record(Struct, frozen=True):
     said: Map[str, int] = Map()  # digest of a remark at a place → number, so that the same one is not taken twice
     decisions: Map[int, DecisionRecorded] = Map()
     decided: Map[str, int] = Map()  # checkpoint id → number in decisions
-    drafts: Map[str, str] = Map()  # place → digest of the JSON object of answers so far
+    drafts: Map[str, str] = Map()  # spot → digest of the JSON object of answers so far
+    asked: Map[str, Asked] = Map()  # spot → the fields last asked there
+    talk: Map[int, TalkEntry] = Map()  # everything said, in order
+    threads: Map[str, Thread] = Map()  # spot → what was said there
     gap_checks: tuple[GapCheck, ...] = ()
     ended: Map[str, str] = Map()  # "task#attempt" → digest of what it gave, every attempt ever recorded
     seen: Map[str, int] = Map()  # agent → number of remarks it has been shown
     undone: Map[str, int] = Map()  # place/n → times undone
     undos: int = 0
+    rollbacks: Map[int, Undone] = Map()  # in the order they were made, from 1
+    archives: Map[str, FileVersion] = Map()  # files of undone rounds, where they are kept
+    notes: Map[int, Note] = Map()  # attempts that people are told of, in order, from 1
     grants: Map[str, int] = Map()  # limit → how much a person added
     input_tokens: int = 0
     output_tokens: int = 0
@@ -259,6 +359,11 @@ class RunState(Struct, frozen=True):
     world: World = World(cursor=())
     record: Record = Record()
     marks: Map[int, World] = Map()
+
+    @property
+    def files(self) -> Map[str, FileVersion]:
+        """Everything the workspace holds: the world's files, and those kept of undone rounds."""
+        return self.world.files.update(self.record.archives) if self.record.archives else self.world.files
 
     @property
     def status(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from reconvene.core.workflow import Each, Phase, Step
+from reconvene.core.workflow import Each, Phase, Step, Track
 from reconvene.wire.checkpoints import Checkpoints
 from reconvene.wire.checks import Checks
 from reconvene.wire.moves import Moves
@@ -15,7 +15,7 @@ from reconvene.wire.reading import Reading, mappings, scalars, text_of
 from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
-_SHORT = ("agents", "prompt", "reads", "writes", "output", "place")
+_SHORT = ("agents", "prompt", "revise", "reads", "writes", "output", "missing", "place")
 _NAME = re.compile(r"[\w-]+")
 
 
@@ -49,6 +49,7 @@ class Phases:
             checkpoint=self._checkpoints.of(node, here),
             title=text_of(node, "title"),
             line=here.line,
+            track=self._track(node, here),
         )
 
     def _check_body(self, node: Mapping) -> None:
@@ -74,6 +75,29 @@ class Phases:
             until=self._reading.expression(each, "until"),
         )
 
+    def _track(self, node: Mapping, here: Place) -> Track | None:
+        track = node.get("track")
+        if not isinstance(track, Mapping):
+            return None
+        if track.wrote("into"):
+            self._values.written(text_of(track, "into"), track.line_of("into"), "'into'", here)
+        outputs = [name for step in (node, *mappings(node, "steps")) if (name := _output_of(step))]
+        for key in ("found", "proposals", "review"):
+            name = text_of(track, key)
+            if name and name not in outputs:
+                message = f"'{key}': no step of this phase has the output '{shown(name)}'"
+                self._reading.problems.add_unknown(track.line_of(key), message, name, outputs)
+        return Track(
+            into=text_of(track, "into"),
+            given=self._reading.expression(track, "given"),
+            spec=self._reading.expression(track, "spec"),
+            found=text_of(track, "found"),
+            proposals=text_of(track, "proposals"),
+            review=text_of(track, "review"),
+            stall=self._reading.expression(track, "stall") or "2",
+            explosion=self._reading.expression(track, "explosion") or "2",
+        )
+
     def _steps(self, node: Mapping, here: Place) -> tuple[Step, ...]:
         if node.get("steps") is not None:
             return tuple(self._step(each, here, when=True) for each in mappings(node, "steps"))
@@ -93,6 +117,7 @@ class Phases:
             agents_expr=agents_expr,
             when=self._reading.expression(node, "when") if when else "",
             prompt=self._reading.prompt(node),
+            revise=self._reading.prompt(node, "revise"),
             reads=None if node.get("reads") is None else self._values.read(scalars(node, "reads")),
             writes=self._reading.paths(node, "writes"),
             output=name,
@@ -100,6 +125,7 @@ class Phases:
             schema=self._reading.contract(detail, "schema"),
             line=node.line,
             place=self._place(node),
+            missing="go_on" if text_of(node, "missing") == "go_on" else "ask",
         )
 
     def _place(self, node: Mapping) -> Literal["", "project", "project.read"]:
@@ -133,3 +159,8 @@ class Phases:
                 return self._roster.spread((agents,)), ""
             return (), self._reading.source(agents, "'agents'")
         return self._roster.spread(scalars(node, "agents")), ""
+
+
+def _output_of(step: Mapping) -> str:
+    output = step.get("output")
+    return text_of(output, "name") if isinstance(output, Mapping) else text_of(step, "output")
