@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.adapters.project.support import Driven, everything, git
 
 from reconvene.adapters.project.git import Git
 from reconvene.adapters.project.survey import looks_secret, survey
 from reconvene.core.commands import AnswerCheckpoint, RemarkIn
-from tests.adapters.project.support import Driven, everything, git
 
 Begin = Callable[..., Driven]
 
