@@ -15,7 +15,7 @@ class IndexRow(NamedTuple):
 
     run: str
     workflow: str
-    status: str  # running | waiting | paused | completed | failed | aborted
+    status: str  # queued | running | waiting | paused | completed | failed | aborted
     started: str
     updated: str
     doc: str  # the JSON object that `runs --json` prints: {"run", "status", "phase", "round", "checkpoint", …}

@@ -13,7 +13,7 @@ from reconvene.core.checkpoint import render_with
 from reconvene.core.events import RoundClosed, RoundUndone
 from reconvene.core.evolve import evolve
 from reconvene.core.paths import unified_diff
-from reconvene.core.state import EMPTY, RunState
+from reconvene.core.state import EMPTY, RunState, children_of
 from reconvene.errors import UserError
 from reconvene.wire.events import to_json
 
@@ -34,6 +34,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     record = state.record
     return {
         **views.summary(state),
+        **({"children": children(engine, state)} if state.record.children else {}),
         "context": scope.context(state, book),
         "workspace": state.workspace,
         "files": files_of(state),
@@ -50,6 +51,23 @@ def show(engine: Engine, run: str) -> dict[str, object]:
         "failures": list(record.failures),
         "errors": list(record.errors),
     }
+
+
+def children(engine: Engine, state: RunState) -> list[dict[str, object]]:
+    """The runs that this one started and how they stand, from the index. "unmade": its log is still to be made."""
+    rows: list[dict[str, object]] = []
+    for one in children_of(state):
+        found = engine.log.index_row(one.run) if one.run else None
+        doc = msgspec.json.decode(found.doc) if found else {}
+        row: dict[str, object] = {
+            "run": one.run or one.child.run,
+            "piece": one.child.key,
+            "title": one.child.title,
+            "workflow": one.child.name,
+            "status": found.status if found else "unmade",
+        }
+        rows.append({**row, **{name: doc[name] for name in ("phase", "outcome") if doc.get(name)}})
+    return rows
 
 
 def closing(engine: Engine, run: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from reconvene.core import answers, attention, checkpoint, limits, naming
+from reconvene.core import answers, attention, checkpoint, children, limits, naming
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.book import to_json
@@ -152,6 +152,8 @@ def _decide(
     fresh = tuple(phase for phase in option.skip if phase not in turn.state.world.skips)
     if fresh:
         turn.emit(e.SkipsChanged(at=turn.now, added=fresh))
+    if option.start is not None:
+        children.queue(turn, option.start, point, command)
     _move(turn, move, command.by, undone=undone)
 
 

@@ -115,6 +115,9 @@ class RunStarted(Event, frozen=True):
     by: str = ""
     door: str = ""
     parent: str = ""
+    piece: str = ""  # its key among the parent's children
+    title: str = ""
+    place: str = ""  # in the queue; "" = it begins at once
 
 
 class Forked(Event, frozen=True):
@@ -356,6 +359,7 @@ class RemarkAdded(Event, frozen=True):
     reason: str = ""  # why it thinks so
     opinion: str = ""  # what a model thinks, where one was asked: minor | major
     because: str = ""  # and why
+    origin: str = ""  # inherited: the run it was made in, and its id there
 
 
 class FilesEdited(Event, frozen=True):
@@ -459,6 +463,50 @@ class RenderFailed(Event, frozen=True):
     message: str
 
 
+class Child(Struct, frozen=True, omit_defaults=True):
+    """A run to be started for one piece: everything its start needs, so that making it settles nothing more."""
+
+    key: str
+    run: str
+    title: str
+    workflow: str  # digest
+    name: str
+    inputs: str = ""  # digest
+    settings: str = ""  # digest
+    place: str = ""  # in the queue
+
+
+class ChildrenQueued(Event, frozen=True):
+    """A decision started these runs. They are made afterwards, in order, and inherit the first `remarks` remarks."""
+
+    checkpoint: str
+    serial: int  # the round that was decided on
+    children: tuple[Child, ...]
+    remarks: int = 0
+    by: str = ""
+    door: str = ""
+
+
+class ChildStarted(Event, frozen=True):
+    """The child's own log is there."""
+
+    key: str
+    run: str
+
+
+class QueueMoved(Event, frozen=True):
+    place: str
+    by: str = ""
+    door: str = ""
+
+
+class QueueLeft(Event, frozen=True):
+    """The run was taken up: it is in the queue no more."""
+
+    by: str = ""
+    door: str = ""
+
+
 class Paused(Event, frozen=True):
     by: str = ""
     door: str = ""
@@ -519,6 +567,10 @@ AnyEvent = (
     | PhaseClosed
     | FilesRendered
     | RenderFailed
+    | ChildrenQueued
+    | ChildStarted
+    | QueueMoved
+    | QueueLeft
     | Paused
     | Resumed
     | RunEnded

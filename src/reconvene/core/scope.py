@@ -193,6 +193,7 @@ def remark_view(remark: RemarkAdded) -> dict[str, str]:
         "opinion": remark.opinion,
         "because": remark.because,
         "checkpoint": remark.checkpoint,
+        "origin": remark.origin,
     }
 
 

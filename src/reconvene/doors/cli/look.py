@@ -58,7 +58,9 @@ def inbox(call: Call) -> int:
         doc = json.loads(row.doc)
         checkpoint = doc.get("checkpoint") or {}
         status = checkpoint.get("status") or ("attention" if checkpoint.get("attention") else "")
-        lines.append((row.run, doc.get("phase") or "", _since(row.updated), status, checkpoint.get("prompt") or ""))
+        piece = f"{doc['title']}: " if doc.get("parent") and doc.get("title") else ""
+        prompt = piece + (checkpoint.get("prompt") or "")
+        lines.append((row.run, doc.get("phase") or "", _since(row.updated), status, prompt))
     for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
         put(line)
     put(f"\ndecide with: {call.command('decide', rows[0].run)}   or look first: {call.command('show', rows[0].run)}")
@@ -68,7 +70,7 @@ def inbox(call: Call) -> int:
 @command()
 @click.option(
     "--status",
-    type=click.Choice(["running", "waiting", "paused", "completed", "failed", "aborted"]),
+    type=click.Choice(["queued", "running", "waiting", "paused", "completed", "failed", "aborted"]),
     help="Only these.",
 )
 def runs(call: Call, status: str | None) -> int:
@@ -80,12 +82,32 @@ def runs(call: Call, status: str | None) -> int:
     if not rows:
         put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
         return 0
+    docs = [json.loads(row.doc) for row in rows]
+    family = [_family(doc) for doc in docs]
     lines = [
-        (row.run, row.status, json.loads(row.doc).get("phase") or "", _since(row.updated), row.workflow) for row in rows
+        (
+            row.run,
+            row.status,
+            doc.get("phase") or "",
+            _since(row.updated),
+            row.workflow,
+            *([own] if any(family) else []),
+        )
+        for row, doc, own in zip(rows, docs, family)
     ]
-    for line in table(lines, ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW"), screen_width()):
+    head = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else []))
+    for line in table(lines, head, screen_width()):
         put(line)
     return 0
+
+
+def _family(doc: Mapping[str, object]) -> str:
+    """`piece of brainstorm-1: New API`, `started 3 runs`"""
+    title = f": {doc['title']}" if doc.get("title") else ""
+    own = [f"piece of {doc['parent']}{title}"] if doc.get("parent") else []
+    started = _dicts(doc.get("children"))
+    own += [f"started {len(started)} run{'s' * (len(started) != 1)}"] if started else []
+    return "; ".join(own)
 
 
 @command()
@@ -132,9 +154,18 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
     project = shown.get("project")
     if isinstance(project, dict):
         put(f"project    {clean(str(project['path']))}, branch {clean(str(project['branch']))}")
+    if shown.get("parent"):
+        put(f"parent     {shown['parent']} (this is its piece {one_line(shown.get('title'))!r})")
     put("\nto do")
     for line in todo_lines(todo):
         say(f"  {line}")
+    started = _dicts(shown.get("children"))
+    if started:
+        put("\nruns that it started")
+        for child in started:
+            outcome = f" ({child['outcome']})" if child.get("outcome") not in (None, "", child["status"]) else ""
+            place = f" at {child['phase']}" if child["status"] in ("waiting", "paused", "running") else ""
+            say(f"  {child['run']}  {child['status']}{place if child.get('phase') else ''}{outcome}  {child['title']}")
     files = _dicts(shown.get("files"))
     if files:
         put("\nfiles")
@@ -151,7 +182,9 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
 
 def _sentence(row: Mapping[str, object]) -> str:
     """A decision or a remark in a line."""
-    by = f" ({row['by']})" if row.get("by") else ""
+    origin = f"in {row['origin']}" if row.get("origin") else ""
+    told = ", ".join(str(part) for part in (row.get("by"), origin) if part)
+    by = f" ({told})" if told else ""
     if "option" in row:
         return f"{row.get('phase') or ''}: {one_line(row['option'])}{by}"
     target = f" to {row['target']}" if row.get("target") else ""

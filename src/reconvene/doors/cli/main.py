@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "pause": ("decide", "pause", "Let running agents finish, start nothing new."),
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
+    "queue": ("queue", "queue", "Runs that wait for their turn: list, move, drop, run."),
     "inbox": ("look", "inbox", "Runs that wait for a person."),
     "runs": ("look", "runs", "Every run, newest first."),
     "show": ("look", "show", "Where a run stands, in full."),
