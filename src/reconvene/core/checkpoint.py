@@ -27,12 +27,12 @@ def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
     fields = tuple(_ask(turn, point.fields))
     emit_opened(
         turn,
-        prompt=_render(turn, point.prompt, f"prompt of {frame.phase}"),
+        prompt=render(turn, point.prompt, f"prompt of {frame.phase}"),
         options=options,
         fields=fields,
         show_files=show,
         status=point.status,
-        feedback=_render(turn, point.feedback, f"feedback of {frame.phase}"),
+        feedback=render(turn, point.feedback, f"feedback of {frame.phase}"),
         reopened=reopened,
     )
 
@@ -151,7 +151,7 @@ def _field(turn: Turn, field: Field) -> e.FieldAsked:
     return e.FieldAsked(
         field.id,
         field.type,
-        _render(turn, field.prompt, where),
+        render(turn, field.prompt, where),
         options,
         field.required,
         field.blank,
@@ -173,7 +173,7 @@ def _item_field(turn: Turn, field: Field, item: object, index: int) -> e.FieldAs
     elif not options:
         options = tuple(_labels(data.get("options")))
     text = next((str(data[key]) for key in ("prompt", "question", "text", "title", "label") if data.get(key)), name)
-    prompt = _render(turn, field.prompt, f"field {name}") if field.prompt else text
+    prompt = render(turn, field.prompt, f"field {name}") if field.prompt else text
     into = f"{field.into}.{name}" if field.into else ""
     return e.FieldAsked(name, kind, prompt, options, field.required, field.blank, field.default, into)
 
@@ -203,7 +203,8 @@ def revise(turn: Turn) -> None:
         turn.emit(e.OptionsRevised(at=turn.now, checkpoint=point.id, options=options))
 
 
-def _render(turn: Turn, text: str, where: str) -> str:
+def render(turn: Turn, text: str, where: str) -> str:
+    """A template over the run's scope; one that fails is shown as written, and the failure is on record."""
     return render_with(
         text,
         turn.state,
@@ -226,6 +227,6 @@ def render_with(text: str, state: RunState, book: Book, failed: Callable[[str], 
 
 def _shown(turn: Turn, path: str) -> str:
     """A shown file relative to the workspace, where it lies in it."""
-    rendered = _render(turn, path, f"show_files of {turn.frame.phase}")
+    rendered = render(turn, path, f"show_files of {turn.frame.phase}")
     root = turn.state.workspace.rstrip("/") + "/"
     return rendered.removeprefix(root).removeprefix("./")

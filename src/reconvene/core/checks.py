@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from reconvene.core import checkpoint
 from reconvene.core import events as e
 from reconvene.core.evolve import check_key
 from reconvene.core.moves import make_move, move_refused
@@ -22,7 +23,8 @@ def apply_rules(turn: Turn, frame: Frame, serial: int) -> bool:
         if found is None:
             return False
         if found:
-            return gap(turn, rule.then, rule.say or f"check rule {number + 1}: {rule.when}")
+            say = checkpoint.render(turn, rule.say, f"say of check rule {number + 1} of {frame.phase}")
+            return gap(turn, rule.then, say or f"check rule {number + 1}: {rule.when}")
     turn.emit(e.CheckPassed(at=turn.now, serial=serial, phase=frame.phase, scope=frame.scope))
     return True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import cast
+from typing import Literal, cast
 
 from immutables import Map
 from msgspec.structs import replace
@@ -330,13 +330,14 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             tries=task.tries + counted,
             claim=ev.claim,
             why=ev.why or task.why,
-            rejected=ev.output if ev.verdict == "rejected" else task.rejected,
+            rejected=ev.output or task.rejected if counted else task.rejected,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done":
         task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
     else:
-        task = replace(task, status="ask" if ev.then == "ask" else "missing", why=ev.why)
+        status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
+        task = replace(task, status=status, why=ev.why, rejected=ev.output or task.rejected)
     return _set_task(state, round_, step, task, closed=1)
 
 
@@ -650,4 +651,3 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RenderFailed: _render_failed,
     },
 )
-

@@ -236,9 +236,7 @@ def routes(state: RunState, book: Book) -> tuple[Routed, ...]:
     outputs = {output.agent: output for output in state.world.top.outputs}
     workers = workers_here(state, book)
     said = {agent: book.text(outputs[agent].output.digest) for agent in workers if agent in outputs}
-    profiles = {
-        agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers
-    }
+    profiles = {agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers}
     always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
     return affected(remarks_here(state), profiles, always)
 
@@ -311,6 +309,10 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = {"affected": [routed.agent for routed in routes(state, book)]}
             case "decisions":
                 scope[root] = decision_rows(state)
+            case "items":
+                from reconvene.core.items import items  # it needs this module
+
+                scope[root] = items(state, book)
             case "rounds_by_phase":
                 scope[root] = dict(sorted(state.world.rounds.items()))
     return scope
@@ -332,6 +334,7 @@ TEMPLATE_ROOTS = frozenset(
         "phase",
         "round",
         "item",
+        "items",
         "up",
         "groups",
         "feedback",

@@ -25,7 +25,7 @@ from msgspec import Struct
 from reconvene.core.events import CheckpointOpened, DecisionRecorded, FileOut, Read, Ref, RemarkAdded, Trouble
 from reconvene.core.workflow import Again
 
-EVOLVE_VERSION = 1  # part of every snapshot's key; raised whenever evolve or this module changes what it means
+EVOLVE_VERSION = 2  # part of every snapshot's key; raised whenever evolve or this module changes what it means
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 

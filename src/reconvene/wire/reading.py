@@ -14,7 +14,7 @@ from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
 
-ROOTS = frozenset({"context", "inputs", "settings", "phase", "round", "item", "up", "groups", "feedback"})
+ROOTS = frozenset({"context", "inputs", "settings", "phase", "round", "item", "items", "up", "groups", "feedback"})
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
 SETTING_ROOTS = frozenset({"inputs"})

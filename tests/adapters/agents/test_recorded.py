@@ -47,6 +47,7 @@ def play(
     schema: object = None,
     heard: list[Progress] | None = None,
     speed: str = "0",
+    prompt: str = "Go.",
 ) -> Answer:
     options = {} if recording is None else {"recording": recording}
     agent = Agent(name="analyst", kind="recorded", recorded="demo", options=options)
@@ -54,7 +55,7 @@ def play(
         {"id": f"FB-{n}", "kind": "correction", "text": text, "target": ""} for n, text in enumerate(remarks, 1)
     )
     assignment = Assignment(
-        "r", "R1/0/analyst", attempt, agent, "Go.", {"n.md": b"limit 7"}, (), schema, round, phase, said
+        "r", "R1/0/analyst", attempt, agent, prompt, {"n.md": b"limit 7"}, (), schema, round, phase, said
     )
     agents = Agents("/nowhere", {"RECONVENE_DEMO_SPEED": speed})
     return asyncio.run(agents.run(assignment, (heard if heard is not None else []).append))
@@ -181,3 +182,9 @@ def test_figures_are_read_as_people_write_them() -> None:
     assert last_stated("yes|no", ["yes", "NO"]) == "NO"
     assert stated_number("x", [], default=4) == 4
     assert asserted("Nothing denied, 5.5 and 1,000.") == "Nothing denied, 5.5 and 1,000."
+
+
+def test_an_entry_may_depend_on_the_prompt() -> None:
+    recording = [{"prompt": "item 'b2'", "says": "the second"}, {"says": "any other"}]
+    assert play(recording=recording, prompt="This is about item 'b2' of batches.").text == "the second"
+    assert play(recording=recording, prompt="This is about item 'b1' of batches.").text == "any other"
