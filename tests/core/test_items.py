@@ -20,7 +20,9 @@ phases:
         phases: [{id: write, agents: [writer], output: text}]
   - id: read
     agents: [reader]
-    check: {rules: [{if: "items.batch.two.task.y.text === 'output of writer'", then: ask, say: "Both: {{ items.batch | length }}"}]}
+    check:
+      rules:
+        - {if: "items.batch.two.task.y.text === 'output of writer'", then: ask, say: "Both: {{ items.batch | length }}"}
 """
 
 
@@ -58,8 +60,10 @@ def test_the_person_sees_what_came_from_an_agent_whose_answers_cannot_be_used():
     game.finish("a", "First, some prose.")
     game.finish("a", "More prose\nin two lines.")
     point = game.state.world.open
-    assert point is not None and point.attention
+    assert point is not None
+    assert point.attention
     assert "What came from a" in point.prompt
     assert "> More prose\n> in two lines." in point.prompt
     assert "First, some prose" not in point.prompt
-    assert "Try again" in point.prompt and "by hand" in point.prompt
+    assert "Try again" in point.prompt
+    assert "by hand" in point.prompt
