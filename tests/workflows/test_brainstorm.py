@@ -1,4 +1,4 @@
-"""Brainstorm as packaged: the level sets the process, the person talks, decides and goes back, nothing slips through."""
+"""Brainstorm as packaged: the level sets the process, the person talks, decides and goes back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from .brainstorming import (
     batches,
     brainstormer,
     outline,
-    plan,
     questions,
-    review,
     section,
     triage,
 )
