@@ -10,6 +10,7 @@ import os
 HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
 FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
+GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 DEFAULT_HOME = ".reconvene"
 
@@ -35,6 +36,11 @@ def person(given: str = "") -> str:
 def feedback_model() -> str:
     """The model that reads feedback beside the rules, as provider:name; "" = rules alone."""
     return os.environ.get(FEEDBACK_MODEL_VARIABLE, "").strip()
+
+
+def gate_model() -> str:
+    """The model that answers what gates `ask`, as provider:name; "" = they pass."""
+    return os.environ.get(GATE_MODEL_VARIABLE, "").strip()
 
 
 def debugging() -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite import SqliteLog
+from reconvene.settings import gate_model
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -86,4 +87,4 @@ def open_engine(
 
         return GitHistory(os.path.join(root, "history.git"))
 
-    return Engine(open_log(root), SystemClock(), runner, workspace_for, history_for, root)
+    return Engine(open_log(root), SystemClock(), runner, workspace_for, history_for, root, gate_model())

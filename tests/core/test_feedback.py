@@ -52,7 +52,6 @@ def test_an_empty_remark_is_refused() -> None:
         parse_remark("  \n ")
 
 
-
 @given(st.text())
 def test_no_word_a_person_typed_is_lost(typed: str) -> None:
     if not typed.strip():

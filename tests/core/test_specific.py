@@ -9,9 +9,12 @@ from reconvene.core.specific import names_something, terms
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 
-COMPANY = """# Company
+COMPANY = (
+    """# Company
 Aldersund Seafood farms salmon in the Trondelag fjords. Its revenue was 412 million kroner; Mowi and SalMar compete.
-""" + "It is a company like others and has customers. " * 20
+"""
+    + "It is a company like others and has customers. " * 20
+)
 QUESTION = "Should we build closed pens before the licence round of 2031?"
 
 

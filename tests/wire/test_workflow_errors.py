@@ -66,7 +66,12 @@ def option_problem(option: str, phase: str = "id: here, agents: writer, rounds: 
         ("- {id: here, when: 'context.x ==='}", "'when'", ""),
         ("- {id: here, when: 'contxt.x'}", "'when': 'contxt' is not known here; did you mean 'context'?", ""),
         ("- {id: here, when: ''}", "'when' is empty", ""),
-        ("- {id: here, agents: writer, track: {}}", "'track' is not available in this release", "remove"),
+        ("- {id: here, agents: writer, track: {}}", "'track' needs 'into'", "the value"),
+        (
+            "- {id: here, agents: writer, output: text, track: {into: gaps, review: texd}}",
+            "'review': no step of this phase has the output 'texd'",
+            "text",
+        ),
         ("- {id: here, rounds: {until: 'context.x'}}", "a loop without a limit", "max: 10"),
         ("- {id: here, rounds: {plan: [a, b, c], max: 2}}", "plan holds 3 rounds, 'max' allows 2", "set max: 3"),
         ("- {id: here, rounds: {max: 0}}", "'max' must be at least 1, not 0", ""),

@@ -23,7 +23,15 @@ _LONGEST_WAIT = 60.0  # cap on a provider's advice to hold back
 
 class Driver:
     def __init__(
-        self, session: Session, runner: AgentRunner, files: Files, listener: Listener, claim: str, by: str, door: str
+        self,
+        session: Session,
+        runner: AgentRunner,
+        files: Files,
+        listener: Listener,
+        claim: str,
+        by: str,
+        door: str,
+        judge_model: str = "",
     ) -> None:
         self._session = session
         self._runner = runner
@@ -32,6 +40,7 @@ class Driver:
         self._claim = claim
         self._by = by
         self._door = door
+        self._judge_model = judge_model
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Effect, asyncio.Task[None]] = {}
         self._begun: set[Effect] = set()  # of those, the ones that wait for nothing any more
@@ -125,7 +134,7 @@ class Driver:
 
     async def _attempt(self, effect: Effect, work: Assignment) -> Done:
         self._begun.add(effect)
-        return await run_task(self._runner, work, self._listener)
+        return await run_task(self._runner, work, self._listener, self._judge_model)
 
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""

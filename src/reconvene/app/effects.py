@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from reconvene.app.judging import Judged, judge
 from reconvene.core import scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.commands import Command, RecordAttempt, RecordCheck
@@ -55,14 +56,15 @@ def assignment(state: RunState, book: Book, effect: RunTask) -> Assignment:
     )
 
 
-async def run_task(runner: AgentRunner, work: Assignment, listener: Listener) -> Done:
+async def run_task(runner: AgentRunner, work: Assignment, listener: Listener, judge_model: str = "") -> Done:
     """Never raises but for cancellation of the whole process: every end of an attempt becomes a command."""
     started = time.monotonic()
     task, attempt = work.task, work.attempt
     listener(Progress(work.run, task, work.agent.name, "started", f"attempt {attempt}" if attempt > 1 else ""))
     request = work.prompt.encode()
     try:
-        answer = await runner.run(work, listener)
+        answer = _with_file_as_text(work, await runner.run(work, listener))
+        judged = await judge(work, answer.text, judge_model, runner, listener)
     except asyncio.CancelledError:
         listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
         return Done(RecordAttempt(task, attempt, cancelled=True, why="cancelled"), {})
@@ -78,7 +80,7 @@ async def run_task(runner: AgentRunner, work: Assignment, listener: Listener) ->
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))
         return _failed(work, request, AgentError(message, retryable=False), time.monotonic() - started)
-    done = _answered(work, answer, time.monotonic() - started)
+    done = _answered(work, answer, judged, time.monotonic() - started)
     tokens = answer.usage.input_tokens + answer.usage.output_tokens
     listener(Progress(work.run, task, work.agent.name, "done", tokens=tokens))
     return done
@@ -105,7 +107,14 @@ def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float)
     return Done(command, blobs, error.wait)
 
 
-def _answered(work: Assignment, answer: Answer, seconds: float) -> Done:
+def _with_file_as_text(work: Assignment, answer: Answer) -> Answer:
+    """Where a step writes one file and promises no JSON, that file is the output, whatever else the agent said."""
+    if work.schema is not None or len(work.writes) != 1 or work.writes[0] not in answer.files:
+        return answer
+    return answer._replace(text=answer.files[work.writes[0]].decode("utf-8", "replace"))
+
+
+def _answered(work: Assignment, answer: Answer, judged: Judged, seconds: float) -> Done:
     blobs: dict[str, bytes] = {}
 
     def keep(data: bytes) -> str:
@@ -119,10 +128,14 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> Done:
     if value is not None:
         encoded = to_json(value)
         value_ref = Ref(keep(encoded), "json", len(encoded))
+    cost = answer.usage.cost + judged.usage.cost
     usage = replace(
         answer.usage,
         seconds=answer.usage.seconds or round(seconds, 3),
-        cost=answer.usage.cost if math.isfinite(answer.usage.cost) else 0.0,
+        cost=cost if math.isfinite(cost) else 0.0,
+        input_tokens=answer.usage.input_tokens + judged.usage.input_tokens,
+        output_tokens=answer.usage.output_tokens + judged.usage.output_tokens,
+        requests=answer.usage.requests + judged.usage.requests,
     )
     command = RecordAttempt(
         work.task,
@@ -135,6 +148,7 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> Done:
         prompt=keep(answer.request or work.prompt.encode()),
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
+        objections=judged.objections,
     )
     return Done(command, blobs)
 

@@ -44,11 +44,13 @@ class Engine:
         workspace_for: Callable[[str, str], Workspace],
         history_for: Callable[[], History],
         home: str,
+        judge_model: str = "",
     ) -> None:
         self.log = log
         self.home = home
         self._clock = clock
         self._runner = runner
+        self._judge_model = judge_model  # answers what gates ask; "" = nobody does
         self._workspace_for = workspace_for
         self._history_for = history_for
         self._drivers: dict[str, Driver] = {}
@@ -210,7 +212,7 @@ class Engine:
                 self._files(session).restore(session)
                 return session
             claim = uuid.uuid4().hex[:12]
-            driver = Driver(session, self._runner, self._files(session), listener, claim, by, door)
+            driver = Driver(session, self._runner, self._files(session), listener, claim, by, door, self._judge_model)
             self._drivers[run] = driver
             try:
                 await driver.drive()

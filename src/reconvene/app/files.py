@@ -17,16 +17,23 @@ class Files:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._known_for: Map[str, FileVersion] | None = None
+        self._files_for: tuple[object, object] = (None, None)
+        self._files: Map[str, FileVersion] = Map()
         self._known: dict[str, str] = {}
         self._written: Map[str, FileVersion] = Map()
 
     def known(self, session: Session) -> dict[str, str]:
-        files = session.state.world.files
-        if files is not self._known_for:
-            self._known_for = files
-            self._known = {path: version.digest for path, version in files.items()}
+        self._all(session)
         return self._known
+
+    def _all(self, session: Session) -> Map[str, FileVersion]:
+        """Worked out anew only when the state has other files than last time."""
+        state = session.state
+        if state.world.files is not self._files_for[0] or state.record.archives is not self._files_for[1]:
+            self._files_for = (state.world.files, state.record.archives)
+            self._files = state.files
+            self._known = {path: version.digest for path, version in self._files.items()}
+        return self._files
 
     def edits(self, session: Session, by: str, door: str) -> tuple[RecordEdits | None, dict[str, bytes]]:
         """A person's changes as a command, with the contents and diffs it names."""
@@ -37,8 +44,8 @@ class Files:
         edits: list[EditIn] = []
         files = session.state.world.files
         for change in changes:
-            if not is_safe(change.path):
-                continue
+            if not is_safe(change.path) or (change.path in session.state.record.archives and change.path not in files):
+                continue  # what is kept of an undone round is no longer anybody's work
             old = session.book.read(files[change.path].digest) if change.path in files else None
             diff = unified_diff(change.path, old, change.data)
             data = change.data or b""
@@ -55,11 +62,11 @@ class Files:
         known = self.known(session)
         stale = self._workspace.stale(known)
         self._workspace.write({p: session.book.read(known[p]) if p in known else None for p in stale}, known)
-        self._written = session.state.world.files
+        self._written = self._all(session)
 
     def sync(self, session: Session) -> None:
         """Bring to disk what the log has added since. What a person wrote is there, unless a round was undone."""
-        files = session.state.world.files
+        files = self._all(session)
         if files is self._written:
             return
         before, self._written = self._written, files

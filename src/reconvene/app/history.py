@@ -24,7 +24,7 @@ def commits(log: EventLog, run: str) -> Iterator[Commit]:
         described = _describe(state, event)
         if described is not None:
             subject, body, trailers, author = described
-            files = {path: version.digest for path, version in state.world.files.items()}
+            files = {path: version.digest for path, version in state.files.items()}
             yield Commit(seq, files, subject, body, trailers, author, event.at)
 
 

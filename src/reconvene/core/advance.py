@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reconvene.core import attention, checkpoint, checks, limits, rendering
+from reconvene.core import attention, checkpoint, checks, limits, rendering, tracking
 from reconvene.core import events as e
 from reconvene.core.state import Frame
 from reconvene.core.steps import close_step, start_step
@@ -50,9 +50,26 @@ def _in_round(turn: Turn, frame: Frame) -> bool:
     if frame.child < len(children):
         return _enter(turn, frame, children[frame.child])
     if not frame.phase:
-        turn.emit(e.RunEnded(at=turn.now, status="completed", outcome="completed"))
+        _finish(turn)
         return False
     return _close_round(turn, frame)
+
+
+def _finish(turn: Turn) -> None:
+    """The last phase is done; what the run came to is the workflow's to say."""
+    source = turn.book.workflow.outcome
+    found = turn.value(source, "outcome") if source else None
+    row = found if isinstance(found, dict) else {"outcome": found}
+    outcome = row.get("outcome")
+    status: e.EndStatus = "failed" if row.get("status") == "failed" else "completed"
+    turn.emit(
+        e.RunEnded(
+            at=turn.now,
+            status=status,
+            outcome=outcome if isinstance(outcome, str) and outcome else status,
+            why=str(row.get("why") or ""),
+        )
+    )
 
 
 def _enter(turn: Turn, frame: Frame, phase: Phase) -> bool:
@@ -181,6 +198,7 @@ def _close_round(turn: Turn, frame: Frame) -> bool:
     round_ = frame.round
     if round_ is None:
         raise Bug(f"{frame.scope} closes no round")
+    tracking.update(turn, closed=True)
     ended_by = _ended_by(turn, frame, f"until after round {round_.serial}")
     if ended_by is None:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from reconvene.core import events as e
-from reconvene.core import scope
+from reconvene.core import scope, tracking
 from reconvene.core.turn import Turn
 from reconvene.errors import Refused
 
@@ -100,7 +100,7 @@ def writes(
     for name, value in fresh.items():
         owner = turn.book.workflow.names.get(name, "")
         key = scope.value_key(turn.state.world.cursor, owner, name)
-        ref = turn.keep(value)
+        ref = turn.keep(tracking.settled(turn, name, value, by))
         old = turn.state.world.values.get(key)
         if old is None or old.ref is None or old.ref.digest != ref.digest:
             found.append(e.ValueWrite(key, ref, by))

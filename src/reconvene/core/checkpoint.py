@@ -122,7 +122,7 @@ def _why_not(turn: Turn, option: Option, where: str) -> str:
         if wrong:
             return f"its condition failed: {wrong}"
         if not offered:
-            return "not offered here"
+            return _render(turn, option.why_not, f"why_not of {where}") or "not offered here"
     if option.undo:
         refused = limits.undo_refused(turn.state, turn.book)
         if refused or isinstance(option.then, Again):

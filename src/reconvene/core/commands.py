@@ -85,6 +85,7 @@ class RecordAttempt(Struct, frozen=True):
     prompt: str = ""
     reply: str = ""
     recorded: bool = False
+    objections: tuple[str, ...] = ()  # a model's, to what the gates ask
 
 
 class RecordCheck(Struct, frozen=True):

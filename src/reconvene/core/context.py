@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from reconvene.core import scope
+from reconvene.core import naming, scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.checkpoint import render_with
 from reconvene.core.events import Read, RemarkAdded
@@ -36,20 +36,21 @@ def shown(state: RunState, book: Book, task_name: str) -> Shown:
     agent = book.workflow.agents[agent_name]
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
+    writes = naming.writes(state, book, step)
     remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
     parts = (
         _instructions(state, book, agent, step),
         _documents(book, reads, inline=agent.kind != "command"),
         _said(book, agent_name, step_at, remarks),
         _drafts(state, book),
-        _expected(step, agent),
+        _expected(writes, agent),
         _retry(book, task),
     )
     return Shown(
         agent=agent,
         prompt="\n\n".join(part for part in parts if part) + "\n",
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
-        writes=step.writes,
+        writes=writes,
         schema=step.schema if step.schema is not None else agent.schema,
         remarks=tuple(scope.remark_view(remark) for remark in remarks),
     )
@@ -168,11 +169,11 @@ def _drafts(state: RunState, book: Book) -> str:
     )
 
 
-def _expected(step: Step, agent: Agent) -> str:
-    if not step.writes:
+def _expected(writes: tuple[str, ...], agent: Agent) -> str:
+    if not writes:
         return ""
-    names = ", ".join(step.writes)
-    one = len(step.writes) == 1 and not set(step.writes[0]) & set("*?[")
+    names = ", ".join(writes)
+    one = len(writes) == 1 and not set(writes[0]) & set("*?[")
     if agent.kind == "model" and not one:
         return (
             f"## What to write\n\nWrite these files: {names}. Put each into its own block, "
@@ -188,7 +189,8 @@ def _retry(book: Book, task: TaskAt) -> str:
         return ""
     if task.rejected is None:
         return f"## Your last attempt failed\n\n{task.why}\n\nPlease try again."
+    example = f"An example of what is expected:\n\n{book.text(task.example)}\n\n" if task.example else ""
     return (
-        f"## Your last attempt was sent back\n\n{task.why}\n\nWhat you wrote then:\n\n"
+        f"## Your last attempt was sent back\n\n{task.why}\n\n{example}What you wrote then:\n\n"
         f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\nPlease do it again, with that put right."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from reconvene.core import answers, attention, checkpoint, limits
+from reconvene.core import answers, attention, checkpoint, limits, naming
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.book import to_json
@@ -13,7 +13,7 @@ from reconvene.core.moves import make_move
 from reconvene.core.sayings import add_remarks, keep_draft, require_alive
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Continue, End, Goto, Move, Option
-from reconvene.errors import Bug, Refused, StaleDecision
+from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
 
 
 def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:
@@ -130,7 +130,7 @@ def _decide(
             extra=turn.frame.round.extra if turn.frame.round else False,
         )
     )
-    undone = option.undo and _undo(turn, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
+    undone = option.undo and _undo(turn, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
     fields = (*(point.fields if leaving else ()), *offered.fields)
     writes = answers.writes(turn, fields, given, option.set, command.by)
     if writes:
@@ -167,10 +167,11 @@ def _move(turn: Turn, move: Move, by: str, *, undone: bool) -> None:
         make_move(turn, move)
 
 
-def _undo(turn: Turn, *, dropped: bool, by: str, why: str) -> bool:
+def _undo(turn: Turn, point: e.CheckpointOpened, *, dropped: bool, by: str, why: str) -> bool:
     frame = turn.frame
     if frame.round is None:
         raise Bug(f"{frame.scope} has no round to undo")
+    folder, archived = _archive(turn)
     turn.emit(
         e.RoundUndone(
             at=turn.now,
@@ -181,19 +182,42 @@ def _undo(turn: Turn, *, dropped: bool, by: str, why: str) -> bool:
             dropped=dropped,
             by=by,
             why=why,
+            checkpoint=point.id,
+            folder=folder,
+            archived=archived,
         )
     )
     return True
 
 
+def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
+    """The files of the round's own folder, under a name that no other round's archive has."""
+    try:
+        folder = naming.folder(turn.state, turn.book)
+    except ReconveneError:  # a name that cannot be filled in costs the copy in the workspace, not the undo
+        folder = ""
+    files = turn.state.world.files
+    inside = [path for path in sorted(files) if folder and path.startswith(f"{folder}/")]
+    if not inside:
+        return "", ()
+    taken = {path.rpartition("/")[0] for path in (*turn.state.record.archives, *files)}
+    name, number = f"{folder}_rolled_back", 1
+    while any(each == name or each.startswith(f"{name}/") for each in taken):
+        number += 1
+        name = f"{folder}_rolled_back_{number}"
+    moved = (e.FileOut(name + path.removeprefix(folder), files[path].digest, files[path].size) for path in inside)
+    return name, tuple(moved)
+
+
 def rollback(turn: Turn, command: c.Rollback) -> None:
     require_alive(turn)
-    if turn.state.world.open is None:
+    point = turn.state.world.open
+    if point is None:
         raise Refused(
             f"Run {turn.state.run} is {turn.state.status}: a round is rolled back at its checkpoint.",
             hint=f"reconvene pause {turn.state.run}, or fork it from an earlier point",
         )
-    if command.checkpoint not in ("", turn.state.world.open.id):
+    if command.checkpoint not in ("", point.id):
         raise StaleDecision(
             f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {turn.state.run}"
         )
@@ -201,4 +225,4 @@ def rollback(turn: Turn, command: c.Rollback) -> None:
     if refused:
         raise Refused(f"This round cannot be rolled back: {refused}.")
     add_remarks(turn, command.remarks, command.by, command.door)
-    _undo(turn, dropped=False, by=command.by, why="rollback")
+    _undo(turn, point, dropped=False, by=command.by, why="rollback")

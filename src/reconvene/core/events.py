@@ -188,6 +188,8 @@ class AttemptEnded(Event, frozen=True):
     reply: str = ""  # digest of the raw reply
     claim: str = ""  # of the next attempt, when then = retry
     recorded: bool = False  # the answer came from a recording
+    example: str = ""  # digest of an output that would pass, shown with the retry
+    failures: int = 0  # how many rules it broke
 
 
 class OptionsRevised(Event, frozen=True):
@@ -203,6 +205,17 @@ class LateOutputArchived(Event, frozen=True):
     output: Ref | None = None
     usage: Usage = field(default_factory=Usage)
     why: str = ""
+
+
+class OutputForced(Event, frozen=True):
+    """The round cannot be undone once more and this task failed again: an earlier output of the round stands."""
+
+    task: str
+    source: str  # the task and attempt it came from
+    passed: bool
+    output: Ref
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
 
 
 class ValueWrite(Struct, frozen=True, omit_defaults=True):
@@ -371,6 +384,9 @@ class RoundUndone(Event, frozen=True):
     dropped: bool = False  # True: the round is not run again
     by: str = ""
     why: str = ""
+    checkpoint: str = ""  # where it was decided
+    folder: str = ""  # where its files are kept
+    archived: tuple[FileOut, ...] = ()  # under their paths there
 
 
 class WentBack(Event, frozen=True):
@@ -425,8 +441,11 @@ class Resumed(Event, frozen=True):
     door: str = ""
 
 
+EndStatus = Literal["completed", "failed", "aborted"]
+
+
 class RunEnded(Event, frozen=True):
-    status: Literal["completed", "failed", "aborted"]
+    status: EndStatus
     outcome: str = ""
     by: str = ""
     why: str = ""
@@ -445,6 +464,7 @@ AnyEvent = (
     | TasksClaimed
     | AttemptEnded
     | LateOutputArchived
+    | OutputForced
     | StepClosed
     | TroubleMet
     | TroubleSettled

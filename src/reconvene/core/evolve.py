@@ -17,6 +17,7 @@ from reconvene.core.state import (
     Frame,
     GapCheck,
     ItemAt,
+    Note,
     OutputAt,
     Record,
     RoundAt,
@@ -24,6 +25,7 @@ from reconvene.core.state import (
     Stage,
     StepAt,
     TaskAt,
+    Undone,
     Value,
     Visit,
     World,
@@ -322,6 +324,8 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     if found is None:
         raise Bug(f"{ev.task} ended but is not open")
     round_, step, task = found
+    if ev.verdict in ("rejected", "failed") or (ev.then == "done" and task.tries):
+        state = _set_record(state, notes=_noted(state, ev, round_))
     if ev.then == "retry":
         counted = ev.verdict in ("rejected", "failed")
         task = replace(
@@ -331,6 +335,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             claim=ev.claim,
             why=ev.why or task.why,
             rejected=ev.output or task.rejected if counted else task.rejected,
+            example=ev.example or task.example,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done":
@@ -339,6 +344,36 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
         status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
         task = replace(task, status=status, why=ev.why, rejected=ev.output or task.rejected)
     return _set_task(state, round_, step, task, closed=1)
+
+
+def _noted(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> Map[int, Note]:
+    frame, notes = state.world.top, state.record.notes
+    note = Note(
+        at=ev.at,
+        task=ev.task,
+        phase=frame.phase,
+        scope=frame.place,
+        n=round_.n,
+        attempt=ev.attempt,
+        verdict=ev.verdict,
+        then=ev.then,
+        why=ev.why,
+        output=ev.output if ev.verdict == "rejected" else None,
+        value=ev.value if ev.verdict == "rejected" else None,
+        files=ev.files if ev.verdict == "rejected" else (),
+        failures=ev.failures,
+    )
+    return notes.set(len(notes) + 1, note)
+
+
+def _output_forced(state: RunState, ev: e.OutputForced) -> RunState:
+    found = _open_task(state, ev.task)
+    if found is None:
+        raise Bug(f"{ev.task} is given an output but is not open")
+    round_, step, task = found
+    return _set_task(
+        state, round_, step, replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
+    )
 
 
 def _spent(record: Record, usage: e.Usage) -> Record:
@@ -363,7 +398,9 @@ def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
     if step is None:
         raise Bug(f"step {ev.step} closed but none is open")
     done = [step.tasks[agent] for agent in step.order if step.tasks[agent].status == "done"]
-    fresh = tuple(OutputAt(task.agent, task.output, task.value) for task in done if task.output is not None)
+    fresh = tuple(
+        OutputAt(task.agent, task.output, task.value, ev.step, task.files) for task in done if task.output is not None
+    )
     outputs = state.world.outputs
     for output in fresh:
         outputs = outputs.set(f"{frame.phase}/{output.agent}", output)
@@ -408,10 +445,36 @@ def _round_undone(state: RunState, ev: e.RoundUndone) -> RunState:
             mark, replace(frame, stage="dropped", n=ev.n, planned=frame.planned + (not extra), pending=None)
         )
     marks = _drop_marks(state.marks, mark.cursor)
-    record = replace(
-        state.record, undos=state.record.undos + 1, undone=_bump(state.record.undone, f"{ev.scope}/{ev.n}")
+    return replace(state, world=mark, marks=marks, record=_with_rollback(state, ev))
+
+
+def _with_rollback(state: RunState, ev: e.RoundUndone) -> Record:
+    record = state.record
+    round_ = state.world.top.round
+    undone = Undone(
+        at=ev.at,
+        serial=ev.serial,
+        phase=ev.phase,
+        scope=ev.scope,
+        n=ev.n,
+        dropped=ev.dropped,
+        by=ev.by,
+        why=ev.why,
+        checkpoint=ev.checkpoint,
+        folder=ev.folder,
+        outputs=round_.outputs if round_ else (),
     )
-    return replace(state, world=mark, marks=marks, record=record)
+    archives = record.archives
+    for file in ev.archived:
+        version = FileVersion(file.digest, file.size, "reconvene", ev.phase, ev.at)
+        archives = archives.set(file.path, version)
+    return replace(
+        record,
+        undos=record.undos + 1,
+        undone=_bump(record.undone, f"{ev.scope}/{ev.n}"),
+        rollbacks=record.rollbacks.set(len(record.rollbacks) + 1, undone),
+        archives=archives,
+    )
 
 
 # --- trouble and checks ---
@@ -626,6 +689,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.TasksClaimed: _tasks_claimed,
         e.AttemptEnded: _attempt_ended,
         e.LateOutputArchived: _late_output,
+        e.OutputForced: _output_forced,
         e.StepClosed: _step_closed,
         e.RoundClosed: _round_closed,
         e.RoundUndone: _round_undone,

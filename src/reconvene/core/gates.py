@@ -20,28 +20,53 @@ class Output(NamedTuple):
     first: bool
 
 
+class Rejection(NamedTuple):
+    """Why an output is sent back, in words for the agent. `failures`: how many rules it broke in all."""
+
+    why: str
+    example: str = ""
+    failures: int = 1
+
+
 class Judge(NamedTuple):
     """What the gates may ask of the run."""
 
     evaluate: Callable[[str, Mapping[str, object]], bool]
     validate: Callable[[object, object], list[str]]
     documents: Callable[[tuple[str, ...]], list[str]]  # files and inputs by name → their texts, those that exist
+    tracker: Callable[[str], str]  # what the gap tracker objects to in this text
+    fill: Callable[[str], str]  # a template over the run
 
 
-def rejection(gates: tuple[Gate, ...], schema: object, writes: tuple[str, ...], output: Output, judge: Judge) -> str:
-    """Why this output is sent back, in words for the agent; "" = accepted. First failing rule wins."""
+def rejection(
+    gates: tuple[Gate, ...],
+    schema: object,
+    writes: tuple[str, ...],
+    output: Output,
+    objections: tuple[str, ...],
+    judge: Judge,
+) -> Rejection | None:
+    """None = accepted. All rules are tried, the first that fails is the reason; a model's objections come last."""
     missing = [pattern for pattern in writes if not any(matches(path, pattern) for path in output.files)]
+    found: list[Rejection] = []
     if missing:
-        return f"FILE_MISSING: write {', '.join(missing)}. Produce it even if parts are uncertain."
-    if schema is not None:
-        wrong = _against_schema(schema, output, judge)
-        if wrong:
-            return wrong
+        names = ", ".join(missing)
+        found.append(
+            Rejection(
+                f"FILE_MISSING: {names} is not there. Write the file {names}, whole, under exactly this name, relative "
+                "to your working directory; produce it even if parts are uncertain."
+            )
+        )
+    if schema is not None and (wrong := _against_schema(schema, output, judge)):
+        found.append(Rejection(wrong))
     for gate in gates:
-        wrong = _one(gate, output, judge)
-        if wrong:
-            return f"{wrong} {gate.retry_with}".strip()
-    return ""
+        if wrong := _one(gate, output, judge):
+            found.append(Rejection(f"{wrong} {judge.fill(gate.retry_with)}".strip(), gate.example))
+    if not found and (wrong := judge.tracker(output.text)):
+        example = next((gate.example for gate in gates if gate.example), "")
+        found.append(Rejection(wrong, example if wrong.startswith("WRONG_FORMAT") else ""))
+    found += [Rejection(f"LOW_QUALITY: {why}") for why in objections if not found]
+    return found[0]._replace(failures=len(found)) if found else None
 
 
 def _against_schema(schema: object, output: Output, judge: Judge) -> str:
@@ -52,6 +77,14 @@ def _against_schema(schema: object, output: Output, judge: Judge) -> str:
 
 
 def _one(gate: Gate, output: Output, judge: Judge) -> str:
+    wrong = _broken(gate, output, judge)
+    if not wrong or not gate.code:
+        return wrong
+    code, _, rest = wrong.partition(":")
+    return f"{gate.code}:{rest}" if code.isupper() else f"{gate.code}: {wrong}"
+
+
+def _broken(gate: Gate, output: Output, judge: Judge) -> str:
     text = output.text
     if gate.min_chars and len(text.strip()) < gate.min_chars:
         return (

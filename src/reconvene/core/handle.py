@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
-from reconvene.core import checkpoint, decide, gates, rendering, scope
+from reconvene.core import checkpoint, decide, gates, naming, rendering, scope, tracking
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.advance import advance
@@ -21,7 +21,7 @@ from reconvene.core.sayings import add_remarks, record_edits, require_alive, sav
 from reconvene.core.state import RunState, StepAt, TaskAt
 from reconvene.core.steps import open_tasks
 from reconvene.core.turn import Turn
-from reconvene.core.workflow import Again, End, Goto, Move
+from reconvene.core.workflow import Again, End, Goto, Move, Step
 from reconvene.errors import Refused
 
 
@@ -111,7 +111,7 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
         return
     step, task = found
     agent = turn.book.workflow.agents[task.agent]
-    verdict, why = _verdict(turn, command, step, task)
+    verdict, wrong = _verdict(turn, command, step, task)
     then: _Then = "done"
     claim = ""
     if verdict == "cancelled":
@@ -130,12 +130,14 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
             value=command.value,
             files=command.files,
             ignored=command.ignored,
-            why=why,
+            why=wrong.why,
             usage=command.usage,
             prompt=command.prompt,
             reply=command.reply,
             claim=claim,
             recorded=command.recorded,
+            example=_kept_text(turn, wrong.example) if then == "retry" else "",
+            failures=wrong.failures,
         )
     )
 
@@ -177,16 +179,28 @@ _Verdict = Literal["accepted", "rejected", "failed", "cancelled"]
 _Then = Literal["done", "retry", "missing"]
 
 
-def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -> tuple[_Verdict, str]:
+_NOTHING = gates.Rejection("", failures=0)
+
+
+def _kept_text(turn: Turn, text: str) -> str:
+    if not text:
+        return ""
+    data = text.encode()
+    digest = turn.book.keep(data)
+    turn.blobs[digest] = data
+    return digest
+
+
+def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -> tuple[_Verdict, gates.Rejection]:
     if command.cancelled:
-        return "cancelled", command.why
+        return "cancelled", gates.Rejection(command.why, failures=0)
     if command.failed or command.output is None:
-        return "failed", command.why or "it gave no output"
+        return "failed", gates.Rejection(command.why or "it gave no output")
     agent = turn.book.workflow.agents[task.agent]
     definition = turn.phase.steps[step.index]
     schema = definition.schema if definition.schema is not None else agent.schema
-    if not agent.gates and schema is None and not definition.writes:
-        return "accepted", ""
+    if not agent.gates and schema is None and not definition.writes and turn.phase.track is None:
+        return "accepted", _NOTHING
     output = gates.Output(
         text=turn.book.text(command.output.digest),
         value=turn.book.load(command.value) if command.value else None,
@@ -194,14 +208,15 @@ def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -
         files=tuple(file.path for file in command.files),
         first=task.rejected is None,
     )
+    writes = naming.writes(turn.state, turn.book, definition)
     try:
-        wrong = gates.rejection(agent.gates, schema, definition.writes, output, _judge(turn))
+        wrong = gates.rejection(agent.gates, schema, writes, output, command.objections, _judge(turn, definition))
     except ExpressionError as error:
-        return "rejected", f"the gate itself failed: {error}"
-    return ("rejected", wrong) if wrong else ("accepted", "")
+        return "rejected", gates.Rejection(f"the gate itself failed: {error}")
+    return ("rejected", wrong) if wrong else ("accepted", _NOTHING)
 
 
-def _judge(turn: Turn) -> gates.Judge:
+def _judge(turn: Turn, step: Step) -> gates.Judge:
     state, book = turn.state, turn.book
 
     def evaluate(source: str, extra: Mapping[str, object]) -> bool:
@@ -213,7 +228,13 @@ def _judge(turn: Turn) -> gates.Judge:
         files = [book.text(state.world.files[name].digest) for name in names if name in state.world.files]
         return [*(text for text in given if isinstance(text, str)), *files]
 
-    return gates.Judge(evaluate, book.validate, documents)
+    return gates.Judge(
+        evaluate,
+        book.validate,
+        documents,
+        tracker=lambda text: tracking.wrong_with(turn, step, text),
+        fill=lambda text: checkpoint.render_with(text, state, book, lambda message: None),
+    )
 
 
 def _check(turn: Turn, command: c.RecordCheck) -> None:

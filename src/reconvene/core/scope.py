@@ -274,6 +274,57 @@ def decision_rows(state: RunState) -> list[dict[str, object]]:
     return rows
 
 
+def attempt_rows(state: RunState) -> list[dict[str, object]]:
+    """Attempts that were not accepted, and the accepted ones after them, oldest first."""
+    from reconvene.core.ids import parse_task
+
+    rows: list[dict[str, object]] = []
+    for number in range(1, len(state.record.notes) + 1):
+        note = state.record.notes[number]
+        serial, step, agent = parse_task(note.task)
+        code, colon, _ = note.why.partition(":")
+        rows.append(
+            {
+                "at": note.at,
+                "phase": note.phase,
+                "round": note.n,
+                "serial": serial,
+                "step": step,
+                "agent": agent,
+                "attempt": note.attempt,
+                "verdict": note.verdict,
+                "then": note.then,
+                "code": code if colon and code.replace("_", "").isupper() else "",
+                "why": note.why,
+            }
+        )
+    return rows
+
+
+def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
+    """Rounds that were taken back, with what the person asked to be different."""
+    rows: list[dict[str, object]] = []
+    for number in range(1, len(state.record.rollbacks) + 1):
+        undone = state.record.rollbacks[number]
+        decided = state.record.decided.get(undone.checkpoint)
+        said = [remark for remark in state.record.remarks.values() if remark.checkpoint == undone.checkpoint]
+        rows.append(
+            {
+                "at": undone.at,
+                "phase": undone.phase,
+                "round": undone.n,
+                "serial": undone.serial,
+                "by": undone.by,
+                "why": undone.why,
+                "folder": undone.folder,
+                "dropped": undone.dropped,
+                "fields": book.object(state.record.decisions[decided].fields) if decided is not None else {},
+                "remarks": [remark_view(remark) for remark in sorted(said, key=lambda remark: remark.number)],
+            }
+        )
+    return rows
+
+
 def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None) -> dict[str, object]:
     cursor = state.world.cursor
     frame = cursor[-1]
@@ -313,6 +364,10 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 from reconvene.core.items import items  # it needs this module
 
                 scope[root] = items(state, book)
+            case "attempts":
+                scope[root] = attempt_rows(state)
+            case "rollbacks":
+                scope[root] = rollback_rows(state, book)
             case "rounds_by_phase":
                 scope[root] = dict(sorted(state.world.rounds.items()))
     return scope
@@ -343,6 +398,8 @@ TEMPLATE_ROOTS = frozenset(
         "workflow",
         "started",
         "decisions",
+        "attempts",
+        "rollbacks",
         "rounds_by_phase",
     )
 )

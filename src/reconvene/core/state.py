@@ -100,6 +100,7 @@ class TaskAt(Struct, frozen=True):
     files: tuple[FileOut, ...] = ()
     why: str = ""
     rejected: Ref | None = None  # the last output a gate sent back
+    example: str = ""  # digest of one that would pass
 
 
 class StepAt(Struct, frozen=True):
@@ -118,6 +119,8 @@ class OutputAt(Struct, frozen=True):
     agent: str
     output: Ref
     value: Ref | None = None
+    step: int = 0
+    files: tuple[FileOut, ...] = ()
 
 
 class RoundAt(Struct, frozen=True):
@@ -203,6 +206,40 @@ class GapCheck(Struct, frozen=True):
     agents: tuple[str, ...] = ()
 
 
+class Note(Struct, frozen=True):
+    """An attempt that was not accepted at once, or was after others had not been."""
+
+    at: str
+    task: str
+    phase: str
+    scope: str
+    n: int
+    attempt: int
+    verdict: str
+    then: str
+    why: str = ""
+    output: Ref | None = None
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
+    failures: int = 0
+
+
+class Undone(Struct, frozen=True):
+    """A round that was taken back, and what its tasks had brought."""
+
+    at: str
+    serial: int
+    phase: str
+    scope: str
+    n: int
+    dropped: bool
+    by: str
+    why: str
+    checkpoint: str
+    folder: str
+    outputs: tuple[OutputAt, ...] = ()
+
+
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -218,6 +255,9 @@ class Record(Struct, frozen=True):
     seen: Map[str, int] = Map()  # agent → number of remarks it has been shown
     undone: Map[str, int] = Map()  # place/n → times undone
     undos: int = 0
+    rollbacks: Map[int, Undone] = Map()  # in the order they were made, from 1
+    archives: Map[str, FileVersion] = Map()  # files of undone rounds, where they are kept
+    notes: Map[int, Note] = Map()  # attempts that people are told of, in order, from 1
     grants: Map[str, int] = Map()  # limit → how much a person added
     input_tokens: int = 0
     output_tokens: int = 0
@@ -245,6 +285,11 @@ class RunState(Struct, frozen=True):
     world: World = World(cursor=())
     record: Record = Record()
     marks: Map[int, World] = Map()
+
+    @property
+    def files(self) -> Map[str, FileVersion]:
+        """Everything the workspace holds: the world's files, and those kept of undone rounds."""
+        return self.world.files.update(self.record.archives) if self.record.archives else self.world.files
 
     @property
     def status(self) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reconvene.core import events as e
-from reconvene.core import limits, reads, rendering
-from reconvene.core.ids import task_id
+from reconvene.core import limits, naming, reads, rendering, tracking
+from reconvene.core.ids import parse_task, task_id
 from reconvene.core.scope import value_key
 from reconvene.core.state import Frame, StepAt, TaskAt
 from reconvene.core.turn import Turn
@@ -85,6 +85,7 @@ def _agents(turn: Turn, frame: Frame, step: Step, index: int, where: str) -> tup
 
 def close_step(turn: Turn, frame: Frame, step: StepAt) -> bool:
     where = f"round {frame.round.serial if frame.round else 0} step {step.index + 1}"
+    step = _force_best(turn, step)
     tasks = [step.tasks[agent] for agent in step.order]
     if _step_trouble(turn, step, tasks, where):
         return False
@@ -102,7 +103,63 @@ def close_step(turn: Turn, frame: Frame, step: StepAt) -> bool:
         )
     )
     rendering.render_tasks(turn, done)
+    tracking.update(turn)
     return True
+
+
+def _force_best(turn: Turn, step: StepAt) -> StepAt:
+    """At the limit of undoing, a task that failed again takes the best output that this round has had: the latest that
+    passed its gates, else the one that broke the fewest rules."""
+    round_ = turn.frame.round
+    if round_ is None or not turn.state.record.undone.get(f"{turn.frame.place}/{round_.n}", 0):
+        return step
+    if not limits.undo_refused(turn.state, turn.book):
+        return step
+    for agent in step.order:
+        if step.tasks[agent].status == "missing":
+            best = _best(turn, step.index, agent, round_.n)
+            if best is not None:
+                turn.emit(best)
+    now = turn.frame.round
+    return now.open if now is not None and now.open is not None else step
+
+
+def _best(turn: Turn, index: int, agent: str, n: int) -> e.OutputForced | None:
+    place, record = turn.frame.place, turn.state.record
+    task = task_id(turn.frame.round.serial if turn.frame.round else 0, index, agent)
+    for number in range(len(record.rollbacks), 0, -1):
+        undone = record.rollbacks[number]
+        for output in undone.outputs if (undone.scope, undone.n) == (place, n) else ():
+            if (output.step, output.agent) == (index, agent):
+                source = task_id(undone.serial, index, agent)
+                return e.OutputForced(
+                    at=turn.now,
+                    task=task,
+                    source=source,
+                    passed=True,
+                    output=output.output,
+                    value=output.value,
+                    files=output.files,
+                )
+    newest_first = (record.notes[number] for number in range(len(record.notes), 0, -1))
+    sent_back = [
+        note
+        for note in newest_first
+        if (note.scope, note.n) == (place, n) and note.output and parse_task(note.task)[1:] == (index, agent)
+    ]
+    if not sent_back:
+        return None
+    least = min(sent_back, key=lambda note: note.failures)
+    assert least.output is not None
+    return e.OutputForced(
+        at=turn.now,
+        task=task,
+        source=f"{least.task}#{least.attempt}",
+        passed=False,
+        output=least.output,
+        value=least.value,
+        files=least.files,
+    )
 
 
 def _step_trouble(turn: Turn, step: StepAt, tasks: list[TaskAt], where: str) -> bool:
@@ -117,7 +174,11 @@ def _step_trouble(turn: Turn, step: StepAt, tasks: list[TaskAt], where: str) -> 
             "outcome was recorded, and this agent has effects",
             agents=doubtful,
         )
-    elif "missing" not in step.settled and not any(task.status == "done" for task in tasks):
+    elif (
+        "missing" not in step.settled
+        and turn.phase.steps[step.index].missing == "ask"
+        and not any(task.status == "done" for task in tasks)
+    ):
         reasons = "; ".join(f"{task.agent}: {task.why}" for task in tasks if task.why)
         turn.met(
             "missing",
@@ -157,7 +218,8 @@ def _task_files(turn: Turn, step: StepAt, task: TaskAt) -> tuple[e.FileOut, ...]
         return ()
     definition = turn.phase.steps[step.index]
     if definition.output_file and task.output is not None:
-        return (*task.files, e.FileOut(definition.output_file, task.output.digest, task.output.size))
+        path = naming.output_file(turn.state, turn.book, definition)
+        return (*task.files, e.FileOut(path, task.output.digest, task.output.size))
     return task.files
 
 

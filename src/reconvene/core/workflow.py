@@ -44,14 +44,17 @@ class Limits(Struct, frozen=True, omit_defaults=True):
 
 
 class Gate(Struct, frozen=True, omit_defaults=True):
-    """One rule an output must pass. Exactly one of min_chars, headings, schema, when, specific_to is set."""
+    """One rule an output must pass. Exactly one of min_chars, headings, schema, when, specific_to, ask is set."""
 
     min_chars: int = 0
     headings: tuple[str, ...] = ()
     schema: object = None  # JSON Schema
     when: str = ""  # `if`: rejected when this expression over the usual roots and `output` {text, value, files} is true
-    retry_with: str = ""  # what to tell the agent
+    retry_with: str = ""  # what to tell the agent; a template
     specific_to: tuple[str, ...] = ()  # files and inputs; an output that names nothing of them is sent back once
+    ask: str = ""  # put to a model where one is configured: does the output do this?
+    code: str = ""  # the first word of the reason, where the rule's own does not say enough
+    example: str = ""  # an output that would pass, attached to the retry
 
 
 class Agent(Struct, frozen=True, omit_defaults=True):
@@ -128,6 +131,7 @@ class Option(Struct, frozen=True, omit_defaults=True):
     set: dict[str, object] = field(default_factory=dict)  # value path → constant
     skip: tuple[str, ...] = ()
     line: int = 0
+    why_not: str = ""  # said where `when` keeps it from being chosen; a template
 
 
 class Checkpoint(Struct, frozen=True, omit_defaults=True):
@@ -148,13 +152,17 @@ class Each(Struct, frozen=True, omit_defaults=True):
 
 
 class Rounds(Struct, frozen=True, omit_defaults=True):
-    """`plan` holds the standard rounds. With `until` and no plan of its own, rounds go on to `max` (`open_ended`)."""
+    """`plan` holds the standard rounds. With `until` and no plan of its own, rounds go on to `max` (`open_ended`).
+
+    `folder` names where a round keeps its files (a template): when the round is undone they are kept beside it.
+    """
 
     plan: tuple[str, ...] = ("main",)
     max: int = 1
     until: str = ""
     undo: int = 2
     open_ended: bool = False
+    folder: str = ""
 
 
 class Step(Struct, frozen=True, omit_defaults=True):
@@ -165,11 +173,12 @@ class Step(Struct, frozen=True, omit_defaults=True):
     when: str = ""
     prompt: str = ""
     reads: tuple[str, ...] | None = None
-    writes: tuple[str, ...] = ()  # patterns; each must be written, nothing else is taken into the workspace
+    writes: tuple[str, ...] = ()  # patterns, templates; each must be written, nothing else is taken into the workspace
     output: str = ""  # value name
-    output_file: str = ""  # the output's text is also this file
+    output_file: str = ""  # the output's text is also this file; a template
     schema: object = None
     line: int = 0
+    missing: Literal["ask", "go_on"] = "ask"  # when every agent of the step failed: ask the person, or go on without
 
 
 class Rule(Struct, frozen=True, omit_defaults=True):
@@ -189,6 +198,19 @@ class Check(Struct, frozen=True, omit_defaults=True):
     timeout: float = 300.0
 
 
+class Track(Struct, frozen=True, omit_defaults=True):
+    """What the gap tracker follows: expressions for what it is given, names of outputs of the phase's steps."""
+
+    into: str  # the value that holds what it knows
+    given: str = ""
+    spec: str = ""
+    found: str = ""
+    proposals: str = ""
+    review: str = ""
+    stall: str = "2"
+    explosion: str = "2"
+
+
 class Phase(Struct, frozen=True, omit_defaults=True):
     id: str
     when: str = ""
@@ -200,6 +222,7 @@ class Phase(Struct, frozen=True, omit_defaults=True):
     checkpoint: Checkpoint | None = None
     title: str = ""
     line: int = 0
+    track: Track | None = None
 
 
 class FileSpec(Struct, frozen=True, omit_defaults=True):
@@ -230,3 +253,4 @@ class Workflow(Struct, frozen=True, omit_defaults=True):
     run_id: str = ""  # template of ids, "" = "<name>-<n>"
     workspace: str = ""  # template of the folder, "" = "runs/<run id>" beside the state
     reopen: str = ""
+    outcome: str = ""  # expression: what a run that reached its end came to, a text or {outcome, status}

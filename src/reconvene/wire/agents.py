@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from msgspec.structs import replace
+
 from reconvene.core.workflow import Agent, Gate
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import GATE_ROOTS, Reading, flag_of, int_of, line_in, mappings, scalars, text_of, texts_of
@@ -13,6 +15,7 @@ from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 _RUNNERS = ("command", "python", "recorded")
 _EXTRAS = ("base_url", "temperature", "max_tokens", "tools")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_CODE = re.compile(r"[A-Z][A-Z0-9_]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -100,22 +103,34 @@ class Agents:
 
     def _gates(self, node: Mapping) -> list[Gate]:
         """One mapping may hold several rules; each becomes a gate of its own, so that each says what failed."""
-        retry_with = text_of(node, "retry_with")
         gates = []
         if node.get("min_chars") is not None:
-            gates.append(Gate(min_chars=int_of(node, "min_chars", 1), retry_with=retry_with))
+            gates.append(Gate(min_chars=int_of(node, "min_chars", 1)))
         if headings := texts_of(node, "headings"):
-            gates.append(Gate(headings=headings, retry_with=retry_with))
+            gates.append(Gate(headings=headings))
         if node.get("schema") is not None:
-            gates.append(Gate(schema=self._reading.contract(node, "schema"), retry_with=retry_with))
+            gates.append(Gate(schema=self._reading.contract(node, "schema")))
         if about := texts_of(node, "specific_to"):
-            gates.append(Gate(specific_to=about, retry_with=retry_with))
+            gates.append(Gate(specific_to=about))
         if node.get("if") is not None:
-            gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS), retry_with=retry_with))
-        if not set(node.key_lines) - {"retry_with"}:
-            message = "a gate needs one of min_chars, headings, schema, specific_to, if"
+            gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS)))
+        if question := text_of(node, "ask"):
+            gates.append(Gate(ask=question))
+        if not set(node.key_lines) - {"retry_with", "code", "example"}:
+            message = "a gate needs one of min_chars, headings, schema, specific_to, if, ask"
             self._reading.problems.add(node.line, message, "such as min_chars: 200")
-        return gates
+        retry_with, code = self._reading.template(node, "retry_with"), self._code(node)
+        example = self._reading.prompt(node, "example", template=False)
+        return [replace(gate, retry_with=retry_with, code=code, example=example) for gate in gates]
+
+    def _code(self, node: Mapping) -> str:
+        code = text_of(node, "code")
+        if code and not _CODE.fullmatch(code):
+            message = f"'code': '{shown(code)}' is not a code"
+            self._reading.problems.add(
+                node.line_of("code"), message, "capital letters and _, such as NO_GAPS_ADDRESSED"
+            )
+        return code
 
 
 def _command(node: Mapping) -> tuple[str, ...]:

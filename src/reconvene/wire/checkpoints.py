@@ -110,6 +110,7 @@ class Checkpoints:
             set=self._set(node, here),
             skip=selected.skip,
             line=label.line if label else node.line,
+            why_not=self._reading.template(node, "why_not"),
         )
 
     def _set(self, node: Mapping, here: Place) -> dict[str, object]:

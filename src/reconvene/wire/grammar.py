@@ -26,6 +26,7 @@ INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder")
 SETTING_TYPES = ("text", "number", "bool", "json")
 FIELD_TYPES = ("text", "number", "choice", "confirm", "agents", "item")
 REMARKS = ("none", "optional", "required")
+MISSING = ("ask", "go_on")
 STATUSES = ("completed", "failed", "aborted")
 SEED_ACTIONS = ("continue", "repeat_phase", "skip_phases", "abort")
 RULE_ACTIONS = ("retry", "retry_phase", "spawn_additional", "escalate", "ask", "continue", "again", "abort")
@@ -42,6 +43,7 @@ _STEP = {
     "reads": Key(_WORDS, "what the agents are shown: values, inputs.NAME, files, own.full, all.summary, …"),
     "writes": Key(_WORDS, "files the agents must write"),
     "output": Key(one_of(Text(), Table("output")), "the name of the value that holds what the agents return"),
+    "missing": Key(Word(MISSING), "when every agent of the step failed: ask (default), or go_on without"),
 }
 
 TABLES: dict[str, dict[str, Key]] = {
@@ -60,6 +62,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "phases": Key(ListOf(Table("phase"), 1), "the work, in order", required=True),
         "files": Key(ListOf(Table("file")), "files rendered from the run's record"),
         "reopen": Key(Text(), "the phase at which a completed run may be taken up again"),
+        "outcome": Key(_EXPRESSION, "what a run that reached its end came to: a text, or {outcome, status, why}"),
     },
     "input": {
         "type": Key(Word(INPUT_TYPES), "what kind of value; default text"),
@@ -108,7 +111,10 @@ TABLES: dict[str, dict[str, Key]] = {
         "schema": Key(_CONTRACT, "JSON Schema of the output"),
         "if": Key(_EXPRESSION, "reject when this expression over `output` is true"),
         "specific_to": Key(_WORDS, "files and inputs of which the output must name something"),
-        "retry_with": Key(Text(), "what to tell the agent"),
+        "ask": Key(Text(), "put to a model, where RECONVENE_GATE_MODEL names one: does the output do this?"),
+        "code": Key(Text(), "the first word of the reason, such as NO_GAPS_ADDRESSED"),
+        "example": Key(Text(), "an output that would pass, shown with the retry: text, or a file beside the workflow"),
+        "retry_with": Key(Text(), "what to tell the agent; a template"),
     },
     "phase": {
         "id": Key(Text(), "unique, one word", required=True),
@@ -122,7 +128,17 @@ TABLES: dict[str, dict[str, Key]] = {
         "check": Key(Table("check"), "what must hold before the phase may end"),
         "gap_check": Key(Table("check"), "another word for check"),
         "checkpoint": Key(one_of(Flag(), Text(), Table("checkpoint")), "where the run waits for a person"),
-        "track": Key(Later()),
+        "track": Key(Table("track"), "follow gaps through the rounds"),
+    },
+    "track": {
+        "into": Key(Text(), "the value that holds the gaps, their history and how the rounds converge", required=True),
+        "given": Key(_EXPRESSION, "a list of gaps to begin with, as text"),
+        "spec": Key(_EXPRESSION, "the text that the gaps are in"),
+        "found": Key(Text(), "the output that lists gaps"),
+        "proposals": Key(Text(), "the output that proposes how to close them"),
+        "review": Key(Text(), "the output that judges the proposals"),
+        "stall": Key(one_of(Integer(1), _EXPRESSION), "rounds without net progress before it warns; default 2"),
+        "explosion": Key(one_of(Integer(0), _EXPRESSION), "warns when net progress is below minus this; default 2"),
     },
     "each": {
         "of": Key(_EXPRESSION, "an expression that gives a list", required=True),
@@ -134,6 +150,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "max": Key(Integer(1), "the most rounds of one entry"),
         "until": Key(_EXPRESSION, "stop after a round when this is true"),
         "undo": Key(Integer(0), "how often one round may be undone"),
+        "folder": Key(Text(), "a round's own folder, a template; kept beside it when the round is undone"),
     },
     "step": {**_STEP, "when": Key(_EXPRESSION, "run this step only if this is true")},
     "output": {
@@ -185,6 +202,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "then": Key(_MOVE, "continue, leave, again, {goto: phase}, {goto: phase, rerun: true} or {end: outcome}"),
         "on_select": Key(Table("on_select"), "another way to write then"),
         "when": Key(_EXPRESSION, "offered only if this is true"),
+        "why_not": Key(Text(), "what is said where it is not; a template"),
         "recommend": Key(_EXPRESSION, "recommended if this is true"),
         "remark": Key(Word(REMARKS), "whether a remark goes with it; default none"),
         "with_feedback": Key(Flag(), "another way to write remark: optional"),

@@ -84,6 +84,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         run_id=reading.template(root, "run_id"),
         workspace=_workspace(reading, root),
         reopen=_reopen(root, places),
+        outcome=reading.expression(root, "outcome"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reconvene.core.workflow import Each, Phase, Step
+from reconvene.core.workflow import Each, Phase, Step, Track
 from reconvene.wire.checkpoints import Checkpoints
 from reconvene.wire.checks import Checks
 from reconvene.wire.moves import Moves
@@ -14,7 +14,7 @@ from reconvene.wire.reading import Reading, mappings, scalars, text_of
 from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
-_SHORT = ("agents", "prompt", "reads", "writes", "output")
+_SHORT = ("agents", "prompt", "reads", "writes", "output", "missing")
 _NAME = re.compile(r"[\w-]+")
 
 
@@ -48,6 +48,7 @@ class Phases:
             checkpoint=self._checkpoints.of(node, here),
             title=text_of(node, "title"),
             line=here.line,
+            track=self._track(node, here),
         )
 
     def _check_body(self, node: Mapping) -> None:
@@ -71,6 +72,29 @@ class Phases:
             of=self._reading.expression(each, "of"),
             key=text_of(each, "key", "id"),
             until=self._reading.expression(each, "until"),
+        )
+
+    def _track(self, node: Mapping, here: Place) -> Track | None:
+        track = node.get("track")
+        if not isinstance(track, Mapping):
+            return None
+        if track.wrote("into"):
+            self._values.written(text_of(track, "into"), track.line_of("into"), "'into'", here)
+        outputs = [name for step in (node, *mappings(node, "steps")) if (name := _output_of(step))]
+        for key in ("found", "proposals", "review"):
+            name = text_of(track, key)
+            if name and name not in outputs:
+                message = f"'{key}': no step of this phase has the output '{shown(name)}'"
+                self._reading.problems.add_unknown(track.line_of(key), message, name, outputs)
+        return Track(
+            into=text_of(track, "into"),
+            given=self._reading.expression(track, "given"),
+            spec=self._reading.expression(track, "spec"),
+            found=text_of(track, "found"),
+            proposals=text_of(track, "proposals"),
+            review=text_of(track, "review"),
+            stall=self._reading.expression(track, "stall") or "2",
+            explosion=self._reading.expression(track, "explosion") or "2",
         )
 
     def _steps(self, node: Mapping, here: Place) -> tuple[Step, ...]:
@@ -98,6 +122,7 @@ class Phases:
             output_file=self._reading.path(file, "'file'") if isinstance(file, Scalar) else "",
             schema=self._reading.contract(detail, "schema"),
             line=node.line,
+            missing="go_on" if text_of(node, "missing") == "go_on" else "ask",
         )
 
     def _output_name(self, name: str, line: int, here: Place) -> None:
@@ -119,3 +144,8 @@ class Phases:
                 return self._roster.spread((agents,)), ""
             return (), self._reading.source(agents, "'agents'")
         return self._roster.spread(scalars(node, "agents")), ""
+
+
+def _output_of(step: Mapping) -> str:
+    output = step.get("output")
+    return text_of(output, "name") if isinstance(output, Mapping) else text_of(step, "output")

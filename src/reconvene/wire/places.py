@@ -118,7 +118,9 @@ def _rounds(reading: Reading, phase: Mapping) -> Rounds:
     if len(plan) > most:
         message = f"the plan holds {len(plan)} rounds, 'max' allows {most}"
         reading.problems.add(node.line_of("max"), message, f"set max: {len(plan)} or more")
-    return Rounds(plan, most, until, int_of(node, "undo", 2), open_ended)
+    folder = node.get("folder")
+    named = reading.path(folder, "'folder'") if isinstance(folder, Scalar) else ""
+    return Rounds(plan, most, until, int_of(node, "undo", 2), open_ended, named)
 
 
 class Roster:

@@ -14,7 +14,22 @@ from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
 
-ROOTS = frozenset({"context", "inputs", "settings", "phase", "round", "item", "items", "up", "groups", "feedback"})
+ROOTS = frozenset(
+    {
+        "context",
+        "inputs",
+        "settings",
+        "phase",
+        "round",
+        "item",
+        "items",
+        "up",
+        "groups",
+        "feedback",
+        "attempts",
+        "rollbacks",
+    }
+)
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
 SETTING_ROOTS = frozenset({"inputs"})
@@ -106,18 +121,19 @@ class Reading:
 
     # --- files beside the workflow ------------------------------------------------------------------------------------
 
-    def prompt(self, owner: Mapping, key: str = "prompt") -> str:
-        """A prompt written here, or the text of the file it names."""
+    def prompt(self, owner: Mapping, key: str = "prompt", *, template: bool = True) -> str:
+        """A prompt written here, or the text of the file it names. `template` False: taken as it is."""
         node = owner.get(key)
         if not isinstance(node, Scalar):
             return ""
         text = str(node.value)
         if not _FILE.fullmatch(text):
-            return self.template_text(node, f"'{key}'")
+            return self.template_text(node, f"'{key}'") if template else text
         found = self.resource(text, node.line, f"'{key}'")
         if found is None:
             return ""
-        self._check_template(found, "template", 1, file=text)
+        if template:
+            self._check_template(found, "template", 1, file=text)
         return found
 
     def default_prompt(self, agent: str, line: int) -> str:

@@ -123,6 +123,25 @@ def _slice(value: Iterable[object], parts: int) -> list[list[object]]:
     return [items[start:end] for start, end in pairwise(starts)]
 
 
+def _pad(value: object, width: int = 3) -> str:
+    """7 → "007": file names that sort."""
+    return shown(value).zfill(_narrow(width, "pad"))
+
+
+def _signed(value: object) -> str:
+    """3 → "+3", -4 → "-4", 0 → "0"."""
+    return f"+{shown(value)}" if isinstance(value, int | float) and value > 0 else shown(value)
+
+
+def _slug(value: object, width: int = 60) -> str:
+    """Any text as one word for a file name."""
+    import re
+    import unicodedata
+
+    plain = unicodedata.normalize("NFKD", shown(value)).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-").lower()[: _narrow(width, "slug")].strip("-")
+
+
 def _narrow(width: int, name: str) -> int:
     if width > _WIDEST:
         raise TemplateLimit(f"'{name}' goes up to {_WIDEST}, not {width}")
@@ -146,4 +165,7 @@ FILTERS: dict[str, Callable[..., object]] = {
     "batch": _batch,
     "slice": _slice,
     "string": shown,
+    "pad": _pad,
+    "signed": _signed,
+    "slug": _slug,
 }

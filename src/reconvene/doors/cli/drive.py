@@ -32,6 +32,7 @@ Examples:
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
+@click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
 @click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
@@ -41,6 +42,7 @@ def run_command(
     workflow: str,
     inputs: tuple[str, ...],
     settings: tuple[str, ...],
+    auto: bool,
     answers: str | None,
     by: str,
     no_input: bool,
@@ -52,6 +54,8 @@ def run_command(
     command that continues it.
     """
     decider = who_decides(call, answers, person(by), no_input)
+    if auto:
+        settings = (*settings, "auto=true")
     engine, run = _started(call, workflow, inputs, settings, person(by), ask=call.interactive and not no_input)
     if not call.as_json:
         note(f"run {run} started")

@@ -28,6 +28,7 @@ def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
     from reconvene.core.workflow import Input
 
     values: dict[str, object] = {}
+    named: dict[str, object] = {}
     for pair in pairs:
         name, text = split_pair(pair, "--input")
         spec = workflow.inputs.get(name) or (Input() if name == _ALWAYS else None)
@@ -40,7 +41,10 @@ def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
         elif name in values:
             raise UserError(f"input {name!r} is given twice", hint="give it once")
         values[name] = value
-    return values
+        beside = f"{name}_name"  # a workflow that wants to know what the file is called declares this
+        if spec.type == "file" and beside in workflow.inputs and beside not in values:
+            named[beside] = Path(text.removeprefix("@")).stem
+    return {**named, **values}
 
 
 def missing_inputs(workflow: Workflow, given: Mapping[str, object]) -> list[str]:
