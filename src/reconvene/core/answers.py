@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 
+from reconvene.core import drafts, scope, tracking
 from reconvene.core import events as e
-from reconvene.core import scope, tracking
 from reconvene.core.turn import Turn
 from reconvene.errors import Refused
 
@@ -23,12 +23,13 @@ def merge(turn: Turn, option: e.OptionOffered, given: dict[str, object], *, leav
             f"There is no field {unknown[0]!r} here (fields: {known}).",
             hint=f"Did you mean {near[0]!r}?" if near else "",
         )
-    drafts = turn.book.object(turn.state.record.drafts.get(point.scope, ""))
+    before = drafts.here(turn.state, turn.book)
     answers: dict[str, object] = {}
     for name, field in asked.items():
-        answer = given.get(name, drafts.get(name, field.default))
+        draft = before.get(name)
+        answer = given.get(name, draft if draft is not None and drafts.fits(field, draft) else field.default)
         if answer is not None:
-            answers[name] = _typed(field, answer)
+            answers[name] = typed(field, answer)
     _complete(answers, option.fields)
     if leaving:
         _complete(answers, point.fields)
@@ -44,7 +45,7 @@ def _complete(answers: dict[str, object], fields: tuple[e.FieldAsked, ...]) -> N
             raise Refused(f"{field.prompt or field.id} needs an answer first.", hint=f"Add --field {field.id}=…")
 
 
-def _typed(field: e.FieldAsked, answer: object) -> object:
+def typed(field: e.FieldAsked, answer: object) -> object:
     match field.type:
         case "confirm":
             if isinstance(answer, bool):
@@ -96,6 +97,10 @@ def writes(
         if name not in fresh:
             fresh[name] = scope.load_value(turn.book, scope.value_at(turn.state, turn.book, name))
         fresh[name] = _put(fresh[name], rest, value)
+    for path in _replaced(fields):
+        name, *rest = path.split(".")
+        if name in fresh and rest:
+            fresh[name] = _without(fresh[name], rest)
     found: list[e.ValueWrite] = []
     for name, value in fresh.items():
         owner = turn.book.workflow.names.get(name, "")
@@ -105,6 +110,24 @@ def writes(
         if old is None or old.ref is None or old.ref.digest != ref.digest:
             found.append(e.ValueWrite(key, ref, by))
     return tuple(found)
+
+
+def _replaced(fields: tuple[e.FieldAsked, ...]) -> list[str]:
+    """Where the answers to fields stand whose place another has taken."""
+    asked = {field.id for field in fields}
+    return [
+        f"{field.into.rpartition('.')[0]}.{name}"
+        for field in fields
+        for name in field.replaces
+        if name not in asked and "." in field.into
+    ]
+
+
+def _without(whole: object, path: list[str]) -> object:
+    if not isinstance(whole, dict) or path[0] not in whole:
+        return whole
+    rest = {key: value for key, value in whole.items() if key != path[0]}
+    return rest if len(path) == 1 else {**rest, path[0]: _without(whole[path[0]], path[1:])}
 
 
 def _put(whole: object, path: list[str], value: object) -> object:

@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from reconvene.core import drafts, limits, scope, templates
 from reconvene.core import events as e
-from reconvene.core import limits, scope, templates
 from reconvene.core.book import Book, to_json
+from reconvene.core.expressions import compile as compile_expression
 from reconvene.core.ids import checkpoint_id, digest_of
 from reconvene.core.moves import move_refused
+from reconvene.core.sayings import keep_draft
 from reconvene.core.state import RunState
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Field, Option
 from reconvene.errors import ReconveneError
 
+_ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
 
 
 def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
     frame, point = turn.frame, turn.phase.checkpoint
     assert point is not None
+    fields, kept = drafts.carry(turn.state, turn.book, frame.place, tuple(_ask(turn, point.fields)))
+    keep_draft(turn, kept, checkpoint_id(turn.state.record.checkpoints + 1), drafts.ENGINE)
     show = tuple(_shown(turn, path) for path in point.show_files)
     options = tuple(_offer(turn, option, index) for index, option in enumerate(point.options))
     if not any(option.available for option in options):
         options = (*options, e.OptionOffered(WITHOUT, index=-1))
-    fields = tuple(_ask(turn, point.fields))
     emit_opened(
         turn,
-        prompt=render(turn, point.prompt, f"prompt of {frame.phase}"),
+        prompt=_render(turn, point.prompt, f"prompt of {frame.phase}"),
         options=options,
         fields=fields,
         show_files=show,
         status=point.status,
-        feedback=render(turn, point.feedback, f"feedback of {frame.phase}"),
+        feedback=_render(turn, point.feedback, f"feedback of {frame.phase}"),
         reopened=reopened,
     )
 
@@ -142,21 +147,23 @@ def _ask(turn: Turn, fields: tuple[Field, ...]) -> Iterator[e.FieldAsked]:
 
 def _field(turn: Turn, field: Field) -> e.FieldAsked:
     where = f"field {field.id} of {turn.frame.phase}"
-    options = field.options
+    choices = _Choices(field.options)
     if field.options_expr:
-        options = tuple(_labels(turn.value(field.options_expr, where)))
+        choices = _choices(turn.value(field.options_expr, where))
     if field.type == "agents":
-        options = tuple(scope.workers_here(turn.state, turn.book)) or tuple(turn.book.workflow.agents)
+        choices = _Choices(tuple(scope.workers_here(turn.state, turn.book)) or tuple(turn.book.workflow.agents))
     default = turn.value(field.default_expr, where) if field.default_expr else field.default
     return e.FieldAsked(
         field.id,
         field.type,
-        render(turn, field.prompt, where),
-        options,
+        _render(turn, field.prompt, where),
+        choices.options,
         field.required,
         field.blank,
         default,
         field.into,
+        choices.titles,
+        choices.recommend,
     )
 
 
@@ -164,26 +171,57 @@ def _item_field(turn: Turn, field: Field, item: object, index: int) -> e.FieldAs
     """A field for one item of a list; with type `item`, the item itself says what kind of answer it wants."""
     data: dict[str, object] = item if isinstance(item, dict) else {field.key: item}
     name = str(data.get(field.key) or index + 1)
-    kind, options = field.type, field.options
+    kind, choices = field.type, _Choices(field.options)
+    if field.options_expr and kind != "item":
+        choices = _choices(turn.value(field.options_expr, f"field {name}"))
+    elif kind == "item" or not field.options:
+        choices = _choices(data.get("options"))
     if kind == "item":
-        options = tuple(_labels(data.get("options")))
-        kind = str(data.get("type") or ("choice" if options else "text"))
-    elif field.options_expr:
-        options = tuple(_labels(turn.value(field.options_expr, f"field {name}")))
-    elif not options:
-        options = tuple(_labels(data.get("options")))
+        kind = str(data.get("type") or "")
+        kind = kind if kind in _ITEM_TYPES else "choice" if choices.options else "text"
+    recommended = str(data.get("recommended") or "")
     text = next((str(data[key]) for key in ("prompt", "question", "text", "title", "label") if data.get(key)), name)
-    prompt = render(turn, field.prompt, f"field {name}") if field.prompt else text
+    prompt = _render(turn, field.prompt, f"field {name}") if field.prompt else text
     into = f"{field.into}.{name}" if field.into else ""
-    return e.FieldAsked(name, kind, prompt, options, field.required, field.blank, field.default, into)
+    return e.FieldAsked(
+        name,
+        kind,
+        prompt,
+        choices.options,
+        field.required,
+        field.blank,
+        field.default,
+        into,
+        choices.titles,
+        recommended if recommended in choices.options else choices.recommend,
+        _replaces(data.get("replaces")),
+    )
 
 
-def _labels(value: object) -> Iterator[str]:
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, dict):
-            yield next((str(item[key]) for key in ("id", "label", "title", "name") if item.get(key)), str(item))
-        else:
-            yield str(item)
+def _replaces(value: object) -> tuple[str, ...]:
+    names = value if isinstance(value, list) else [value]
+    return tuple(str(name) for name in names if isinstance(name, str | int) and name != "")
+
+
+class _Choices(NamedTuple):
+    options: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    recommend: str = ""
+
+
+def _choices(value: object) -> _Choices:
+    """A list as choices: what is answered, what people read, and which of them is recommended."""
+    items = value if isinstance(value, list) else []
+    options = tuple(_name(item, ("id", "label", "title", "name")) for item in items)
+    titles = tuple(_name(item, ("title", "label", "name", "text", "id")) for item in items)
+    marked = [option for option, item in zip(options, items) if isinstance(item, dict) and item.get("recommended")]
+    return _Choices(options, titles if titles != options else (), marked[0] if len(marked) == 1 else "")
+
+
+def _name(item: object, keys: tuple[str, ...]) -> str:
+    if not isinstance(item, dict):
+        return str(item)
+    return next((str(item[key]) for key in keys if item.get(key)), str(item))
 
 
 # --- texts ---
@@ -193,7 +231,7 @@ def revise(turn: Turn) -> None:
     """What the person said may change what is recommended to them."""
     point = turn.state.world.open
     definition = turn.phase.checkpoint if point and not point.attention else None
-    if point is None or definition is None or not any(option.recommend for option in definition.options):
+    if point is None or definition is None or not any(map(_may_change, definition.options)):
         return
     options = tuple(
         _offer(turn, definition.options[offered.index], offered.index) if offered.index >= 0 else offered
@@ -203,8 +241,12 @@ def revise(turn: Turn) -> None:
         turn.emit(e.OptionsRevised(at=turn.now, checkpoint=point.id, options=options))
 
 
-def render(turn: Turn, text: str, where: str) -> str:
-    """A template over the run's scope; one that fails is shown as written, and the failure is on record."""
+def _may_change(option: Option) -> bool:
+    """Whether what is offered depends on what the person says or answers while the checkpoint is open."""
+    return bool(option.recommend) or (bool(option.when) and "drafts" in compile_expression(option.when).roots)
+
+
+def _render(turn: Turn, text: str, where: str) -> str:
     return render_with(
         text,
         turn.state,
@@ -227,6 +269,6 @@ def render_with(text: str, state: RunState, book: Book, failed: Callable[[str], 
 
 def _shown(turn: Turn, path: str) -> str:
     """A shown file relative to the workspace, where it lies in it."""
-    rendered = render(turn, path, f"show_files of {turn.frame.phase}")
+    rendered = _render(turn, path, f"show_files of {turn.frame.phase}")
     root = turn.state.workspace.rstrip("/") + "/"
     return rendered.removeprefix(root).removeprefix("./")

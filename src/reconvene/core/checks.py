@@ -23,10 +23,16 @@ def apply_rules(turn: Turn, frame: Frame, serial: int) -> bool:
         if found is None:
             return False
         if found:
-            say = checkpoint.render(turn, rule.say, f"say of check rule {number + 1} of {frame.phase}")
-            return gap(turn, rule.then, say or f"check rule {number + 1}: {rule.when}")
+            return gap(turn, rule.then, _said(turn, rule.say) or f"check rule {number + 1}: {rule.when}")
     turn.emit(e.CheckPassed(at=turn.now, serial=serial, phase=frame.phase, scope=frame.scope))
     return True
+
+
+def _said(turn: Turn, say: str) -> str:
+    def failed(message: str) -> None:
+        turn.emit(e.ExpressionFailed(at=turn.now, where=f"say of {turn.frame.phase}", source=say, message=message))
+
+    return checkpoint.render_with(say, turn.state, turn.book, failed)
 
 
 def gap(turn: Turn, move: Move | None, say: str) -> bool:

@@ -50,8 +50,11 @@ class AddRemark(Struct, frozen=True):
 
 
 class SaveDraft(Struct, frozen=True):
+    """Answers so far, by field; null takes one back."""
+
     checkpoint: str
     fields: dict[str, object]
+    by: str = ""
 
 
 class EditIn(Struct, frozen=True):

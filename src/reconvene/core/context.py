@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from reconvene.core import naming, scope
+from reconvene.core import conversation, drafts, naming, scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.checkpoint import render_with
 from reconvene.core.events import Read, RemarkAdded
@@ -14,6 +14,10 @@ from reconvene.core.state import RunState, StepAt, TaskAt
 from reconvene.core.workflow import Agent, Step
 from reconvene.errors import Bug, UserError
 
+_AUTHORITY = (
+    "This is authoritative: where it differs from anything else, it counts. Cite a remark by its id in brackets where "
+    "you act on it, and say why where you do not."
+)
 _MOST_INLINE = 60_000  # characters of one document that go into a prompt
 
 
@@ -39,10 +43,7 @@ def shown(state: RunState, book: Book, task_name: str) -> Shown:
     writes = naming.writes(state, book, step)
     remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
     parts = (
-        _instructions(state, book, agent, step),
-        _documents(book, reads, inline=agent.kind != "command"),
-        _said(book, agent_name, step_at, remarks),
-        _drafts(state, book),
+        *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
         _expected(writes, agent),
         _retry(book, task),
     )
@@ -56,27 +57,95 @@ def shown(state: RunState, book: Book, task_name: str) -> Shown:
     )
 
 
-def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
+def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
+    """For work, and for the first word in a conversation."""
+    reads = (*at.reads, *at.tasks[agent.name].own)
+    return (
+        _instructions(state, book, agent, step),
+        _documents(book, reads, inline=agent.kind != "command"),
+        _said(book, agent.name, at, _remarks(state, at)),
+        _drafts(state, book),
+    )
+
+
+def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
+    """For another word in a conversation: what is known, what was asked for, what to do now, the talk, the answers, and
+    last what the person said last."""
+    reads = (*at.reads, *at.tasks[agent.name].own)
+    given = tuple(read for read in reads if read.kind == "input")
+    known = tuple(read for read in reads if read.kind != "input")
+    inline = agent.kind != "command"
+    told = conversation.remarks_in(state, at)
+    elsewhere = tuple(remark for remark in _remarks(state, at) if remark.number not in told)
+    return (
+        _role(state, book, agent),
+        _documents(book, known, inline=inline),
+        _documents(book, given, inline=inline, title="What you were given"),
+        _task(state, book, agent, step),
+        _said(book, agent.name, at, elsewhere, "What the person said elsewhere"),
+        conversation.log(state, book, at),
+        drafts.so_far(state, book),
+        _comment(state, book, at),
+    )
+
+
+def _remarks(state: RunState, at: StepAt) -> tuple[RemarkAdded, ...]:
+    return tuple(state.record.remarks[number] for number in range(1, at.remarks + 1))
+
+
+def _role(state: RunState, book: Book, agent: Agent) -> str:
+    texts = [_filled(state, book, agent, agent.prompt)] if agent.prompt else [f"You are {agent.name}."]
+    return "\n\n".join([*texts, *([f"Your remit: {agent.remit}"] if agent.remit else [])]).strip()
+
+
+def _task(state: RunState, book: Book, agent: Agent, step: Step) -> str:
+    frame = state.world.top
+    text = _asked(state, step)
+    title = book.phase(frame.phase).title or frame.phase
+    told = _filled(state, book, agent, text) if text else f"You are in the phase {title!r}. Revise what you presented."
+    return "\n\n".join(["## What to do now", told.strip(), *_about_item(state)])
+
+
+def _comment(state: RunState, book: Book, at: StepAt) -> str:
+    latest = [state.record.talk[number].number for number in conversation.latest(state, at)]
+    if not latest:
+        return ""
+    lines = "\n".join(_remark(book, state.record.remarks[number]) for number in latest)
+    return f"## What the person says now\n\n{_AUTHORITY}\n\n{lines}"
+
+
+def _asked(state: RunState, step: Step) -> str:
+    round_ = state.world.top.round
+    return step.revise if step.revise and round_ is not None and round_.n > 1 else step.prompt
+
+
+def _about_item(state: RunState) -> list[str]:
+    item = next((frame for frame in reversed(state.world.cursor) if frame.item is not None), None)
+    return [f"This is about item {item.item.key!r} of {item.phase}."] if item is not None and item.item else []
+
+
+def _filled(state: RunState, book: Book, agent: Agent, text: str) -> str:
     def refuse(message: str) -> None:
         raise UserError(
             f"the prompt of {agent.name} cannot be filled in: {message}",
             hint="mend the prompt in the workflow and start a new run; this one keeps the prompt it began with",
         )
 
-    texts = [render_with(text, state, book, refuse) for text in (agent.prompt, step.prompt) if text]
+    return render_with(text, state, book, refuse)
+
+
+def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
+    texts = [_filled(state, book, agent, text) for text in (agent.prompt, _asked(state, step)) if text]
     if not texts:
         frame = state.world.top
         title = book.phase(frame.phase).title or frame.phase
         texts = [f"You are {agent.name}, working in the phase {title!r} of {book.workflow.name!r}."]
     if agent.remit:
         texts.append(f"Your remit: {agent.remit}")
-    item = next((frame for frame in reversed(state.world.cursor) if frame.item is not None), None)
-    if item is not None and item.item is not None:
-        texts.append(f"This is about item {item.item.key!r} of {item.phase}.")
-    return "\n\n".join(texts).strip()
+    return "\n\n".join([*texts, *_about_item(state)]).strip()
 
 
-def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool) -> str:
+def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool, title: str = "What you may read") -> str:
     lines: list[str] = []
     for read in reads:
         if read.ref is None:
@@ -85,7 +154,7 @@ def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool) -> str:
             lines.append(f"### {read.name}\n(in your working directory)")
         else:
             lines.append(f"### {read.name}\n{_content(book, read)}")
-    return "## What you may read\n\n" + "\n\n".join(lines) if lines else ""
+    return f"## {title}\n\n" + "\n\n".join(lines) if lines else ""
 
 
 def _content(book: Book, read: Read) -> str:
@@ -127,17 +196,16 @@ def summary_in(text: str) -> str:
     return (paragraphs[0] if paragraphs else text.strip())[:2000]
 
 
-def _said(book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...]) -> str:
+def _said(
+    book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...], title: str = "What the person said"
+) -> str:
     if not remarks:
         return ""
     before = step.tasks[agent].seen_before
     fresh = [remark for remark in remarks if remark.number > before]
     old = [remark for remark in remarks if remark.number <= before]
     changed = [f"- was {r.was}, is {r.now} [{r.id}]: {r.text}" for r in fresh if r.was and r.now]
-    parts = [
-        "## What the person said\n\nThis is authoritative: where it differs from anything else, it counts. Cite a "
-        "remark by its id in brackets where you act on it, and say why where you do not."
-    ]
+    parts = [f"## {title}\n\n{_AUTHORITY}"]
     if changed:
         parts.append("### Changed since you last worked\n\n" + "\n".join(changed))
     if fresh:
@@ -161,11 +229,11 @@ def _remark(book: Book, remark: RemarkAdded) -> str:
 
 def _drafts(state: RunState, book: Book) -> str:
     """Answers given so far at this place, and not yet final."""
-    drafts = book.object(state.record.drafts.get(state.world.top.place, ""))
-    if not drafts:
+    so_far = drafts.here(state, book)
+    if not so_far:
         return ""
     return "## Answers so far\n\n" + "\n".join(
-        f"- {key}: {to_json(value).decode()}" for key, value in sorted(drafts.items())
+        f"- {key}: {to_json(value).decode()}" for key, value in sorted(so_far.items())
     )
 
 

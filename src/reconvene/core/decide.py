@@ -10,7 +10,7 @@ from reconvene.core import events as e
 from reconvene.core.book import to_json
 from reconvene.core.ids import digest_of
 from reconvene.core.moves import make_move
-from reconvene.core.sayings import add_remarks, keep_draft, require_alive
+from reconvene.core.sayings import add_remarks, add_to_draft, require_alive
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Continue, End, Goto, Move, Option
 from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
@@ -30,6 +30,8 @@ def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:
         )
     offered = _find_option(point, command.option)
     _check_digest(turn, point, command)
+    if not offered.available and point.fields and command.fields:
+        offered = _with_answers(turn, point, offered, command)
     if not offered.available:
         raise Refused(f"{offered.label!r} is not available: {offered.why_not}.", hint=_options_hint(point))
     if offered.remark == "required" and not any(remark.text.strip() for remark in command.remarks):
@@ -38,6 +40,18 @@ def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:
         attention.settle(turn, point, offered.label, command, key)
     else:
         _decide(turn, point, offered, command, key)
+
+
+def _with_answers(
+    turn: Turn, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint
+) -> e.OptionOffered:
+    """The option as it is once the answers that come with the decision are given. A refusal takes them along."""
+    asked = {field.id for field in point.fields}
+    answered = {name: value for name, value in command.fields.items() if name in asked}
+    add_to_draft(turn, point, answered, command.by)
+    checkpoint.revise(turn)
+    now = turn.state.world.open or point
+    return next((option for option in now.options if option.label == offered.label), offered)
 
 
 def _already_decided(turn: Turn, command: c.AnswerCheckpoint, key: str) -> None:
@@ -102,8 +116,8 @@ def _decide(
     if isinstance(move, Again) and agents:
         move = Again(agents)
     ids = add_remarks(turn, command.remarks, command.by, command.door)
-    if point.fields:
-        keep_draft(turn, point, {field.id: given[field.id] for field in point.fields if field.id in given})
+    fresh_answers = {f.id: given.get(f.id) for f in point.fields if f.id in command.fields}
+    add_to_draft(turn, point, fresh_answers, command.by)
     serial = point.serial
     turn.emit(
         e.DecisionRecorded(

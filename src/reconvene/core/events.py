@@ -61,6 +61,10 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True):
     blank: object = None
     default: object = None
     into: str = ""
+    titles: tuple[str, ...] = ()  # what people read instead of each option, where that differs
+    recommend: str = ""  # the option that the agent recommends
+    replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
+    note: str = ""  # what became of an earlier answer
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True):
@@ -164,6 +168,8 @@ class StepStarted(Event, frozen=True):
     claim: str = ""
     unfunded: tuple[str, ...] = ()
     limit: str = ""  # the limit that left them unfunded
+    talk: tuple[int, ...] = ()  # which entries of the talk are shown, where the step reads it
+    untold: int = 0  # how many older ones were left out
 
 
 class TasksClaimed(Event, frozen=True):
@@ -339,8 +345,9 @@ class FilesEdited(Event, frozen=True):
 
 class DraftSaved(Event, frozen=True):
     checkpoint: str
-    place: str  # scope of the checkpoint, so that drafts survive its reopening
+    place: str  # scope of the checkpoint
     fields: str  # digest of the JSON object
+    by: str = ""
 
 
 class DecisionRecorded(Event, frozen=True):

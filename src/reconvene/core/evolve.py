@@ -9,6 +9,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from reconvene.core import events as e
+from reconvene.core import talk
 from reconvene.core.ids import digest_of, parse_task
 from reconvene.core.state import (
     EMPTY,
@@ -280,6 +281,8 @@ def _step_started(state: RunState, ev: e.StepStarted) -> RunState:
         reads=ev.reads,
         remarks=ev.remarks,
         missing=ev.unfunded,
+        talk=ev.talk,
+        untold=ev.untold,
     )
     state = _move_top(state, ev, round=replace(_round(frame), step=ev.step, open=step))
     calls, seen = state.record.calls, state.record.seen
@@ -404,6 +407,7 @@ def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
     outputs = state.world.outputs
     for output in fresh:
         outputs = outputs.set(f"{frame.phase}/{output.agent}", output)
+        state = talk.output(state, output, ev.at)
     state = _move_top(
         state,
         ev,
@@ -449,7 +453,7 @@ def _round_undone(state: RunState, ev: e.RoundUndone) -> RunState:
 
 
 def _with_rollback(state: RunState, ev: e.RoundUndone) -> Record:
-    record = state.record
+    record = talk.undone(state, ev).record
     round_ = state.world.top.round
     undone = Undone(
         at=ev.at,
@@ -549,6 +553,7 @@ def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
     state = _set_record(state, checkpoints=ev.number)
     if ev.attention:
         return _set_world(state, open=ev)
+    state = talk.asked(state, ev)
     state = _move_top(state, ev)
     world = replace(state.world, open=ev)
     if ev.reopened:
@@ -576,7 +581,7 @@ def _remark_added(state: RunState, ev: e.RemarkAdded) -> RunState:
     record = state.record
     said = record.said.set(remark_key(ev.checkpoint, ev.kind, ev.target, ev.text + ev.diff, ev.by), ev.number)
     record = replace(record, remarks=record.remarks.set(ev.number, ev), said=said)
-    return replace(state, record=record, world=_dirtied(state.world))
+    return talk.remark(replace(state, record=record, world=_dirtied(state.world)), ev)
 
 
 def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
@@ -588,7 +593,7 @@ def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
 
 
 def _draft_saved(state: RunState, ev: e.DraftSaved) -> RunState:
-    return _set_record(state, drafts=state.record.drafts.set(ev.place, ev.fields))
+    return talk.answers(state, ev)
 
 
 def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
@@ -600,6 +605,7 @@ def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
     state = replace(state, record=record, world=replace(state.world, open=None))
     if ev.attention:
         return state
+    state = talk.decision(state, ev)
     round_ = state.world.top.round
     if isinstance(ev.move, Continue) and ev.move.leave and round_ is not None:
         return _move_top(state, ev, round=replace(round_, last=True, ended_by="left"))
@@ -620,7 +626,8 @@ def _skips_changed(state: RunState, ev: e.SkipsChanged) -> RunState:
 
 
 def _went_back(state: RunState, ev: e.WentBack) -> RunState:
-    return _visit(state, ev.visit)
+    here = state.world.spot
+    return talk.came_back(_visit(talk.left(state), ev.visit), here, ev.at)
 
 
 def _visit(state: RunState, number: int) -> RunState:

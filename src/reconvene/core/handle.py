@@ -55,6 +55,7 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
             checkpoint.revise(turn)
         case c.SaveDraft():
             save_draft(turn, command)
+            checkpoint.revise(turn)
         case c.RecordEdits():
             record_edits(turn, command)
             checkpoint.revise(turn)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from reconvene.core import scope
 from reconvene.core.book import Book
+from reconvene.core.conversation import WORD
 from reconvene.core.events import Read, Ref
 from reconvene.core.state import OutputAt, RunState
 from reconvene.core.workflow import Step
@@ -17,7 +18,17 @@ _NEAREST = 3
 def shared(state: RunState, book: Book, step: Step) -> tuple[Read, ...]:
     """What every task of the step is shown. No `reads` at all = everything the run has produced."""
     names = step.reads if step.reads is not None else ("files", "values")
+    if WORD in names and not any(name.startswith("inputs.") for name in names):
+        names = (*names, *_described(state, book))
     return tuple(read for name in names if name not in _OWN for read in _resolve(state, book, name))
+
+
+def _described(state: RunState, book: Book) -> tuple[str, ...]:
+    """Whoever talks with the person knows what they asked for: the texts that the run was given."""
+    given = book.object(state.inputs)
+    return tuple(
+        f"inputs.{name}" for name, spec in book.workflow.inputs.items() if spec.type == "text" and given.get(name)
+    )
 
 
 def own(state: RunState, book: Book, step: Step, agent: str) -> tuple[Read, ...]:
@@ -65,8 +76,8 @@ def _resolve(state: RunState, book: Book, name: str) -> Iterator[Read]:
     elif name == "values":
         for value_name in book.workflow.names:
             yield from _value(state, book, value_name, quiet=True)
-    elif name == "conversation":
-        return  # remarks are always shown; the talk itself is a projection of them
+    elif name == WORD:
+        return  # settled beside the reads: see `conversation`
     elif name in ("all.full", "all.summary"):
         for output in frame.outputs:
             yield _output(output, name.partition(".")[2])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from reconvene.core import commands as c
+from reconvene.core import drafts
 from reconvene.core import events as e
+from reconvene.core.answers import typed
 from reconvene.core.evolve import remark_key
 from reconvene.core.ids import remark_id
 from reconvene.core.turn import Turn
@@ -102,15 +104,24 @@ def save_draft(turn: Turn, command: c.SaveDraft) -> None:
     point = turn.state.world.open
     if point is None or (command.checkpoint and point.id != command.checkpoint):
         raise Refused("That checkpoint is not open any more.", hint=f"reconvene show {turn.state.run}")
-    asked = {field.id for field in point.fields}
+    asked = {field.id: field for field in point.fields}
     unknown = [name for name in command.fields if name not in asked]
     if unknown:
         raise Refused(f"There is no field {unknown[0]!r} here.")
-    old = turn.book.object(turn.state.record.drafts.get(point.scope, ""))
-    keep_draft(turn, point, {**old, **command.fields})
+    given = {
+        name: value if value in (None, "") else typed(asked[name], value) for name, value in command.fields.items()
+    }
+    add_to_draft(turn, point, given, command.by)
 
 
-def keep_draft(turn: Turn, point: e.CheckpointOpened, fields: dict[str, object]) -> None:
-    ref = turn.keep(fields)
-    if turn.state.record.drafts.get(point.scope, "") != ref.digest and fields:
-        turn.emit(e.DraftSaved(at=turn.now, checkpoint=point.id, place=point.scope, fields=ref.digest))
+def add_to_draft(turn: Turn, point: e.CheckpointOpened, fields: dict[str, object], by: str) -> None:
+    """These answers with those there are; null or nothing at all takes one back."""
+    both = {**drafts.here(turn.state, turn.book), **fields}
+    keep_draft(turn, {name: value for name, value in both.items() if value not in (None, "")}, point.id, by)
+
+
+def keep_draft(turn: Turn, fields: dict[str, object], checkpoint: str, by: str) -> None:
+    if fields != drafts.here(turn.state, turn.book):
+        ref = turn.keep(fields)
+        place = turn.frame.place
+        turn.emit(e.DraftSaved(at=turn.now, checkpoint=checkpoint, place=place, fields=ref.digest, by=by))

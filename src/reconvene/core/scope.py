@@ -1,4 +1,4 @@
-"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback.
+"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback, drafts.
 
 Only what an expression asks for is built, so that a condition costs what it looks at and not what the run has become.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from reconvene.core import drafts
 from reconvene.core.book import Book
 from reconvene.core.events import RemarkAdded
 from reconvene.core.expressions import compile as compile_expression
@@ -356,6 +357,8 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
             case "feedback":
                 scope[root] = feedback_view(state)
+            case "drafts":
+                scope[root] = drafts.here(state, book)
             case "routing":
                 scope[root] = {"affected": [routed.agent for routed in routes(state, book)]}
             case "decisions":
@@ -393,6 +396,7 @@ TEMPLATE_ROOTS = frozenset(
         "up",
         "groups",
         "feedback",
+        "drafts",
         "output_dir",
         "run",
         "workflow",

@@ -22,7 +22,16 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.core.events import CheckpointOpened, DecisionRecorded, FileOut, Read, Ref, RemarkAdded, Trouble
+from reconvene.core.events import (
+    CheckpointOpened,
+    DecisionRecorded,
+    FieldAsked,
+    FileOut,
+    Read,
+    Ref,
+    RemarkAdded,
+    Trouble,
+)
 from reconvene.core.workflow import Again
 
 EVOLVE_VERSION = 2  # part of every snapshot's key; raised whenever evolve or this module changes what it means
@@ -113,6 +122,8 @@ class StepAt(Struct, frozen=True):
     missing: tuple[str, ...] = ()  # unfunded
     settled: tuple[str, ...] = ()  # kinds of trouble the person has ruled on
     use: Map[str, str] = Map()  # path → agent whose version the person chose
+    talk: tuple[int, ...] = ()  # which entries of the talk are shown
+    untold: int = 0  # how many older ones were left out
 
 
 class OutputAt(Struct, frozen=True):
@@ -196,6 +207,52 @@ class World(Struct, frozen=True):
     def top(self) -> Frame:
         return self.cursor[-1]
 
+    @property
+    def spot(self) -> str:
+        return spot(self.cursor)
+
+
+def spot(cursor: tuple[Frame, ...]) -> str:
+    """Where in the workflow this is, items included and entries not: a phase that is entered anew is the same spot."""
+    return "/".join(f"{frame.phase}[{frame.item.key}]" if frame.item else frame.phase for frame in cursor[1:])
+
+
+TalkKind = Literal["output", "remark", "answer", "decision", "back", "undone"]
+
+
+class TalkEntry(Struct, frozen=True, omit_defaults=True):
+    """One thing said at a spot. Contents are named, not held; `before` leads to the entry said there before it."""
+
+    kind: TalkKind
+    role: str  # an agent's name, or the person's; "" = a person who gave no name
+    spot: str
+    phase: str
+    n: int
+    at: str
+    before: int = 0
+    ref: Ref | None = None  # of an output, or of the answers as they are now
+    old: str = ""  # of answers: digest of what they were
+    number: int = 0  # of a remark
+    text: str = ""  # the option taken; where the person came back from
+
+
+class Thread(Struct, frozen=True, omit_defaults=True):
+    """What was said at one spot: its last entry, the spots around it, and what the person chose there in the end."""
+
+    last: int
+    around: str = ""
+    chosen: str = ""
+    left: bool = False  # the person went back from here
+
+
+class Asked(Struct, frozen=True, omit_defaults=True):
+    """The fields last asked at one spot, so that answers can be told with their questions."""
+
+    place: str
+    fields: tuple[FieldAsked, ...]
+    around: str = ""
+    settled: bool = False  # left with `continue` or `end`: what has no answer is deferred
+
 
 class GapCheck(Struct, frozen=True):
     phase: str
@@ -249,7 +306,10 @@ class Record(Struct, frozen=True):
     said: Map[str, int] = Map()  # digest of a remark at a place → number, so that the same one is not taken twice
     decisions: Map[int, DecisionRecorded] = Map()
     decided: Map[str, int] = Map()  # checkpoint id → number in decisions
-    drafts: Map[str, str] = Map()  # place → digest of the JSON object of answers so far
+    drafts: Map[str, str] = Map()  # spot → digest of the JSON object of answers so far
+    asked: Map[str, Asked] = Map()  # spot → the fields last asked there
+    talk: Map[int, TalkEntry] = Map()  # everything said, in order
+    threads: Map[str, Thread] = Map()  # spot → what was said there
     gap_checks: tuple[GapCheck, ...] = ()
     ended: Map[str, str] = Map()  # "task#attempt" → digest of what it gave, every attempt ever recorded
     seen: Map[str, int] = Map()  # agent → number of remarks it has been shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reconvene.core import events as e
 from reconvene.core import limits, naming, reads, rendering, tracking
+from reconvene.core.conversation import WORD, Replay, replay
 from reconvene.core.ids import parse_task, task_id
 from reconvene.core.scope import value_key
 from reconvene.core.state import Frame, StepAt, TaskAt
@@ -40,6 +41,7 @@ def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) ->
         )
         return False
     rendering.render(turn)
+    told = replay(turn.state, turn.book) if WORD in (step.reads or ()) else Replay()
     turn.emit(
         e.StepStarted(
             at=turn.now,
@@ -51,6 +53,8 @@ def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) ->
             tasks=tuple(e.TaskStart(agent, reads.own(turn.state, turn.book, step, agent)) for agent in funded.agents),
             unfunded=funded.unfunded,
             limit=funded.limit,
+            talk=told.entries,
+            untold=told.left_out,
         )
     )
     return False

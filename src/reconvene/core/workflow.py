@@ -172,6 +172,7 @@ class Step(Struct, frozen=True, omit_defaults=True):
     agents_expr: str = ""
     when: str = ""
     prompt: str = ""
+    revise: str = ""  # what is asked instead from the second round on
     reads: tuple[str, ...] | None = None
     writes: tuple[str, ...] = ()  # patterns, templates; each must be written, nothing else is taken into the workspace
     output: str = ""  # value name

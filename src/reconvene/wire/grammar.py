@@ -40,6 +40,7 @@ _CONTRACT = one_of(MapOf(Anything()), Text())
 _STEP = {
     "agents": Key(_SOME_WORDS, "a list of agents and groups, one name, or an expression that gives a list"),
     "prompt": Key(Text(), "what the agents are asked in this step: text, or a file beside the workflow"),
+    "revise": Key(Text(), "what they are asked instead from the second round on: text, or a file"),
     "reads": Key(_WORDS, "what the agents are shown: values, inputs.NAME, files, own.full, all.summary, …"),
     "writes": Key(_WORDS, "files the agents must write"),
     "output": Key(one_of(Text(), Table("output")), "the name of the value that holds what the agents return"),

@@ -14,7 +14,7 @@ from reconvene.wire.reading import Reading, mappings, scalars, text_of
 from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
-_SHORT = ("agents", "prompt", "reads", "writes", "output", "missing")
+_SHORT = ("agents", "prompt", "revise", "reads", "writes", "output", "missing")
 _NAME = re.compile(r"[\w-]+")
 
 
@@ -116,6 +116,7 @@ class Phases:
             agents_expr=agents_expr,
             when=self._reading.expression(node, "when") if when else "",
             prompt=self._reading.prompt(node),
+            revise=self._reading.prompt(node, "revise"),
             reads=None if node.get("reads") is None else self._values.read(scalars(node, "reads")),
             writes=self._reading.paths(node, "writes"),
             output=name,

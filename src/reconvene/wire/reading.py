@@ -26,6 +26,7 @@ ROOTS = frozenset(
         "up",
         "groups",
         "feedback",
+        "drafts",
         "attempts",
         "rollbacks",
     }

@@ -41,5 +41,5 @@ def entries(state: RunState) -> int:
     """Roughly how many entries a snapshot of this state would hold: what decides when the next one is due."""
     world, record = state.world, state.record
     size = len(world.values) + len(world.files) + len(world.outputs) + len(world.visits) + len(world.entries)
-    size += len(record.ended) + len(record.remarks) + len(record.decisions) + len(record.calls)
+    size += len(record.ended) + len(record.remarks) + len(record.decisions) + len(record.calls) + len(record.talk)
     return size * (1 + len(state.marks))
