@@ -242,6 +242,42 @@ def test_another_approach_means_another_design(talk: Sit):
     assert "The approach: Small database" in one.open.prompt
 
 
+def test_a_discussion_is_the_revising_prompt_with_the_talk_and_the_answers(talk: Sit):
+    one = talk(brainstormer=by_phase(questions=[questions(3), questions(3), questions(3)]))
+    one.decide(AGREE["exploration"]).draft(q1="a file")
+    one.decide("Discuss", "Why does q2 matter?").decide("Discuss", "And q3?")
+    first, second, third = one.asked("brainstormer", "questions")
+    assert "Step: questions. Ask what changes" in first
+    assert "Why does q2 matter?" not in first
+    order = ("notes.py keeps everything in memory", "Step: questions, revised", "Why does q2 matter?", "a file", "And q3?")
+    places = [third.rindex(part) for part in order]
+    assert places == sorted(places)
+    assert "And q3?" not in second
+
+
+def test_a_replaced_answer_is_said_to_be_replaced(talk: Sit):
+    revised = questions(0, "q2", "q3", "where", reply="Better asked this way.")
+    revised["list"][2] |= {"replaces": "q1", "text": "Where shall the journal live?"}  # type: ignore[index]
+    one = talk(brainstormer=by_phase(questions=[questions(3), revised]))
+    one.decide(AGREE["exploration"]).draft(q1="a file", q3="on every key")
+    one.decide("Discuss", "q1 is not the question")
+    note = next(field.note for field in one.open.fields if field.id == "where")
+    assert "replaces" in note
+    assert "a file" in note
+    one.decide("Done", where="beside the notes")
+    assert one.context["answers"]["where"] == "beside the notes"  # type: ignore[index]
+    assert "on every key" in one.file("answers.md")
+    assert "a file" not in one.file("answers.md")
+
+
+def test_a_discussed_section_is_answered_and_a_revised_one_changed(talk: Sit):
+    one = talk(brainstormer=by_phase(triage=triage("straightforward")))
+    one.decide(AGREE["straightforward"]).decide("Discuss", "Why a journal?").decide("Revise", "Say where it lives")
+    _, discussed, revised = one.asked("brainstormer", "design")
+    assert "They want to talk about it first" in discussed
+    assert "They asked for changes" in revised
+
+
 # --- when things go wrong ---------------------------------------------------------------------------------------------
 
 
@@ -260,6 +296,29 @@ def test_prose_instead_of_an_assessment_is_shown_and_the_person_goes_on_by_hand(
     ]
     one.decide("Override — needs exploration")
     assert one.phase == "questions"
+
+
+def test_a_dropped_answer_is_sent_back(talk: Sit):
+    lost = questions(0, "q2", "q3", "q4")
+    one = talk(brainstormer=by_phase(questions=[questions(3), lost, questions(0, "q1", "q2")]))
+    one.decide(AGREE["exploration"]).draft(q1="a file")
+    one.decide("Discuss", "Fewer, please")
+    assert "answered is gone" in one.asked("brainstormer", "questions")[2]
+    assert [field.id for field in one.open.fields] == ["q1", "q2"]
+
+
+def test_a_question_may_not_lose_the_option_that_was_its_answer(talk: Sit):
+    changed = questions(3)
+    changed["list"][0]["options"] = ["the cloud", "a database"]  # type: ignore[index]
+    one = talk(brainstormer=by_phase(questions=[questions(3), changed, questions(3)]))
+    one.decide(AGREE["exploration"]).draft(q1="a file").decide("Discuss", "What about the cloud?")
+    assert "no longer among the options" in one.asked("brainstormer", "questions")[2]
+
+
+def test_what_was_deferred_may_be_dropped(talk: Sit):
+    one = talk(brainstormer=by_phase(questions=[questions(3), questions(0, "q4")]))
+    one.decide(AGREE["exploration"]).decide("Done").decide("Back to questions").decide("Discuss", "Other ones, please")
+    assert [field.id for field in one.open.fields] == ["q4"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 6, 12])
