@@ -47,6 +47,7 @@ def play(
     schema: object = None,
     heard: list[Progress] | None = None,
     speed: str = "0",
+    writes: tuple[str, ...] = (),
 ) -> Answer:
     options = {} if recording is None else {"recording": recording}
     agent = Agent(name="analyst", kind="recorded", recorded="demo", options=options)
@@ -54,7 +55,7 @@ def play(
         {"id": f"FB-{n}", "kind": "correction", "text": text, "target": ""} for n, text in enumerate(remarks, 1)
     )
     assignment = Assignment(
-        "r", "R1/0/analyst", attempt, agent, "Go.", {"n.md": b"limit 7"}, (), schema, round, phase, said
+        "r", "R1/0/analyst", attempt, agent, "Go.", {"n.md": b"limit 7"}, writes, schema, round, phase, said
     )
     agents = Agents("/nowhere", {"RECONVENE_DEMO_SPEED": speed})
     return asyncio.run(agents.run(assignment, (heard if heard is not None else []).append))
@@ -181,3 +182,12 @@ def test_figures_are_read_as_people_write_them() -> None:
     assert last_stated("yes|no", ["yes", "NO"]) == "NO"
     assert stated_number("x", [], default=4) == 4
     assert asserted("Nothing denied, 5.5 and 1,000.") == "Nothing denied, 5.5 and 1,000."
+
+
+def test_where_one_file_is_asked_for_and_none_is_recorded_what_is_said_is_that_file() -> None:
+    said = [{"says": "# Plan {{ round }}"}]
+    assert play(recording=said, writes=("round_2/plan.md",), round=2).files == {"round_2/plan.md": b"# Plan 2"}
+    assert play(recording=said, writes=("*.md",)).files == {}
+    assert play(recording=[{"says": "  "}], writes=("plan.md",)).files == {}
+    own = [{"says": "done", "files": {"plan.md": "mine"}}]
+    assert play(recording=own, writes=("plan.md",)).files == {"plan.md": b"mine"}
