@@ -9,6 +9,7 @@ import msgspec
 
 from reconvene.app.engine import Engine
 from reconvene.core import scope, views
+from reconvene.core.checkpoint import render_with
 from reconvene.core.events import RoundClosed, RoundUndone
 from reconvene.core.evolve import evolve
 from reconvene.core.paths import unified_diff
@@ -49,6 +50,15 @@ def show(engine: Engine, run: str) -> dict[str, object]:
         "failures": list(record.failures),
         "errors": list(record.errors),
     }
+
+
+def closing(engine: Engine, run: str) -> str:
+    """What the workflow says of a run that has ended; "" where it says nothing."""
+    session = engine.session(run)
+    text = session.book.workflow.closing if session.state.ended else ""
+    failed: list[str] = []
+    said = render_with(text, session.state, session.book, failed.append) if text else ""
+    return "" if failed else said.strip()
 
 
 def tasks(state: RunState) -> list[dict[str, object]]:

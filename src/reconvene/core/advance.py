@@ -244,6 +244,8 @@ def _closed(turn: Turn, frame: Frame) -> bool:
             return False  # an effect: see plan
         return checks.apply_rules(turn, frame, round_.serial)
     point = turn.phase.checkpoint
+    if turn.phase.track is not None:
+        rendering.render(turn)  # what a round came to is on file before the next one begins, asked about or not
     if point is None:
         return _go_on(turn, frame, round_.ended_by)
     where = f"condition after round {round_.serial}"

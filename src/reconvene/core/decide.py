@@ -110,7 +110,7 @@ def _decide(
         raise Bug(f"{point.phase} has no checkpoint")
     option = definition.options[offered.index] if offered.index >= 0 else Option(label=offered.label)
     move = option.then
-    leaving = isinstance(move, Continue | End)
+    leaving = _leaves(option)
     given = answers.merge(turn, offered, command.fields, leaving=leaving)
     agents = answers.chosen_agents(offered, given)
     if isinstance(move, Again) and agents:
@@ -153,6 +153,16 @@ def _decide(
     if fresh:
         turn.emit(e.SkipsChanged(at=turn.now, added=fresh))
     _move(turn, move, command.by, undone=undone)
+
+
+def _leaves(option: Option) -> bool:
+    """Whether the answers to the checkpoint's fields are final. Who takes the round back, or gives up, owes none."""
+    match option.then:
+        case Continue():
+            return not option.undo
+        case End(status=status):
+            return status != "aborted"
+    return False
 
 
 def _decision_name(option: Option) -> str:

@@ -401,6 +401,7 @@ TEMPLATE_ROOTS = frozenset(
         "run",
         "workflow",
         "started",
+        "updated",
         "decisions",
         "attempts",
         "rollbacks",
@@ -416,5 +417,6 @@ def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) 
         "run": state.run,
         "workflow": book.workflow.name,
         "started": state.started,
+        "updated": state.updated,
     }
     return scope

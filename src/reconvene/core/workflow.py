@@ -254,4 +254,5 @@ class Workflow(Struct, frozen=True, omit_defaults=True):
     run_id: str = ""  # template of ids, "" = "<name>-<n>"
     workspace: str = ""  # template of the folder, "" = "runs/<run id>" beside the state
     reopen: str = ""
+    closing: str = ""  # template of what is said when a run has ended
     outcome: str = ""  # expression: what a run that reached its end came to, a text or {outcome, status}

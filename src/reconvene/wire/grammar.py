@@ -63,6 +63,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "phases": Key(ListOf(Table("phase"), 1), "the work, in order", required=True),
         "files": Key(ListOf(Table("file")), "files rendered from the run's record"),
         "reopen": Key(Text(), "the phase at which a completed run may be taken up again"),
+        "closing": Key(Text(), "what is said when a run has ended; a template"),
         "outcome": Key(_EXPRESSION, "what a run that reached its end came to: a text, or {outcome, status, why}"),
     },
     "input": {

@@ -85,6 +85,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         workspace=_workspace(reading, root),
         reopen=_reopen(root, places),
         outcome=reading.expression(root, "outcome"),
+        closing=reading.template(root, "closing"),
     )
 
 

@@ -36,6 +36,7 @@ from typing import NamedTuple
 
 from reconvene.adapters.agents.answers import from_result
 from reconvene.adapters.agents.figures import last_stated, millions_in, number_in
+from reconvene.adapters.agents.paths import only_literal
 from reconvene.core.events import Usage
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener, Progress
@@ -181,10 +182,16 @@ def _perform(recording: _Recording, entry: Mapping[str, object], assignment: Ass
     files = entry.get("files") or {}
     if not isinstance(files, Mapping):
         raise _bad(assignment, "`files` should be a mapping of path to text")
-    result["files"] = {str(path): _rendered(text, scope) for path, text in files.items()}
+    result["files"] = {str(path): _rendered(text, scope) for path, text in files.items()} or _spoken(assignment, result)
     if "value" in entry:
         result["value"] = _rendered_within(entry["value"], scope)
     return result
+
+
+def _spoken(assignment: Assignment, result: Mapping[str, object]) -> dict[str, str]:
+    """As with a model: where one file is asked for and none is given, what it says is that file."""
+    single, text = only_literal(assignment.writes), str(result["text"])
+    return {single: text} if single and text.strip() else {}
 
 
 def _fact(spec: object, assignment: Assignment, scope: Mapping[str, object]) -> object:

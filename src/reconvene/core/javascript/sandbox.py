@@ -164,6 +164,9 @@ function settle(data) {
 
 const quote = value => stringify(apply(wellFormed, value, []));
 
+// A long text put together with + stays in pieces inside the engine, and cannot be handed out; join makes it one.
+const flat = (...parts) => parts.join('');
+
 function encode(value) {
   switch (typeof value) {
     case 'string': return quote(value);
@@ -176,7 +179,7 @@ function encode(value) {
   const parts = [];
   if (isArray(value)) {
     for (let at = 0; at < value.length; at++) parts.push(encode(value[at]));
-    return `[${parts.join()}]`;
+    return flat('[', parts.join(), ']');
   }
   const kind = getPrototypeOf(value);
   if (kind === Moment.prototype) return quote(apply(iso, value, []));
@@ -184,8 +187,8 @@ function encode(value) {
     const name = kind.constructor?.name ?? 'special object';
     throw new Absent(`the result holds a ${name}; give plain values, lists and objects ([...set] lists a set)`);
   }
-  for (const name of keys(value)) if (value[name] !== undefined) parts.push(`${quote(name)}:${encode(value[name])}`);
-  return `{${parts.join()}}`;
+  for (const name of keys(value)) if (value[name] !== undefined) parts.push(flat(quote(name), ':', encode(value[name])));
+  return flat('{', parts.join(), '}');
 }
 
 function describe(error) {
@@ -199,7 +202,7 @@ function run(program, given, mode) {
     const value = apply(program, undefined, settle(parse(given)));
     return mode === 'truth' ? `${!!value}` : encode(value);
   } catch (error) {
-    return `!${quote(describe(error))}`;
+    return flat('!', quote(describe(error)));
   }
 }
 return run;

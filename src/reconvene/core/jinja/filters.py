@@ -66,6 +66,19 @@ def _date(value: object, time: bool = True) -> str:
     return f"{moment:%Y-%m-%d %H:%M}" if time else f"{moment:%Y-%m-%d}"
 
 
+def _duration(value: object, until: object) -> str:
+    """From one moment to another, in the largest unit that fits: "2 hours", "45 minutes"."""
+    try:
+        seconds = (datetime.fromisoformat(str(until)) - datetime.fromisoformat(str(value))).total_seconds()
+    except (ValueError, TypeError):
+        raise ValueError(f"'duration' needs two ISO dates, not '{value}' and '{until}'") from None
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = round(seconds / size)
+            return f"{count} {unit}{'s' if count != 1 else ''}"
+    return "less than a minute"
+
+
 def _quote_lines(value: object) -> str:
     text = shown(value)
     _bound(len(text) + 2 * text.count("\n"), "quote_lines")
@@ -156,6 +169,7 @@ def _bound(size: int, name: str) -> None:
 FILTERS: dict[str, Callable[..., object]] = {
     "json": as_json,
     "date": _date,
+    "duration": _duration,
     "quote_lines": _quote_lines,
     "replace": _replace,
     "indent": _indent,

@@ -125,6 +125,9 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
             if summary["status"] not in OPEN:
                 decider.ended()
             report(call, summary, brief=decider.shows)
+            if summary["status"] not in OPEN and not call.as_json:
+                if said := queries.closing(engine, run):
+                    say(f"\n{said}")
             if summary["status"] == "completed" and not call.as_json:
                 _tell_open(call, engine, run)
             keep_history(engine, run)

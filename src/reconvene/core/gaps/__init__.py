@@ -1,0 +1,1 @@
+"""Gaps of a specification: their identity, lifecycle, convergence and conflicts. Pure; the state is one JSON value."""

@@ -1,0 +1,249 @@
+"""What one round's outputs do to the gaps: the engineer proposes, splits and answers, the reviewer judges.
+
+One job: parsed outputs → moves of the ledger and of the issues. Verdicts come from the reviewer's words alone: a gap
+without one stays as it was. It must not know how outputs are written, nor who converges.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from reconvene.core.gaps.book import Check, Decision, Gap, Issue, Proposal, is_open
+from reconvene.core.gaps.ledger import Ledger, Origin
+from reconvene.core.gaps.lists import Found
+from reconvene.core.gaps.markdown import at_lines, clip
+from reconvene.core.gaps.names import Counter, canonical
+from reconvene.core.gaps.proposals import Proposals, Resolution
+from reconvene.core.gaps.review import Judged, Raised, Review
+from reconvene.core.gaps.verdicts import strictest
+from reconvene.core.gaps.vocabulary import GRAVE
+
+ENGINEER = "engineer"
+REVIEWER = "reviewer"
+_RULED = re.compile(
+    r"\b(?:decision|decided|ruling|ruled|option [a-c]|as (?:the )?(?:user|person|owner))", re.IGNORECASE
+)
+
+
+def file_of(role: str, round: int) -> str:
+    return f"round_{round:03d}/{role}.md"
+
+
+def place(role: str, round: int, lines: str) -> str:
+    return at_lines(file_of(role, round), lines)
+
+
+# The engineer
+
+
+def propose(ledger: Ledger, output: Proposals) -> list[str]:
+    """Takes the proposals in; gives the ids whose criticised section came back unchanged."""
+    file = file_of(ENGINEER, ledger.round)
+    for resolution in output.resolutions:
+        source = _meant(ledger, resolution)
+        origin = Origin(ENGINEER, file, source=source.id if source else "")
+        _raise(ledger, list(resolution.new), origin)
+    _raise(ledger, list(output.new), Origin(ENGINEER, file))
+    for owner, name in output.named_new:
+        source = ledger.find(owner)
+        if ledger.find(name) is None:
+            ledger.raise_one(Found(name, ""), Origin(ENGINEER, file, source=source.id if source else ""))
+    unchanged = []
+    seen: set[str] = set()
+    for resolution in output.resolutions:
+        gap = _meant(ledger, resolution)
+        if gap is None:
+            _not_known(ledger, resolution.gap or resolution.title, resolution.title, "its section counts for nothing")
+        elif gap.id in seen:
+            ledger.book.notice(
+                ledger.round, "DUPLICATE_GAP", f"{gap.id} has two sections; the first one counts.", gap.id
+            )
+        else:
+            seen.add(gap.id)
+            unchanged += [gap.id] if _solve(ledger, gap, resolution) else []
+    _obeyed(ledger, output)
+    return unchanged
+
+
+def _raise(ledger: Ledger, found: list[Found], origin: Origin) -> None:
+    """Parts of an existing gap split it, wherever they are listed."""
+    parts: dict[str, list[Found]] = {}
+    for one in found:
+        parent = ledger.find(one.parent) if one.parent else None
+        if parent is not None and is_open(parent):
+            parts.setdefault(parent.id, []).append(one)
+    for name, children in parts.items():
+        ledger.split(ledger.book.gaps[name], children, origin)
+    taken = [one for children in parts.values() for one in children]
+    ledger.raise_all([one for one in found if one not in taken], origin)
+
+
+def _meant(ledger: Ledger, resolution: Resolution) -> Gap | None:
+    return ledger.find(resolution.gap) if resolution.gap else ledger.titled(resolution.title)
+
+
+def _not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
+    near = ledger.unknown(name, title)
+    meant = f"; {near} was probably meant" if near else ""
+    ledger.book.notice(ledger.round, "UNKNOWN_GAP", f"{clip(name, 60)} is not a known gap{meant}: {so}.", near)
+
+
+def _solve(ledger: Ledger, gap: Gap, resolution: Resolution) -> bool:
+    """One solution taken in. True when the section was criticised and is as it was."""
+    proposal = Proposal(
+        ledger.round, resolution.digest, place(ENGINEER, ledger.round, resolution.lines), resolution.quote
+    )
+    criticised = gap.state == "needs revision" or any(
+        issue.gap == gap.id and issue.state in ("open", "disputed") for issue in ledger.book.issues.values()
+    )
+    same = gap.proposal is not None and gap.proposal.digest == proposal.digest and gap.proposal.round < ledger.round
+    gap = msgspec.structs.replace(
+        gap,
+        proposal=proposal,
+        confidence=resolution.confidence or gap.confidence,
+        blocked_by=resolution.blocked_by or gap.blocked_by,
+        question=resolution.question,
+    )
+    ledger.put(gap)
+    if not is_open(gap):
+        return False
+    if resolution.parts and ledger.split(
+        gap, list(resolution.parts), Origin(ENGINEER, file_of(ENGINEER, ledger.round))
+    ):
+        return False
+    if resolution.question:
+        ledger.move(gap, gap.state, ENGINEER, f"waits for a person: {resolution.question}")
+        return False
+    ledger.move(gap, "proposed", ENGINEER, "the section is unchanged" if same else "")
+    return criticised and same
+
+
+def takes_up(decision: Decision, output: Proposals) -> bool:
+    """The output names the issue, or speaks of a decision where it deals with the gap."""
+    if decision.issue and decision.issue in output.issues:
+        return True
+    if not decision.gap:
+        return not decision.issue
+    about = [one.body for one in output.resolutions if canonical(one.gap) == canonical(decision.gap)]
+    about += [line for line in output.said.split("\n") if decision.gap in line.upper()]
+    return any(_RULED.search(text) for text in about)
+
+
+def _obeyed(ledger: Ledger, output: Proposals) -> None:
+    for at, decision in enumerate(ledger.book.decisions):
+        if decision.due:
+            done = takes_up(decision, output)
+            ledger.book.decisions[at] = msgspec.structs.replace(decision, due=not done, obeyed=done)
+            if not done:
+                what = decision.issue or decision.gap
+                ledger.book.notice(
+                    ledger.round, "DECISION_IGNORED", f"The decision on {what} was not taken up.", decision.gap
+                )
+
+
+# The reviewer
+
+
+def judge(ledger: Ledger, output: Review) -> list[str]:
+    """Takes the review in; gives the ids that were sent back in it."""
+    book = ledger.book
+    book.verdict = output.overall
+    book.checks = [Check(text, done) for text, done in output.checks]
+    _raise(ledger, list(output.new), Origin(REVIEWER, file_of(REVIEWER, ledger.round)))
+    by_gap: dict[str, list[Judged]] = {}
+    for judged in output.verdicts:
+        gap = ledger.find(judged.gap)
+        if gap is None:
+            _not_known(ledger, judged.gap, "", "its verdict counts for nothing")
+        else:
+            by_gap.setdefault(gap.id, []).append(judged)
+    if approves_all(output):
+        for gap in list(book.gaps.values()):
+            if gap.state == "proposed" and gap.proposal is not None and gap.proposal.round == ledger.round:
+                by_gap[gap.id] = [Judged(gap.id, "approved", "", 0)]
+    sent_back = [name for name, judged in by_gap.items() if _verdict(ledger, book.gaps[name], judged)]
+    if output.overall == "APPROVE" and sent_back:
+        names = ", ".join(sent_back)
+        book.notice(ledger.round, "CONTRADICTION", f"The review says APPROVE and sends back {names}: they stay open.")
+    _take_issues(ledger, output.issues)
+    return sent_back
+
+
+def approves_all(output: Review) -> bool:
+    """Nothing found, the checks listed, APPROVE: the seed's own form, which names no gap and means all of the round."""
+    grave = any(issue.severity in GRAVE for issue in output.issues)
+    checked = any(done for _, done in output.checks) and all(done for _, done in output.checks)
+    return output.overall == "APPROVE" and checked and not (output.verdicts or output.new or grave)
+
+
+def _verdict(ledger: Ledger, gap: Gap, judged: list[Judged]) -> bool:
+    """One gap's verdict taken in. True when it was sent back."""
+    verdict = strictest([one.verdict for one in judged])
+    note = clip(" ".join(dict.fromkeys(one.note for one in judged if one.note)), 600)
+    if len({one.verdict in ("approved", "approved with note") for one in judged}) > 1:
+        ledger.book.notice(
+            ledger.round, "TWO_VERDICTS", f"{gap.id} has two verdicts in one review; the stricter one counts.", gap.id
+        )
+    if verdict in ("approved", "approved with note"):
+        _approve(ledger, gap, note)
+        return False
+    return _send_back(ledger, gap, verdict, note)
+
+
+def _approve(ledger: Ledger, gap: Gap, note: str) -> None:
+    if gap.proposal is None:
+        if is_open(gap):
+            ledger.book.notice(
+                ledger.round, "NOTHING_PROPOSED", f"{gap.id} was approved without a proposal: it stays open.", gap.id
+            )
+        return
+    this_round = gap.proposal.round == ledger.round
+    if is_open(gap) or (gap.state in ("deferred", "accepted") and this_round):
+        gap = msgspec.structs.replace(gap, note=note, question="", rejections=0)
+        ledger.move(gap, "resolved", REVIEWER, note)
+
+
+def _send_back(ledger: Ledger, gap: Gap, verdict: str, note: str) -> bool:
+    if gap.proposal is None or gap.state in ("accepted", "deferred", "merged"):
+        return False  # nothing to send back, or a person has spoken
+    gap = msgspec.structs.replace(gap, note=note, rejections=gap.rejections + 1)
+    match gap.state:
+        case "resolved":
+            ledger.move(gap, "open", REVIEWER, f"reopened: {verdict}. {note}")
+        case "split":
+            ledger.move(gap, "needs revision", REVIEWER, f"reopened: the split was sent back. {note}")
+        case _:
+            ledger.move(gap, "needs revision", REVIEWER, f"{verdict}. {note}" if note else verdict)
+    return True
+
+
+def _take_issues(ledger: Ledger, raised: tuple[Raised, ...]) -> None:
+    book = ledger.book
+    counter = Counter([*book.issues, *(one.id for one in raised)])
+    seen: set[str] = set()
+    for one in raised:
+        name = one.id or counter.next(f"ISSUE-R{ledger.round}")
+        gap = ledger.find(one.gap) if one.gap else None
+        if one.gap and gap is None:
+            _not_known(ledger, one.gap, "", f"{name} belongs to no gap")
+        if name in seen:
+            fresh = counter.next(f"ISSUE-R{ledger.round}")
+            book.notice(ledger.round, "DUPLICATE_ISSUE", f"{name} is used twice; the second one is kept as {fresh}.")
+            name = fresh
+        seen.add(name)
+        before = book.issues.get(name)
+        if before is not None and before.state in ("decided", "waived", "false alarm"):
+            continue  # a person has spoken
+        severity = one.severity or (before.severity if before else None) or "MEDIUM"
+        book.issues[name] = Issue(
+            id=name,
+            gap=gap.id if gap else (before.gap if before else ""),
+            severity=severity,
+            title=one.title or (before.title if before else ""),
+            text=one.text or (before.text if before else ""),
+            where=place(REVIEWER, ledger.round, one.lines),
+            round=ledger.round,
+            digest=gap.proposal.digest if gap and gap.proposal else "",
+        )

@@ -1,0 +1,229 @@
+"""A spec refinement with scripted agents: real log, real files, a clock that ticks a minute at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from reconvene.adapters.git import GitHistory
+from reconvene.adapters.workspace import FolderWorkspace
+from reconvene.app import queries
+from reconvene.app.engine import Engine
+from reconvene.core import commands as c
+from reconvene.core.events import AttemptEnded, CheckpointOpened
+from reconvene.core.feedback import parse_remark
+from reconvene.core.state import RunState
+from reconvene.core.workflow import Workflow
+from reconvene.ports import Assignment
+from reconvene.testing.scripted import ScriptedAgents
+from reconvene.wire.workflow import load_workflow
+from reconvene.wiring import open_log
+
+from .conftest import WORKFLOWS
+
+FOLDER = WORKFLOWS / "spec-refinement"
+SPEC = """# Parcel Lockers
+
+How parcels get into a locker and out again.
+
+## Flow
+
+1. The courier opens a box and puts the parcel in.
+2. The customer gets a code and fetches it.
+
+## Limits
+
+A parcel stays for a while.
+"""
+GAPS = """# Gaps
+
+- GAP-BOX-001 (HIGH, blocking): What if no box is free?
+- GAP-BOX-002 (HIGH, blocking): How is the code made and checked?
+- GAP-BOX-003 (MEDIUM): How long is "a while"?
+- GAP-BOX-004 (LOW): What does the screen say at night?
+"""
+Script = Callable[[Assignment], object] | str
+
+
+class Ticks:
+    """A minute later at every look."""
+
+    def __init__(self) -> None:
+        self._minutes = 0
+
+    def now(self) -> str:
+        self._minutes += 1
+        hours, minutes = divmod(self._minutes, 60)
+        return f"2026-03-02T{9 + hours:02d}:{minutes:02d}:00.000Z"
+
+
+# --- what the agents write, in their formats -----------------------------------------------------------------------------
+
+
+def proposal(gap: str, solution: str = "", *, new: Sequence[str] = (), confidence: str = "HIGH") -> str:
+    rule = solution or f"For {gap} the locker follows one written rule, and says so on its screen."
+    opened = "\n".join(f"- {line}" for line in new) or "None."
+    return (
+        f"## Gap Resolution: {gap}\n\n**Gap:** {gap}\n\n**Confidence:** {confidence}\n\n"
+        f"### Proposed Solution\n\n{rule}\n\n### Examples\n\nA parcel on a Monday, fetched on a Tuesday.\n\n"
+        f"### Trade-offs\n\nIt is simple, and it costs a box now and then.\n\n### New Gaps Introduced\n\n{opened}\n"
+    )
+
+
+def proposals(n: int, *parts: str) -> str:
+    return f"# Engineer Proposals - Round {n}\n\n" + "\n".join(parts)
+
+
+def disagree(issue: str, why: str, instead: str = "") -> str:
+    alternative = f"**Alternative View:** {instead}\n\n" if instead else ""
+    return (
+        f'## Response to {issue}\n\n**Reviewer Concern:** "as written"\n\n**Engineer Position:** DISAGREE\n\n'
+        f"**Rationale:** {why}\n\n{alternative}**Request:** Escalate to user for decision\n"
+    )
+
+
+def review(
+    n: int, verdicts: Mapping[str, str], *, issues: Sequence[str] = (), new: Sequence[str] = (), approve: bool = False
+) -> str:
+    judged = "\n".join(f"{at}. {gap}: as proposed - **{word}**" for at, (gap, word) in enumerate(verdicts.items(), 1))
+    raised = "\n".join(f"- {line}" for line in issues) or "None."
+    opened = "\n".join(f"- {line}" for line in new) or "None."
+    return (
+        f"## Review: Round {n} - as it stands\n\n### Proposals Reviewed\n{judged}\n\n### Issues\n{raised}\n\n"
+        "### Completeness Checks\n- [x] Every proposal has a rule for failure\n- [x] Names are those of the draft\n\n"
+        f"### New Gaps Identified\n{opened}\n\n### Recommendation\n"
+        f"**{'APPROVE' if approve else 'REVISE'}** - as the verdicts say.\n"
+    )
+
+
+def said(text: str) -> Callable[[Assignment], object]:
+    """An output that is the one file asked for."""
+    return lambda work: {"text": "done", "files": {work.writes[0]: text} if work.writes and text else {}}
+
+
+def _summary(work: Assignment) -> object:
+    return f"Round {work.round} brought what the verdicts say. The mediator has nothing to decide."
+
+
+def _final(work: Assignment) -> object:
+    text = SPEC + "\n## Known Limitations\n\nAs listed in status.md. " + "All that was approved is worked in. " * 3 + "\n"
+    return {"text": "done", "files": {work.writes[0]: text}}
+
+
+# --- the run -------------------------------------------------------------------------------------------------------------
+
+
+class Refinement:
+    """Replies of engineer and reviewer are taken in order, the last one repeats; `found` is what the reviewer finds."""
+
+    def __init__(
+        self,
+        folder: Path,
+        engineer: Sequence[Script] = (),
+        reviewer: Sequence[Script] = (),
+        *,
+        found: Sequence[Script] = (),
+        spec: str = SPEC,
+        gaps: str | None = GAPS,
+        mediator: Callable[[Assignment], object] | None = None,
+        workflow: Workflow | None = None,
+        **settings: object,
+    ) -> None:
+        self._left = {"engineer": list(engineer), "reviewer": list(reviewer), "find": list(found)}
+        self._mediator = mediator or (lambda work: _final(work) if work.phase == "final" else _summary(work))
+        self.agents = ScriptedAgents({"engineer": self._next, "reviewer": self._next, "mediator": self._mediator})
+        home = str(folder / "home")
+        self.engine = Engine(
+            open_log(home),
+            Ticks(),
+            self.agents,
+            lambda run, place: FolderWorkspace(place, f"{home}/{run}.json"),
+            lambda: GitHistory(f"{home}/history.git"),
+            home,
+        )
+        inputs: dict[str, object] = {"spec": spec, "spec_name": "lockers"} | ({"gaps": gaps} if gaps is not None else {})
+        self.run = self.engine.start(workflow or load_workflow(FOLDER), inputs, settings=settings, by="ann")
+        self.state: RunState = self.engine.drive_sync(self.run)
+
+    def _next(self, work: Assignment) -> object:
+        replies = self._left["find" if work.phase == "find" else work.agent.name]
+        reply = replies.pop(0) if len(replies) > 1 else replies[0]
+        return said(reply)(work) if isinstance(reply, str) else reply(work)
+
+    def close(self) -> None:
+        asyncio.run(self.engine.close())
+
+    # --- the person ---
+
+    def decide(self, option: str, *remarks: str, **fields: object) -> Refinement:
+        return self.answer(option, fields, *remarks)
+
+    def answer(self, option: str, fields: Mapping[str, object], *remarks: str) -> Refinement:
+        heard = tuple(parse_remark(text) for text in remarks)
+        command = c.AnswerCheckpoint(self.open.id, option, dict(fields), heard, by="ann")
+        self.engine.submit(self.run, command)
+        self.state = self.engine.drive_sync(self.run)
+        return self
+
+    # --- looking ---
+
+    @property
+    def open(self) -> CheckpointOpened:
+        assert self.state.world.open is not None, f"the run is {self.state.status} {self.state.outcome}"
+        assert not self.state.world.open.attention, self.state.world.open.prompt
+        return self.state.world.open
+
+    @property
+    def offered(self) -> list[str]:
+        return [option.label for option in self.open.options if option.available]
+
+    @property
+    def recommended(self) -> list[str]:
+        return [option.label for option in self.open.options if option.recommend]
+
+    def why_not(self, label: str) -> str:
+        return next(option.why_not for option in self.open.options if option.label == label)
+
+    @property
+    def gaps(self) -> dict[str, object]:
+        shown = queries.show(self.engine, self.run)
+        assert shown["errors"] == [], shown["errors"]
+        context = shown["context"]
+        assert isinstance(context, dict)
+        value = context["gaps"]
+        assert isinstance(value, dict)
+        return value
+
+    @property
+    def states(self) -> dict[str, str]:
+        rows = self.gaps["list"]
+        assert isinstance(rows, list)
+        return {str(row["id"]): str(row["state"]) for row in rows}
+
+    @property
+    def rows(self) -> list[tuple[int, int, int, int, int, int, str]]:
+        """The convergence table."""
+        rounds = self.gaps["rounds"]
+        assert isinstance(rounds, list)
+        return [tuple(row[key] for key in ("round", "start", "resolved", "new", "end", "net", "state")) for row in rounds]  # type: ignore[misc]
+
+    def file(self, path: str) -> str:
+        """As it lies in the workspace, and as the log has it: the same."""
+        recorded = queries.file(self.engine, self.run, path)
+        assert (Path(self.state.workspace) / path).read_bytes() == recorded
+        return recorded.decode()
+
+    @property
+    def files(self) -> list[str]:
+        root = Path(self.state.workspace)
+        return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+
+    @property
+    def attempts(self) -> list[tuple[str, str, str]]:
+        """(task, verdict, code) of everything tried."""
+        events = [event for _, event in self.engine.log.read(self.run) if isinstance(event, AttemptEnded)]
+        return [(event.task, event.verdict, event.why.partition(":")[0]) for event in events]
+
+    def prompts(self, agent: str) -> list[str]:
+        return [work.prompt for work in self.agents.of(agent)]

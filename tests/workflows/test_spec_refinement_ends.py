@@ -1,0 +1,333 @@
+"""Spec refinement: how it converges, what a person may choose, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from reconvene.core import commands as c
+from reconvene.errors import Refused
+
+from .refining import Refinement, Script, disagree, proposal, proposals, review
+
+Start = Callable[..., Refinement]
+ONE, TWO, THREE, FOUR = (f"GAP-BOX-00{n}" for n in range(1, 5))
+ALL = (ONE, TWO, THREE, FOUR)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    runs: list[Refinement] = []
+
+    def begin(*args: object, **more: object) -> Refinement:
+        runs.append(Refinement(tmp_path / str(len(runs)), *args, **more))  # type: ignore[arg-type]
+        return runs[-1]
+
+    yield begin
+    for run in runs:
+        run.close()
+
+
+def closing(n: int, *gaps: str, approve: bool = False) -> tuple[str, str]:
+    """A round in which these are proposed and approved."""
+    return proposals(n, *map(proposal, gaps)), review(n, dict.fromkeys(gaps, "APPROVED"), approve=approve)
+
+
+# --- the table of the seed -----------------------------------------------------------------------------------------------
+
+
+def seed_gap(n: int) -> str:
+    return f"GAP-SEED-{n:03d}"
+
+
+_SUBJECTS = (
+    "opening hours", "box sizes", "lost codes", "wet parcels", "power cuts", "broken doors", "refunds", "returns",
+    "children", "night light", "noise", "snow", "vandalism", "postcodes", "couriers", "insurance", "heavy goods", "animals",
+    "food", "screens", "languages", "receipts", "queues", "cameras", "keys", "wheels", "signs", "rain", "stairs", "fences",
+    "lamps", "dogs", "bells", "paint", "bolts", "roofs", "floors", "gates",
+)  # fmt: skip
+
+
+def seed_line(n: int) -> str:
+    severity = ("HIGH", "MEDIUM", "LOW")[n % 3]
+    return f"{seed_gap(n)} ({severity}{', blocking' if n > 20 and n <= 25 else ''}): What is the rule about {_SUBJECTS[n]}?"
+
+
+def seed_round(n: int, closed: range, new: range) -> tuple[str, str]:
+    ids = [seed_gap(k) for k in closed]
+    parts = [proposal(gap, new=[seed_line(k) for k in new] if gap == ids[0] else ()) for gap in ids]
+    return proposals(n, *parts), review(n, dict.fromkeys(ids, "APPROVED"))
+
+
+def diverged(start: Start, *further: tuple[str, str]) -> Refinement:
+    """25/3/2, 24/4/4, 24/1/5: the three rounds of the seed."""
+    rounds = [
+        seed_round(1, range(1, 4), range(26, 28)),
+        seed_round(2, range(4, 8), range(28, 32)),
+        seed_round(3, range(8, 9), range(32, 37)),
+        *further,
+    ]
+    gaps = "\n".join(f"- {seed_line(k)}" for k in range(1, 26))
+    run = start([one for one, _ in rounds], [two for _, two in rounds], gaps=gaps)
+    return run.decide("Continue").decide("Continue")
+
+
+def test_the_seeds_own_rounds_give_the_seeds_own_table(start: Start) -> None:
+    run = diverged(start)
+    assert run.rows == [
+        (1, 25, 3, 2, 24, 1, "CONVERGING"),
+        (2, 24, 4, 4, 24, 0, "STALLED (1)"),
+        (3, 24, 1, 5, 28, -4, "DIVERGENCE_WARNING"),
+    ]
+    assert (
+        "| Round | Gaps Start | Resolved | New | Gaps End | Net | State |\n"
+        "|-------|------------|----------|-----|----------|-----|-------|\n"
+        "| 1     | 25         | 3        | 2   | 24       | +1  | CONVERGING |\n"
+        "| 2     | 24         | 4        | 4   | 24       | 0   | STALLED (1) |\n"
+        "| 3     | 24         | 1        | 5   | 28       | -4  | DIVERGENCE_WARNING |\n"
+    ) in run.file("status.md")
+    assert "No net progress this round." in run.file("round_002/summary.md")
+    assert "No net progress this round." not in run.file("round_001/summary.md")
+    assert "Divergence Warning" not in run.file("round_002/summary.md")
+
+
+def test_the_warning_opens_the_checkpoint_and_offers_its_four_choices(start: Start) -> None:
+    run = diverged(start)
+    warning = run.gaps["warning"]
+    assert isinstance(warning, dict)
+    assert run.open.prompt.startswith(str(warning["line"]))
+    assert "Session Progress: Round 3 of max 10\nOpen Gaps: 28 (" in run.open.prompt
+    assert "Round 2: Resolved 4, Introduced 4 (Net: 0)\nRound 3: Resolved 1, Introduced 5 (Net: -4)" in run.open.prompt
+    assert {"Narrow scope", "Accept complexity", "Pause for input", "Force complete"} < set(run.offered)
+    assert run.recommended == ["Redo this round"], "net below -2: take it back"
+
+
+def test_without_a_warning_its_choices_are_not_offered(start: Start) -> None:
+    run = start(*zip(closing(1, ONE)))
+    assert run.offered == ["Continue", "Redo this round", "Drop this round and go on", "Abandon"]
+    assert run.recommended == ["Continue"]
+    assert run.why_not("Narrow scope") == "only offered with a divergence warning"
+    assert run.why_not("Reopen a deferred gap") == "no gap is deferred"
+
+
+def test_narrow_scope_defers_what_blocks_nothing(start: Start) -> None:
+    blocking = [seed_gap(k) for k in range(21, 26)]
+    run = diverged(start, closing(4, *blocking[:4])).decide("Narrow scope")
+    assert [gap for gap, state in run.states.items() if state not in ("resolved", "deferred")] == blocking[4:]
+    asked = run.prompts("engineer")[3]
+    named, _, rest = asked.partition("Work on these gaps: ")[2].partition("\n")
+    assert sorted(named.split(", ")) == blocking
+    assert rest.startswith("(The person narrowed the scope")
+    assert "**Scope:** blocking gaps only" in run.file("status.md")
+    assert run.rows[3][:6] == (4, 5, 4, 0, 1, 4)
+
+
+def test_a_deferred_gap_can_be_reopened_by_name(start: Start) -> None:
+    run = diverged(start, closing(4, seed_gap(21)), closing(5, seed_gap(22))).decide("Narrow scope")
+    assert run.states[seed_gap(9)] == "deferred"
+    run.answer("Reopen a deferred gap", {seed_gap(9): True})
+    assert run.states[seed_gap(9)] == "open"
+    assert run.states[seed_gap(10)] == "deferred"
+    assert seed_gap(9) in run.prompts("engineer")[4]
+
+
+def test_accept_complexity_begins_the_count_anew(start: Start) -> None:
+    run = diverged(start, seed_round(4, range(9, 10), range(37, 38))).decide("Accept complexity")
+    assert run.rows[3][-1] == "STALLED (1)"
+    assert "Narrow scope" not in run.offered
+
+
+def test_pause_for_input_needs_words_and_takes_them_to_the_engineer(start: Start) -> None:
+    run = diverged(start, closing(4, seed_gap(9)))
+    with pytest.raises(Refused, match="needs your words"):
+        run.decide("Pause for input")
+    run.decide("Pause for input", "new context: the lockers stand indoors")
+    assert "the lockers stand indoors" in run.prompts("engineer")[3]
+
+
+def test_force_complete_overrides_and_ends_with_known_gaps(start: Start) -> None:
+    run = diverged(start)
+    assert "Accept as complete" not in run.offered
+    run.decide("Force complete")
+    assert (run.state.status, run.state.outcome) == ("completed", "USER_APPROVED")
+    assert set(run.states.values()) == {"resolved", "accepted"}
+    status = run.file("status.md")
+    assert "**Status:** USER_APPROVED" in status
+    assert "| Accepted as-is | 28 |" in status
+    assert f"- {seed_gap(9)}: What is the rule about {_SUBJECTS[9]}? (accepted - high priority)" in status
+    assert run.file("specs/lockers_v1.0.md").startswith("# Parcel Lockers")
+
+
+def test_a_count_that_cries_wolf_is_put_right_by_the_first_line(start: Start) -> None:
+    gaps = "\n".join(f"- GAP-A-00{n} (HIGH): What is the rule about {_SUBJECTS[n]}?" for n in range(1, 6))
+    rounds = []
+    for n in range(1, 5):
+        new = [f"GAP-A-01{n} (LOW): What is the wording about {_SUBJECTS[n + 20]}?"]
+        rounds.append((proposals(n, proposal(f"GAP-A-00{n}", new=new)), review(n, {f"GAP-A-00{n}": "APPROVED"})))
+    run = start([one for one, _ in rounds], [two for _, two in rounds], gaps=gaps).decide("Continue")
+    assert [row[-1] for row in run.rows] == ["STALLED (1)", "DIVERGENCE_WARNING"]
+    first = run.open.prompt.splitlines()[0].lower()
+    assert "weight" in first
+    assert "converg" in first
+
+
+def test_how_long_a_stall_may_last_can_be_set(start: Start) -> None:
+    idle = [(proposals(n, proposal(ONE, f"Try {n}.")), review(n, {})) for n in range(1, 4)]
+    reviews = [review(n, {ONE: "APPROVED with note"}, new=[f"GAP-B-00{n} (LOW): Which {_SUBJECTS[n]}?"]) for n in (1,)]
+    run = start([one for one, _ in idle], [*reviews], stall=1)
+    assert run.rows[0][-1] == "DIVERGENCE_WARNING"
+
+
+# --- good enough ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["GAP-X-001 (CRITICAL): Who is hurt?", "GAP-X-001 (LOW, blocking): Which colour?"])
+def test_accepting_is_refused_while_something_critical_or_blocking_is_open(start: Start, line: str) -> None:
+    run = start(*zip(closing(1, "GAP-X-002")), gaps=f"- {line}\n- GAP-X-002 (LOW): Which font?\n")
+    assert "GAP-X-001" in run.why_not("Accept as complete")
+    assert "It cannot be accepted as complete yet:" in run.open.prompt
+    with pytest.raises(Refused, match="GAP-X-001"):
+        run.decide("Accept as complete")
+
+
+def test_every_open_high_gap_is_accepted_by_name(start: Start) -> None:
+    gaps = "- GAP-X-001 (HIGH): Who pays?\n- GAP-X-002 (LOW): Which font?\n- GAP-X-003 (MEDIUM): How many boxes?\n"
+    run = start(*zip(closing(1, "GAP-X-003")), gaps=gaps)
+    option = next(one for one in run.open.options if one.label == "Accept as complete")
+    assert [(field.id, field.type, field.required) for field in option.fields] == [("GAP-X-001", "confirm", True)]
+    with pytest.raises(Refused, match="needs an answer"):
+        run.decide("Accept as complete")
+    with pytest.raises(Refused, match="needs an answer"):
+        run.answer("Accept as complete", {"GAP-X-001": False})
+    run.answer("Accept as complete", {"GAP-X-001": True})
+    assert (run.state.status, run.state.outcome) == ("completed", "USER_APPROVED")
+    assert run.states == {"GAP-X-001": "accepted", "GAP-X-002": "accepted", "GAP-X-003": "resolved"}
+    status = run.file("status.md")
+    assert "| Resolved | 1 |\n| Accepted as-is | 2 |\n| Deferred | 0 |\n| Total | 3 |" in status
+    assert "- GAP-X-002: Which font? (accepted - low priority)" in status
+
+
+# --- the decision tree ---------------------------------------------------------------------------------------------------
+
+
+def test_nothing_open_and_approved_is_complete_without_a_question(start: Start) -> None:
+    run = start(*zip(closing(1, *ALL, approve=True)))
+    assert (run.state.status, run.state.outcome) == ("completed", "COMPLETE")
+    status = run.file("status.md")
+    assert "## Session Complete\n\n**Status:** COMPLETE\n**Rounds:** 1\n**Duration:** " in status
+    assert "### Known Limitations\nNone.\n" in status
+    assert "Final spec written to: `specs/lockers_v1.0.md`" in status
+    assert "round_001/summary.md" in run.files
+
+
+def test_nothing_open_without_approval_goes_on(start: Start) -> None:
+    run = start(*zip(closing(1, *ALL)))
+    assert run.gaps["open"] == 0
+    assert run.state.status == "waiting"
+    assert "Open Gaps: 0 (0 Critical, 0 High, 0 Medium, 0 Low)" in run.open.prompt
+
+
+def test_no_gaps_found_completes_at_once_and_says_so(start: Start) -> None:
+    run = start(gaps=None, found=["No gaps found.\n\n- [x] Every step has an actor\n- [x] Every limit has a number\n"])
+    assert (run.state.status, run.state.outcome) == ("completed", "COMPLETE")
+    assert [work.agent.name for work in run.agents.calls] == ["reviewer"]
+    assert "No gaps were found in this specification" in run.file("status.md")
+    assert run.file("specs/lockers_v1.0.md").startswith("# Parcel Lockers")
+
+
+def test_a_reviewer_who_cannot_list_gaps_is_no_proof_that_there_are_none(start: Start) -> None:
+    run = start(gaps=None, found=["hm"])
+    assert run.state.world.open is not None
+    assert run.state.world.open.attention
+    run.engine.submit(run.run, c.AnswerCheckpoint("", "Go on without it", by="ann"))
+    run.state = run.engine.drive_sync(run.run)
+    assert (run.state.status, run.state.outcome) == ("failed", "NO_GAPS_LISTED")
+    assert "--input gaps=FILE" in run.state.why
+
+
+def test_what_was_found_is_shown_before_the_first_round_and_may_be_looked_at_again(start: Start) -> None:
+    first = f"## {ONE}: What if no box is free?\n\n**Severity:** HIGH\n**Blocking:** yes\n\nNothing is said.\n"
+    second = first + f"\n## {TWO}: How is the code made?\n\n**Severity:** LOW\n**Blocking:** no\n\nNothing is said.\n"
+    run = start(*zip(closing(1, ONE)), gaps=None, found=[first, second])
+    assert run.offered == ["Begin", "Look again", "Abandon"]
+    run.decide("Look again", "missing factor: nobody says how the code is made")
+    assert list(run.states) == [ONE, TWO]
+    assert "nobody says how the code is made" in run.prompts("reviewer")[1]
+    assert run.decide("Begin").rows == [(1, 2, 1, 0, 1, 1, "CONVERGING")]
+
+
+def test_abandoning_counts_as_aborted_and_is_on_file(start: Start) -> None:
+    run = start(*zip(closing(1, ONE))).decide("Abandon", "we buy one instead")
+    assert (run.state.status, run.state.outcome) == ("aborted", "ABANDONED")
+    status = run.file("status.md")
+    assert "**Status:** ABANDONED" in status
+    assert "| Still open | 3 |" in status
+    assert "No specification was written." in status
+    assert not any(path.startswith("specs/") for path in run.files)
+
+
+def test_round_ten_is_a_stop_like_any_other_when_a_person_is_there(start: Start) -> None:
+    rounds = [closing(1, ONE), (proposals(2, proposal(TWO)), review(2, {TWO: "APPROVED"})), closing(3, THREE)]
+    run = start([one for one, _ in rounds], [two for _, two in rounds], max_rounds=2).decide("Continue")
+    assert "Session Progress: Round 2 of max 2" in run.open.prompt
+    assert "You may go on all the same." in run.open.prompt
+    assert run.decide("Continue").rows[-1][0] == 3
+
+
+# --- by itself -----------------------------------------------------------------------------------------------------------
+
+
+def test_auto_goes_on_without_a_stop_until_it_is_complete(start: Start) -> None:
+    rounds = [closing(1, ONE, TWO), closing(2, THREE), closing(3, FOUR, approve=True)]
+    run = start([one for one, _ in rounds], [two for _, two in rounds], auto=True)
+    assert (run.state.status, run.state.outcome) == ("completed", "COMPLETE")
+    assert run.state.record.checkpoints == 0
+    assert [f"round_00{n}/summary.md" in run.files for n in (1, 2, 3)] == [True] * 3
+    assert "Round 2 brought what the verdicts say" in run.file("round_002/summary.md")
+
+
+def test_auto_stops_at_max_rounds_as_failed_and_leaves_what_there_is(start: Start) -> None:
+    run = start(*zip(closing(1, ONE), closing(2, TWO), (proposals(3, proposal(THREE)), review(3, {}))), auto=True, max_rounds=4)
+    assert (run.state.status, run.state.outcome) == ("failed", "MAX_ROUNDS")
+    assert run.rows[-1][0] == 4
+    assert "status.md" in run.state.why
+    assert "specs/lockers_draft.md" in run.files
+    assert "specs/lockers_v1.0.md" not in run.files
+    status = run.file("status.md")
+    assert "**Status:** MAX_ROUNDS" in status
+    assert "| Still open | 2 |" in status
+    assert f"- {FOUR}: What does the screen say at night? (open - low priority)" in status
+
+
+def test_auto_asks_only_when_every_open_gap_waits_for_a_decision(start: Start) -> None:
+    gaps = f"- {ONE} (HIGH): What if no box is free?\n- {TWO} (LOW): How is the code made?\n"
+    issue = f"**ISSUE-R1-001** (HIGH, {ONE}): There is no rule for a full locker. A rule would settle it."
+    refuse = disagree("ISSUE-R1-001", "There always is a box.", "Count the boxes first.")
+    engineer: list[Script] = [
+        proposals(1, proposal(ONE)),
+        proposals(2, refuse, proposal(ONE, "As before."), proposal(TWO)),
+        proposals(3, proposal(ONE, "As ruled on ISSUE-R1-001, boxes are counted.")),
+    ]
+    reviewer: list[Script] = [
+        review(1, {ONE: "NEEDS REVISION"}, issues=[issue]),
+        review(2, {ONE: "NEEDS REVISION", TWO: "APPROVED"}),
+        review(3, {ONE: "APPROVED"}, approve=True),
+    ]
+    run = start(engineer, reviewer, gaps=gaps, auto=True)
+    assert run.rows[-1][0] == 2, "round 1 went by without a stop"
+    assert "Every open gap waits for your decision" in run.open.prompt
+    field = next(one for option in run.open.options if option.label == "Continue" for one in option.fields)
+    with pytest.raises(Refused, match="needs an answer"):
+        run.decide("Continue")
+    run.answer("Continue", {field.id: field.options[2]})
+    assert (run.state.status, run.state.outcome) == ("completed", "COMPLETE")
+    assert f"Ruling on ISSUE-R1-001 ({ONE}): {field.options[2]}" in run.prompts("engineer")[2]
+
+
+def test_both_silent_with_gaps_that_nobody_blocks_is_shown_to_a_person(start: Start) -> None:
+    run = start(["-"], ["-"], mediator=lambda work: "")
+    assert "A partial round: engineer, mediator" in run.open.prompt
+    assert run.recommended == ["Redo this round"]
+    assert set(run.states.values()) == {"open"}
