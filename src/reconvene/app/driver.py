@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 
+from reconvene.app.branch import Branch
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
 from reconvene.core.commands import Claim, Command, RecordAttempt, Resume
 from reconvene.core.plan import Effect, RunCheck, plan
 from reconvene.errors import UserError
-from reconvene.ports import AgentRunner, Assignment, Listener
+from reconvene.ports import AgentRunner, Assignment, Listener, Projects
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on a provider's advice to hold back
@@ -32,6 +33,7 @@ class Driver:
         by: str,
         door: str,
         judge_model: str = "",
+        projects: Projects | None = None,
     ) -> None:
         self._session = session
         self._runner = runner
@@ -41,6 +43,8 @@ class Driver:
         self._by = by
         self._door = door
         self._judge_model = judge_model
+        self._projects = projects
+        self._branch = Branch(projects, listener)
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Effect, asyncio.Task[None]] = {}
         self._begun: set[Effect] = set()  # of those, the ones that wait for nothing any more
@@ -66,6 +70,7 @@ class Driver:
             self._claim,
         )
         self._files.sync(session)
+        self._branch.sync(session.state)
         async with asyncio.TaskGroup() as group:
             ticks = group.create_task(self._tick())
             try:
@@ -115,7 +120,7 @@ class Driver:
             self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
         try:
-            work = assignment(session.state, session.book, effect)
+            work = assignment(session.state, session.book, effect, self._projects)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
@@ -134,7 +139,7 @@ class Driver:
 
     async def _attempt(self, effect: Effect, work: Assignment) -> Done:
         self._begun.add(effect)
-        return await run_task(self._runner, work, self._listener, self._judge_model)
+        return await run_task(self._runner, work, self._listener, self._judge_model, self._projects)
 
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""
@@ -157,3 +162,4 @@ class Driver:
             if outcome.error is not None:
                 raise outcome.error
         self._files.sync(session)
+        self._branch.sync(session.state)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import json
 import os
 import uuid
 from collections.abc import Callable, Mapping
 
 from reconvene.app import history
+from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
 from reconvene.app.session import Session, index_row
@@ -17,14 +19,25 @@ from reconvene.core.book import Book, to_json
 from reconvene.core.commands import AnswerCheckpoint, Command, Pause, Rollback, StartRun
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
+from reconvene.core.expressions import compile as compile_expression
 from reconvene.core.expressions import evaluate
 from reconvene.core.ids import digest_of
 from reconvene.core.paths import is_safe
 from reconvene.core.plan import plan
 from reconvene.core.state import EMPTY, RunState
-from reconvene.core.workflow import Workflow
+from reconvene.core.workflow import Setting, Workflow
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
-from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Progress, Workspace
+from reconvene.ports import (
+    AgentRunner,
+    Clock,
+    EventLog,
+    History,
+    Listener,
+    Progress,
+    Projects,
+    Surroundings,
+    Workspace,
+)
 from reconvene.wire import replies
 from reconvene.wire.workflow import pin
 
@@ -45,8 +58,12 @@ class Engine:
         history_for: Callable[[], History],
         home: str,
         judge_model: str = "",
+        projects: Projects | None = None,
+        surroundings: Surroundings | None = None,
     ) -> None:
         self.log = log
+        self._projects = projects
+        self._surroundings = surroundings
         self.home = home
         self._clock = clock
         self._runner = runner
@@ -70,7 +87,7 @@ class Engine:
     ) -> str:
         """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
         given = complete_inputs(workflow, inputs or {})
-        chosen = complete_settings(workflow, settings or {}, given)
+        chosen = complete_settings(workflow, settings or {}, given, self._surroundings)
         pinned, given_json, chosen_json = pin(workflow), to_json(given), to_json(chosen)
         blobs = {digest_of(data): data for data in (pinned, given_json, chosen_json)}
         digest = digest_of(pinned)
@@ -210,18 +227,29 @@ class Engine:
             session = self.session(run)
             if session.state.ended:
                 self._files(session).restore(session)
+                self._leave_project(session.state, listener)
                 return session
             claim = uuid.uuid4().hex[:12]
-            driver = Driver(session, self._runner, self._files(session), listener, claim, by, door, self._judge_model)
+            judge, projects = self._judge_model, self._projects
+            files = self._files(session)
+            driver = Driver(session, self._runner, files, listener, claim, by, door, judge, projects)
             self._drivers[run] = driver
             try:
                 await driver.drive()
             except BaseExceptionGroup as group:
                 raise _first(group) from None
+            if session.state.ended:
+                self._leave_project(session.state, listener)
             return session
         finally:
             self._drivers.pop(run, None)
             self._release(run, holder)
+
+    def _leave_project(self, state: RunState, listener: Listener) -> None:
+        """An ended run leaves its branch to the person, and no worktree behind."""
+        Branch(self._projects, listener).sync(state)
+        if self._projects is not None and state.record.project is not None:
+            self._projects.close(state.run)
 
     def _acquire(self, run: str) -> str:
         """Who holds the run's lease from now on, "" while somebody else does."""
@@ -336,11 +364,24 @@ def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str
     for name, spec in workflow.inputs.items():
         if complete[name] is None and spec.type == "files":
             complete[name] = []
+        elif complete[name] is not None and spec.type == "project":
+            complete[name] = project_folder(name, complete[name])
     return {**complete, **{name: value for name, value in given.items() if name not in complete}}
 
 
+def project_folder(name: str, given: object) -> str:
+    """The absolute path of a folder that is there. Nothing in it is looked at yet."""
+    path = os.path.abspath(os.path.expanduser(given)) if isinstance(given, str) and given else ""
+    if not os.path.isdir(path):
+        raise UserError(f"Input {name!r}: there is no folder {given!r}.", hint=f"Add --input {name}=FOLDER")
+    return path
+
+
 def complete_settings(
-    workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object]
+    workflow: Workflow,
+    given: Mapping[str, object],
+    inputs: Mapping[str, object],
+    surroundings: Surroundings | None = None,
 ) -> dict[str, object]:
     for name in given:
         if name not in workflow.settings:
@@ -353,8 +394,38 @@ def complete_settings(
     for name, spec in workflow.settings.items():
         if name in given:
             chosen[name] = given[name]
+        elif spec.env and surroundings is not None and surroundings.variable(spec.env):
+            chosen[name] = _typed(name, spec, surroundings.variable(spec.env))
         elif spec.expr:
-            chosen[name] = evaluate(spec.expr, {"inputs": inputs})
+            chosen[name] = evaluate(spec.expr, _seen(spec.expr, inputs, chosen, surroundings))
         else:
             chosen[name] = spec.default
     return chosen
+
+
+def _seen(
+    source: str, inputs: Mapping[str, object], before: dict[str, object], surroundings: Surroundings | None
+) -> dict[str, object]:
+    """What a setting's expression sees. The machine is looked at only where it is asked about."""
+    roots: dict[str, object] = {"inputs": inputs, "settings": dict(before)}
+    if "machine" in compile_expression(source).roots:
+        nothing: Mapping[str, object] = {"model": False, "git": False, "coder": ""}
+        roots["machine"] = surroundings.machine() if surroundings is not None else nothing
+    return roots
+
+
+def _typed(name: str, spec: Setting, text: str) -> object:
+    """The value of an environment variable in the setting's type."""
+    if spec.type == "text":
+        return text
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        value = text
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = {"bool": isinstance(value, bool), "number": number}
+    if not fits.get(spec.type, True):
+        raise UserError(
+            f"{spec.env} is {text!r}, and the setting {name!r} takes a {spec.type}.", hint=f"unset {spec.env}"
+        )
+    return value

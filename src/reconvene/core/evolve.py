@@ -20,6 +20,7 @@ from reconvene.core.state import (
     ItemAt,
     Note,
     OutputAt,
+    ProjectAt,
     Record,
     RoundAt,
     RunState,
@@ -167,6 +168,8 @@ def _run_started(state: RunState, ev: e.RunStarted) -> RunState:
 def _forked(state: RunState, ev: e.Forked) -> RunState:
     """What was under way in the source was never begun here."""
     state = replace(state, run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
+    if state.record.project is not None:
+        state = _set_record(state, project=replace(state.record.project, branch=""))
     step = state.world.top.round.open if state.world.top.round else None
     if step is None:
         return state
@@ -233,7 +236,7 @@ def _phase_closed(state: RunState, ev: e.PhaseClosed) -> RunState:
 
 
 def _item_started(state: RunState, ev: e.ItemStarted) -> RunState:
-    item = ItemAt(ev.key, ev.index, ev.item)
+    item = ItemAt(ev.key, ev.index, ev.item, state.world.head)
     return _move_top(state, ev, item=item, n=0, planned=0, round=None, outputs=(), pending=None)
 
 
@@ -339,8 +342,11 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             why=ev.why or task.why,
             rejected=ev.output or task.rejected if counted else task.rejected,
             example=ev.example or task.example,
+            rejected_diff=ev.diff if ev.verdict == "rejected" else task.rejected_diff,
         )
         return _set_task(state, round_, step, task)
+    if ev.then == "done" and ev.commit:
+        state = _set_world(state, head=ev.commit, diffs=Map({diff.since: diff.ref for diff in ev.diffs}))
     if ev.then == "done":
         task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
     else:
@@ -377,6 +383,10 @@ def _output_forced(state: RunState, ev: e.OutputForced) -> RunState:
     return _set_task(
         state, round_, step, replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
     )
+
+
+def _project_opened(state: RunState, ev: e.ProjectOpened) -> RunState:
+    return _set_record(state, project=ProjectAt(ev.path, ev.branch, ev.base, ev.uncommitted))
 
 
 def _spent(record: Record, usage: e.Usage) -> Record:
@@ -695,6 +705,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.StepStarted: _step_started,
         e.TasksClaimed: _tasks_claimed,
         e.AttemptEnded: _attempt_ended,
+        e.ProjectOpened: _project_opened,
         e.LateOutputArchived: _late_output,
         e.OutputForced: _output_forced,
         e.StepClosed: _step_closed,

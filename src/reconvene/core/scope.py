@@ -326,6 +326,20 @@ def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
     return rows
 
 
+def project_view(state: RunState) -> dict[str, object]:
+    """The branch that the run has in the person's project. `head` is the commit with all accepted work."""
+    project = state.record.project
+    if project is None:
+        return {"path": "", "branch": "", "base": "", "head": "", "changed": False}
+    return {
+        "path": project.path,
+        "branch": project.branch,
+        "base": project.base,
+        "head": state.world.head or project.base,
+        "changed": bool(state.world.head),
+    }
+
+
 def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None) -> dict[str, object]:
     cursor = state.world.cursor
     frame = cursor[-1]
@@ -359,6 +373,8 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = feedback_view(state)
             case "drafts":
                 scope[root] = drafts.here(state, book)
+            case "project":
+                scope[root] = project_view(state)
             case "routing":
                 scope[root] = {"affected": [routed.agent for routed in routes(state, book)]}
             case "decisions":
@@ -397,6 +413,7 @@ TEMPLATE_ROOTS = frozenset(
         "groups",
         "feedback",
         "drafts",
+        "project",
         "output_dir",
         "run",
         "workflow",

@@ -110,6 +110,7 @@ class TaskAt(Struct, frozen=True):
     why: str = ""
     rejected: Ref | None = None  # the last output a gate sent back
     example: str = ""  # digest of one that would pass
+    rejected_diff: Ref | None = None  # and what it had changed in the project
 
 
 class StepAt(Struct, frozen=True):
@@ -152,6 +153,7 @@ class ItemAt(Struct, frozen=True):
     key: str
     index: int
     ref: Ref
+    head: str = ""  # World.head when it began
 
 
 class Frame(Struct, frozen=True):
@@ -202,6 +204,8 @@ class World(Struct, frozen=True):
     open: CheckpointOpened | None = None
     trouble: tuple[Trouble, ...] = ()
     rulings: Map[str, str] = Map()  # place of an expression → true | false | without | raise
+    head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with
+    diffs: Map[str, Ref] = Map()  # commit at which an item under way began → what changed from there to `head`
 
     @property
     def top(self) -> Frame:
@@ -297,6 +301,15 @@ class Undone(Struct, frozen=True):
     outputs: tuple[OutputAt, ...] = ()
 
 
+class ProjectAt(Struct, frozen=True):
+    """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
+
+    path: str
+    branch: str
+    base: str
+    uncommitted: int = 0
+
+
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -324,6 +337,7 @@ class Record(Struct, frozen=True):
     cost: float = 0.0
     failures: tuple[str, ...] = ()  # the latest few, for people
     errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
+    project: ProjectAt | None = None
 
 
 class RunState(Struct, frozen=True):

@@ -27,6 +27,8 @@ async def run(
     assignment: Assignment, listener: Listener, scratch: str, environ: Mapping[str, str], *, as_model: bool = False
 ) -> Answer:
     """One attempt. `as_model`: the command stands in for a model, so files may come as blocks inside its reply."""
+    if assignment.folder:  # kept, filled and read back by whoever lends it
+        return await _work(assignment, listener, assignment.folder, environ, as_model)
     # made and removed without a pause in between, so that no cancellation can leave the folder behind
     root = folder.make(scratch, assignment)
     try:
@@ -66,7 +68,8 @@ async def _work(
     reply = redact(outcome.stdout, environ)
     try:
         _check_outcome(assignment, outcome, environ)
-        taken = await asyncio.to_thread(folder.collect, root, assignment)
+        lent = bool(assignment.folder)
+        taken = Taken({}, ()) if lent else await asyncio.to_thread(folder.collect, root, assignment)
         read = _read(assignment, outcome.stdout.decode("utf-8", "replace"), taken, as_model)
     except AgentError as error:
         raise ReplyError(
