@@ -111,14 +111,6 @@ def open_engine(
     from reconvene.adapters.project import GitProjects
 
     environ = dict(os.environ)
-    return Engine(
-        open_log(root),
-        SystemClock(),
-        runner,
-        workspace_for,
-        history_for,
-        root,
-        gate_model(),
-        GitProjects(root, environ),
-        Machine(environ),
-    )
+    projects, machine = GitProjects(root, environ), Machine(environ)
+    log, clock = open_log(root), SystemClock()
+    return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)

@@ -42,9 +42,9 @@ class Driver:
         self._claim = claim
         self._by = by
         self._door = door
-        self._judge_model = judge_model
         self._projects = projects
         self._branch = Branch(projects, listener)
+        self._judge_model = judge_model
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Effect, asyncio.Task[None]] = {}
         self._begun: set[Effect] = set()  # of those, the ones that wait for nothing any more

@@ -230,9 +230,17 @@ class Engine:
                 self._leave_project(session.state, listener)
                 return session
             claim = uuid.uuid4().hex[:12]
-            judge, projects = self._judge_model, self._projects
-            files = self._files(session)
-            driver = Driver(session, self._runner, files, listener, claim, by, door, judge, projects)
+            driver = Driver(
+                session,
+                self._runner,
+                self._files(session),
+                listener,
+                claim,
+                by,
+                door,
+                self._judge_model,
+                self._projects,
+            )
             self._drivers[run] = driver
             try:
                 await driver.drive()

@@ -97,12 +97,12 @@ class RecordAttempt(Struct, frozen=True):
     prompt: str = ""
     reply: str = ""
     recorded: bool = False
-    objections: tuple[str, ...] = ()  # a model's, to what the gates ask
     opened: Opened | None = None  # for an attempt at work in the person's project, with the five below
     commit: str = ""
     diff: Ref | None = None
     diffs: tuple[DiffSince, ...] = ()
     changed: tuple[str, ...] = ()  # paths, for the gates
+    objections: tuple[str, ...] = ()  # a model's, to what the gates ask
 
 
 class RecordCheck(Struct, frozen=True):

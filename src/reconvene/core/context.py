@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from reconvene.core import conversation, drafts, naming, scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.checkpoint import render_with
@@ -30,7 +32,7 @@ class Shown(NamedTuple):
     writes: tuple[str, ...]
     schema: object
     remarks: tuple[dict[str, str], ...]
-    instructions: str = ""  # of the prompt, what it was asked to do
+    instructions: str = ""  # of the prompt, what a survey was asked to look for
     place: str = ""  # where it works: project, project.read, or "" for a private folder
 
 
@@ -40,17 +42,16 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
     round_ = state.world.top.round
     if round_ is None or round_.open is None or agent_name not in round_.open.tasks:
         raise Bug(f"{task_name} is not open")
-    step_at = round_.open
+    step_at = _found(round_.open, project or {})
     task = step_at.tasks[agent_name]
     agent = settled(book.workflow.agents[agent_name], book.object(state.settings), book.object(state.inputs))
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
     writes = naming.writes(state, book, step)
     remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
-    instructions = _instructions(state, book, agent, step)
     parts = (
-        *(_talk if step_at.talk else _work)(state, book, agent, step, step_at, project or {}),
-        _expected(step, writes, agent),
+        *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
+        _in_project(step, agent) or _expected(writes, agent),
         _retry(book, task),
     )
     return Shown(
@@ -60,39 +61,45 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         writes=("*",) if step.place == "project" else writes,
         schema=step.schema if step.schema is not None else agent.schema,
         remarks=tuple(scope.remark_view(remark) for remark in remarks),
-        instructions=instructions,
+        instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
         place=step.place,
     )
 
 
-def _work(
-    state: RunState, book: Book, agent: Agent, step: Step, at: StepAt, project: Mapping[str, str]
-) -> tuple[str, ...]:
+def _found(step: StepAt, project: Mapping[str, str]) -> StepAt:
+    reads = tuple(replace(read, note=project.get(read.name, read.note)) for read in step.reads)
+    return replace(step, reads=reads) if project else step
+
+
+def _inline(agent: Agent, step: Step) -> bool:
+    """Whether files are part of the prompt: in a private folder a command finds them there."""
+    return agent.kind != "command" or bool(step.place)
+
+
+def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
     """For work, and for the first word in a conversation."""
     reads = (*at.reads, *at.tasks[agent.name].own)
     return (
         _instructions(state, book, agent, step),
-        _documents(book, reads, project, inline=agent.kind != "command" or bool(step.place)),
+        _documents(book, reads, inline=_inline(agent, step)),
         _said(book, agent.name, at, _remarks(state, at)),
         _drafts(state, book),
     )
 
 
-def _talk(
-    state: RunState, book: Book, agent: Agent, step: Step, at: StepAt, project: Mapping[str, str]
-) -> tuple[str, ...]:
+def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
     """For another word in a conversation: what is known, what was asked for, what to do now, the talk, the answers, and
     last what the person said last."""
     reads = (*at.reads, *at.tasks[agent.name].own)
     given = tuple(read for read in reads if read.kind == "input")
     known = tuple(read for read in reads if read.kind != "input")
-    inline = agent.kind != "command" or bool(step.place)
+    inline = _inline(agent, step)
     told = conversation.remarks_in(state, at)
     elsewhere = tuple(remark for remark in _remarks(state, at) if remark.number not in told)
     return (
         _role(state, book, agent),
-        _documents(book, known, project, inline=inline),
-        _documents(book, given, project, inline=inline, title="What you were given"),
+        _documents(book, known, inline=inline),
+        _documents(book, given, inline=inline, title="What you were given"),
         _task(state, book, agent, step),
         _said(book, agent.name, at, elsewhere, "What the person said elsewhere"),
         conversation.log(state, book, at),
@@ -157,18 +164,11 @@ def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
     return "\n\n".join([*texts, *_about_item(state)]).strip()
 
 
-def _documents(
-    book: Book,
-    reads: tuple[Read, ...],
-    project: Mapping[str, str],
-    *,
-    inline: bool,
-    title: str = "What you may read",
-) -> str:
+def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool, title: str = "What you may read") -> str:
     lines: list[str] = []
     for read in reads:
-        if read.kind == "project" and read.name in project:
-            lines.append(f"### {read.name}\n{project[read.name]}")
+        if read.kind == "project":
+            lines.append(f"### {read.name}\n{read.note}")
         elif read.ref is None:
             lines.append(f"### {read.name}\n({read.note})")
         elif read.kind == "file" and not inline:
@@ -271,11 +271,13 @@ _AS_BLOCKS = (
 )
 
 
-def _expected(step: Step, writes: tuple[str, ...], agent: Agent) -> str:
+def _in_project(step: Step, agent: Agent) -> str:
     if step.place and agent.kind != "model":
         return f"## Where you work\n\n{_IN_PROJECT[step.place]}"
-    if step.place == "project":
-        return f"## What to write\n\n{_AS_BLOCKS}"
+    return f"## What to write\n\n{_AS_BLOCKS}" if step.place == "project" else ""
+
+
+def _expected(writes: tuple[str, ...], agent: Agent) -> str:
     if not writes:
         return ""
     names = ", ".join(writes)
@@ -298,12 +300,12 @@ def _retry(book: Book, task: TaskAt) -> str:
     example = f"An example of what is expected:\n\n{book.text(task.example)}\n\n" if task.example else ""
     return (
         f"## Your last attempt was sent back\n\n{task.why}\n\n{example}What you wrote then:\n\n"
-        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\n{_undone(book, task)}"
+        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\n{_taken_back(book, task)}"
         "Please do it again, with that put right."
     )
 
 
-def _undone(book: Book, task: TaskAt) -> str:
+def _taken_back(book: Book, task: TaskAt) -> str:
     if task.rejected_diff is None:
         return ""
     diff = book.text(task.rejected_diff.digest)[:_MOST_INLINE]

@@ -341,8 +341,8 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             claim=ev.claim,
             why=ev.why or task.why,
             rejected=ev.output or task.rejected if counted else task.rejected,
-            example=ev.example or task.example,
             rejected_diff=ev.diff if ev.verdict == "rejected" else task.rejected_diff,
+            example=ev.example or task.example,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
@@ -353,6 +353,10 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
         status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
         task = replace(task, status=status, why=ev.why, rejected=ev.output or task.rejected)
     return _set_task(state, round_, step, task, closed=1)
+
+
+def _project_opened(state: RunState, ev: e.ProjectOpened) -> RunState:
+    return _set_record(state, project=ProjectAt(ev.path, ev.branch, ev.base, ev.uncommitted))
 
 
 def _noted(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> Map[int, Note]:
@@ -383,10 +387,6 @@ def _output_forced(state: RunState, ev: e.OutputForced) -> RunState:
     return _set_task(
         state, round_, step, replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
     )
-
-
-def _project_opened(state: RunState, ev: e.ProjectOpened) -> RunState:
-    return _set_record(state, project=ProjectAt(ev.path, ev.branch, ev.base, ev.uncommitted))
 
 
 def _spent(record: Record, usage: e.Usage) -> Record:

@@ -138,11 +138,11 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
             reply=command.reply,
             claim=claim,
             recorded=command.recorded,
-            example=_kept_text(turn, wrong.example) if then == "retry" else "",
-            failures=wrong.failures,
             commit=command.commit,
             diff=command.diff,
             diffs=command.diffs,
+            example=_kept_text(turn, wrong.example) if then == "retry" else "",
+            failures=wrong.failures,
         )
     )
 

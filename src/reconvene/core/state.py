@@ -109,8 +109,8 @@ class TaskAt(Struct, frozen=True):
     files: tuple[FileOut, ...] = ()
     why: str = ""
     rejected: Ref | None = None  # the last output a gate sent back
-    example: str = ""  # digest of one that would pass
     rejected_diff: Ref | None = None  # and what it had changed in the project
+    example: str = ""  # digest of one that would pass
 
 
 class StepAt(Struct, frozen=True):
@@ -267,6 +267,15 @@ class GapCheck(Struct, frozen=True):
     agents: tuple[str, ...] = ()
 
 
+class ProjectAt(Struct, frozen=True):
+    """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
+
+    path: str
+    branch: str
+    base: str
+    uncommitted: int = 0
+
+
 class Note(Struct, frozen=True):
     """An attempt that was not accepted at once, or was after others had not been."""
 
@@ -299,15 +308,6 @@ class Undone(Struct, frozen=True):
     checkpoint: str
     folder: str
     outputs: tuple[OutputAt, ...] = ()
-
-
-class ProjectAt(Struct, frozen=True):
-    """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
-
-    path: str
-    branch: str
-    base: str
-    uncommitted: int = 0
 
 
 class Record(Struct, frozen=True):

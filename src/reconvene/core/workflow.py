@@ -185,8 +185,8 @@ class Step(Struct, frozen=True, omit_defaults=True):
     output_file: str = ""  # the output's text is also this file; a template
     schema: object = None
     line: int = 0
-    missing: Literal["ask", "go_on"] = "ask"  # when every agent of the step failed: ask the person, or go on without
     place: Literal["", "project", "project.read"] = ""  # where the agents work; "" = each in a private folder
+    missing: Literal["ask", "go_on"] = "ask"  # when every agent of the step failed: ask the person, or go on without
 
 
 class Rule(Struct, frozen=True, omit_defaults=True):

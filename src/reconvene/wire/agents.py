@@ -15,8 +15,8 @@ from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 _RUNNERS = ("command", "python", "recorded", "survey")
 _EXTRAS = ("base_url", "temperature", "max_tokens", "tools")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_CODE = re.compile(r"[A-Z][A-Z0-9_]*")
 _NAMED = re.compile(r"\{\{\s*(settings|inputs)\b")
+_CODE = re.compile(r"[A-Z][A-Z0-9_]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -45,8 +45,8 @@ _STEP = {
     "reads": Key(_WORDS, "what the agents are shown: values, inputs.NAME, files, own.full, all.summary, …"),
     "writes": Key(_WORDS, "files the agents must write"),
     "output": Key(one_of(Text(), Table("output")), "the name of the value that holds what the agents return"),
-    "missing": Key(Word(MISSING), "when every agent of the step failed: ask (default), or go_on without"),
     "place": Key(Word(PLACES), "where the agents work: a private folder, or a worktree of the person's project"),
+    "missing": Key(Word(MISSING), "when every agent of the step failed: ask (default), or go_on without"),
 }
 
 TABLES: dict[str, dict[str, Key]] = {

@@ -124,8 +124,8 @@ class Phases:
             output_file=self._reading.path(file, "'file'") if isinstance(file, Scalar) else "",
             schema=self._reading.contract(detail, "schema"),
             line=node.line,
-            missing="go_on" if text_of(node, "missing") == "go_on" else "ask",
             place=self._place(node),
+            missing="go_on" if text_of(node, "missing") == "go_on" else "ask",
         )
 
     def _place(self, node: Mapping) -> Literal["", "project", "project.read"]:

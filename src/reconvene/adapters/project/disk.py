@@ -113,5 +113,8 @@ def read_small(path: str, limit: int) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return b""
     with open(handle, "rb") as file:
-        return file.read(limit) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        return file.read(limit)
