@@ -18,6 +18,8 @@ from reconvene.core.workflow import Again, Field, Option
 from reconvene.errors import ReconveneError
 
 _ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself
+_HIDDEN = "not offered here"  # its `when` is false, and nothing said here can change that
+_LATER = "not offered yet"
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
 
 
@@ -27,7 +29,8 @@ def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
     fields, kept = drafts.carry(turn.state, turn.book, frame.place, tuple(_ask(turn, point.fields)))
     keep_draft(turn, kept, checkpoint_id(turn.state.record.checkpoints + 1), drafts.ENGINE)
     show = tuple(_shown(turn, path) for path in point.show_files)
-    options = tuple(_offer(turn, option, index) for index, option in enumerate(point.options))
+    offered = [_offer(turn, option, index) for index, option in enumerate(point.options)]
+    options = tuple(option for option in offered if option.why_not != _HIDDEN)
     if not any(option.available for option in options):
         options = (*options, e.OptionOffered(WITHOUT, index=-1))
     emit_opened(
@@ -127,7 +130,7 @@ def _why_not(turn: Turn, option: Option, where: str) -> str:
         if wrong:
             return f"its condition failed: {wrong}"
         if not offered:
-            return _render(turn, option.why_not, f"why_not of {where}") or "not offered here"
+            return _render(turn, option.why_not, f"why_not of {where}") or (_LATER if _may_change(option) else _HIDDEN)
     if option.undo:
         refused = limits.undo_refused(turn.state, turn.book)
         if refused or isinstance(option.then, Again):

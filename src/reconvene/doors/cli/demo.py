@@ -154,7 +154,7 @@ def _recorded(workflow: Workflow, folder: Path) -> Workflow:
     if team is None or any(agent.kind == "recorded" for agent in workflow.agents.values()):
         return workflow
     agents = {
-        name: agent if agent.kind == "survey" else replace(agent, kind="recorded", recorded="team")
+        name: agent if agent.kind == "survey" else replace(agent, kind="recorded", recorded="team", command_line="")
         for name, agent in workflow.agents.items()
     }
     return replace(workflow, agents=agents, recordings={"team": team})
