@@ -38,6 +38,27 @@ def test_the_values_of_all_items_are_seen_after_the_loop():
     ]
 
 
+def test_until_sees_the_values_of_the_item_that_was_just_done():
+    text = """
+    name: chapters
+    agents: {writer: {}}
+    phases:
+      - id: chapter
+        each: {of: "['a', 'b', 'c']", until: "context.enough && item.key === 'b'"}
+        phases:
+          - id: write
+            agents: [writer]
+            checkpoint:
+              options: [{label: Next, then: continue}, {label: That is enough, set: {enough: true}, then: continue}]
+    """
+    game = Play(parse_workflow(text))
+    for option in ("That is enough", "That is enough"):
+        game.finish_all()
+        game.decide(option)
+    assert game.state.ended == "completed"
+    assert len([scope for scope in game.entered() if scope.endswith("write#1")]) == 2
+
+
 def test_what_a_check_says_is_a_template():
     game = Play(parse_workflow(LOOPS))
     game.finish_all()

@@ -107,13 +107,21 @@ def brainstormer(work: Assignment) -> object:
         case "design":
             return section(asked_approach(work), LONG)
         case "reassess":
-            found = re.findall(r"^\d+\. \*\*(.*?)\*\*", work.prompt, re.MULTILINE)
-            return {"summary": "On we go.", "batches": batches(*(name.lower() for name in found))}
+            found = re.findall(r"^\d+\. \*\*.*?\*\* \(`(.*?)`\)", work.prompt, re.MULTILINE)
+            return {"summary": "On we go.", "batches": batches(*dict.fromkeys(found))}
     raise AssertionError(work.phase)
 
 
 def batches(*ids: str) -> list[dict[str, object]]:
     return [{"id": name, "title": name.capitalize(), "description": f"All of {name}."} for name in ids]
+
+
+def _project(parent: Path) -> Path:
+    """A folder for the scout to look at."""
+    folder = parent / "project"
+    folder.mkdir(exist_ok=True)
+    (folder / "notes.py").write_text("NOTES = []  # typed notes are kept in memory\n", encoding="utf-8")
+    return folder
 
 
 class Talk:
@@ -127,7 +135,6 @@ class Talk:
         **replies: object,
     ) -> None:
         everybody: dict[str, object] = {
-            "scout": "notes.py keeps everything in memory.",
             "brainstormer": brainstormer,
             "planner": lambda work: plan("one", "two"),
             "plan_reviewer": lambda work: review(),
@@ -135,11 +142,10 @@ class Talk:
             "specification": lambda work: review(),
             "quality": lambda work: review(),
         }
+        given: dict[str, object] = {"description": WISH, "project": str(_project(home.parent)), **(inputs or {})}
         self.agents = ScriptedAgents(everybody | replies)  # type: ignore[arg-type]
         self.engine = open_engine(home, runner=self.agents)
-        self.run = self.engine.start(
-            load_workflow(FOLDER), {"description": WISH, **(inputs or {})}, settings=settings, by="ann"
-        )
+        self.run = self.engine.start(load_workflow(FOLDER), given, settings=settings, by="ann")
         self.state: RunState = self.engine.drive_sync(self.run)
 
     @property

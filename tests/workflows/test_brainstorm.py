@@ -249,7 +249,13 @@ def test_a_discussion_is_the_revising_prompt_with_the_talk_and_the_answers(talk:
     first, second, third = one.asked("brainstormer", "questions")
     assert "Step: questions. Ask what changes" in first
     assert "Why does q2 matter?" not in first
-    order = ("notes.py keeps everything in memory", "Step: questions, revised", "Why does q2 matter?", "a file", "And q3?")
+    order = (
+        "typed notes are kept in memory",
+        "Step: questions, revised",
+        "Why does q2 matter?",
+        "a file",
+        "And q3?",
+    )
     places = [third.rindex(part) for part in order]
     assert places == sorted(places)
     assert "And q3?" not in second

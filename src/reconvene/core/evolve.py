@@ -241,8 +241,11 @@ def _item_started(state: RunState, ev: e.ItemStarted) -> RunState:
 
 
 def _item_done(state: RunState, ev: e.ItemDone) -> RunState:
-    done = (*state.world.top.done, ev.key)
-    state = _move_top(state, ev, done=done, item=None, n=0, planned=0, round=None, pending=None, outputs=())
+    frame = state.world.top
+    done = (*frame.done, ev.key)
+    state = _move_top(
+        state, ev, done=done, item=None, last=frame.item, n=0, planned=0, round=None, pending=None, outputs=()
+    )
     return replace(state, marks=_drop_marks(state.marks, state.world.cursor))
 
 
