@@ -84,6 +84,25 @@ def listen(text: str, agents: tuple[str, ...], model: str) -> Heard:
     return asyncio.run(once())
 
 
+def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
+    """Take away the worktrees of runs that have ended or are unknown: (those, the ones whose worktrees stay)."""
+    from reconvene.adapters.project import GitProjects
+
+    projects = GitProjects(os.path.abspath(home), dict(os.environ))
+    runs = projects.kept()
+    if not runs:
+        return [], []
+    log = open_log(home)
+    try:
+        rows = {run: log.index_row(run) for run in runs}
+    finally:
+        log.close()
+    over = [run for run, row in rows.items() if row is None or row.status in ("completed", "failed", "aborted")]
+    for run in over:
+        projects.close(run)
+    return over, [run for run in runs if run not in over]
+
+
 def open_engine(
     home: str | os.PathLike[str],
     *,

@@ -55,7 +55,7 @@ _COMMANDS: tuple[tuple[str, ...], ...] = (("claude", "-p"), ("codex", "exec", "-
 # the same, allowed to change the files of the folder they are started in
 _CODERS: tuple[tuple[str, ...], ...] = (
     ("claude", "-p", "--permission-mode", "acceptEdits"),
-    ("codex", "exec", "--full-auto", "-"),
+    ("codex", "exec", "--sandbox", "workspace-write", "-"),
     ("gemini", "--approval-mode", "auto_edit", "-p", ""),
 )
 

@@ -129,6 +129,9 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
     from reconvene.doors.cli.advice import todo_lines
 
     put(f"workflow   {shown.get('workflow') or ''}\nworkspace  {shown.get('workspace') or ''}")
+    project = shown.get("project")
+    if isinstance(project, dict):
+        put(f"project    {clean(str(project['path']))}, branch {clean(str(project['branch']))}")
     put("\nto do")
     for line in todo_lines(todo):
         say(f"  {line}")
