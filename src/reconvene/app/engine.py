@@ -170,7 +170,18 @@ class Engine:
         (outcome,) = session.submit([command], blobs)
         if outcome.error is not None:
             raise outcome.error
+        if session.state.ended:
+            self._tidy(session.state)
         return session.state
+
+    def _tidy(self, state: RunState) -> None:
+        """Of a run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
+        holder = self._acquire(state.run) if state.record.project is not None else ""
+        if holder:
+            try:
+                self._leave_project(state, _silent)
+            finally:
+                self._release(state.run, holder)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""

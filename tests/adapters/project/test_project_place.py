@@ -284,7 +284,7 @@ def test_several_agents_of_a_step_change_the_project_one_after_the_other(begin: 
     assert told.split() == ["tester", "coder"]
 
 
-@pytest.mark.parametrize("kind", ["detached", "below", "linked", "shallow"])
+@pytest.mark.parametrize("kind", ["detached", "below", "linked", "shallow", "sha256"])
 def test_any_way_of_having_a_checkout_will_do(begin: Begin, project: Path, tmp_path: Path, kind: str):
     (project / "docs").mkdir()
     (project / "docs" / "a.md").write_text("a\n")
@@ -301,6 +301,10 @@ def test_any_way_of_having_a_checkout_will_do(begin: Begin, project: Path, tmp_p
     elif kind == "shallow":
         folder = tmp_path / "shallow"
         git(tmp_path, "clone", "-q", "--depth", "1", f"file://{project}", str(folder))
+    elif kind == "sha256":
+        folder = tmp_path / "longer ids"
+        git(tmp_path, "init", "-q", "--object-format=sha256", str(folder))
+        git(folder, "commit", "-q", "--allow-empty", "-m", "Start")
     head = git(folder, "rev-parse", "HEAD")
     run = begin(one("git log --oneline >/dev/null; echo b > b.md; git add b.md; git commit -qm Own"), folder)
     assert run.on().status == "completed"
