@@ -72,7 +72,7 @@ def typed(field: e.FieldAsked, answer: object) -> object:
                 raise Refused(f"{field.id}: unknown agents {', '.join(wrong)} (known: {', '.join(field.options)}).")
             return names
         case "choice":
-            if field.options and str(answer) not in field.options and answer != field.blank:
+            if field.options and not field.other and str(answer) not in field.options and answer != field.blank:
                 raise Refused(f"{field.id}: {answer!r} is not one of {', '.join(field.options)}.")
             return answer
     return answer

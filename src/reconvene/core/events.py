@@ -75,6 +75,7 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True):
     recommend: str = ""  # the option that the agent recommends
     replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
     note: str = ""  # what became of an earlier answer
+    other: bool = False  # of a choice: other words than the options are an answer too
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True):

@@ -256,6 +256,7 @@ class Asked(Struct, frozen=True, omit_defaults=True):
     place: str
     fields: tuple[FieldAsked, ...]
     around: str = ""
+    questions: Map[str, str] = Map()  # field id → how it was last asked, also of those not asked any more
     settled: bool = False  # left with `continue` or `end`: what has no answer is deferred
 
 

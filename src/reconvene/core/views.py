@@ -18,6 +18,13 @@ def field(asked: e.FieldAsked) -> dict[str, object]:
     for name, value in (("blank", asked.blank), ("default", asked.default)):
         if value is not None:
             row[name] = value
+    if asked.titles:
+        row["titles"] = list(asked.titles)
+    for name, text in (("recommend", asked.recommend), ("note", asked.note)):
+        if text:
+            row[name] = text
+    if asked.other:
+        row["other"] = True
     return row
 
 

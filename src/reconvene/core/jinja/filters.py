@@ -79,6 +79,14 @@ def _duration(value: object, until: object) -> str:
     return "less than a minute"
 
 
+def _present(value: object, heading: int = 0) -> str:
+    from reconvene.core.jinja.present import present
+
+    text = present(value, heading)
+    _bound(len(text), "present")
+    return text
+
+
 def _quote_lines(value: object) -> str:
     text = shown(value)
     _bound(len(text) + 2 * text.count("\n"), "quote_lines")
@@ -170,6 +178,7 @@ FILTERS: dict[str, Callable[..., object]] = {
     "json": as_json,
     "date": _date,
     "duration": _duration,
+    "present": _present,
     "quote_lines": _quote_lines,
     "replace": _replace,
     "indent": _indent,

@@ -175,7 +175,7 @@ def proceed(call: Call, engine: Engine, run: str, decider: Decider, by: str, *, 
 
     if not only_record:
         return carry_on(call, engine, run, decider, by)
-    summary = queries.summary(engine, run)
+    summary = queries.standing(engine, run)
     report(call, summary)
     return EXIT_CODES[str(summary["status"])]
 

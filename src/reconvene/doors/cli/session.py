@@ -12,14 +12,23 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
-from reconvene.doors.cli.options import CheckpointShape, checkpoint_in, example, fields_of, listed, match_option
+from reconvene.doors.cli.menu import mark, title_of
+from reconvene.doors.cli.options import (
+    CheckpointShape,
+    FieldShape,
+    checkpoint_in,
+    example,
+    fields_of,
+    listed,
+    match_option,
+)
 from reconvene.doors.cli.progress import watcher
-from reconvene.doors.cli.text import clean
+from reconvene.doors.cli.text import clean, one_line
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reconvene.app.engine import Engine
     from reconvene.doors.cli.progress import Watcher
@@ -121,7 +130,7 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
                 checkpoint = checkpoint_in(queries.summary(engine, run))
                 if checkpoint is None or not decider.decide(engine, run, checkpoint):
                     break
-            summary = queries.summary(engine, run)
+            summary = queries.standing(engine, run)
             if summary["status"] not in OPEN:
                 decider.ended()
             report(call, summary, brief=decider.shows)
@@ -233,10 +242,9 @@ def describe(checkpoint: CheckpointShape) -> str:
     fields = fields_of(checkpoint, None)
     if fields:
         lines += ["", "fields:"]
-        lines += [
-            f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip()
-            for name, field in fields.items()
-        ]
+        for name, field in fields.items():
+            lines.append(f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip())
+            lines += [f"    {line}" for line in _about(field, checkpoint.get("answers"))]
     lines += [""]
     for option, line in zip(checkpoint.get("options", []), listed(checkpoint.get("options", []))):
         marks = ["recommended"] * bool(option.get("recommend")) + ["with feedback"] * (
@@ -244,6 +252,16 @@ def describe(checkpoint: CheckpointShape) -> str:
         )
         lines.append(f"  {line}" + (f"  [{', '.join(marks)}]" if marks else ""))
     return "\n".join(lines)
+
+
+def _about(field: FieldShape, answers: Mapping[str, object] | None) -> Iterator[str]:
+    """What can be answered, what was, and what became of an earlier answer."""
+    if field.get("type") == "choice" and field.get("options"):
+        yield "one of: " + ", ".join(title_of(field, option) for option in field["options"])
+    if answers is not None:
+        yield mark(field, answers)
+    if field.get("note"):
+        yield one_line(field["note"])
 
 
 def _next_command(call: Call, summary: Mapping[str, object], *, brief: bool = False) -> str:
