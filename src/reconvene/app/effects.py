@@ -140,7 +140,8 @@ def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float)
     request = getattr(error, "request", b"") or request  # as really sent, secrets redacted
     reply: bytes = getattr(error, "reply", b"")
     usage: Usage = getattr(error, "usage", None) or Usage()
-    blobs = {digest_of(data): data for data in (request, reply) if data}
+    said = error.said.encode("utf-8", errors="replace")
+    blobs = {digest_of(data): data for data in (request, reply, said) if data}
     why = error.message + (f" ({error.hint})" if error.hint else "")
     command = RecordAttempt(
         work.task,
@@ -148,6 +149,7 @@ def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float)
         failed=True,
         retryable=error.retryable,
         why=why,
+        output=Ref(digest_of(said), "text", len(said)) if said else None,
         prompt=digest_of(request),
         reply=digest_of(reply) if reply else "",
         usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),

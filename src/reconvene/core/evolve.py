@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import cast
+from typing import Literal, cast
 
 from immutables import Map
 from msgspec.structs import replace
@@ -272,8 +272,11 @@ def _item_started(state: RunState, ev: e.ItemStarted) -> RunState:
 
 
 def _item_done(state: RunState, ev: e.ItemDone) -> RunState:
-    done = (*state.world.top.done, ev.key)
-    state = _move_top(state, ev, done=done, item=None, n=0, planned=0, round=None, pending=None, outputs=())
+    frame = state.world.top
+    done = (*frame.done, ev.key)
+    state = _move_top(
+        state, ev, done=done, item=None, last=frame.item, n=0, planned=0, round=None, pending=None, outputs=()
+    )
     return replace(state, marks=_drop_marks(state.marks, state.world.cursor))
 
 
@@ -371,7 +374,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             tries=task.tries + counted,
             claim=ev.claim,
             why=ev.why or task.why,
-            rejected=ev.output if ev.verdict == "rejected" else task.rejected,
+            rejected=ev.output or task.rejected if counted else task.rejected,
             rejected_diff=ev.diff if ev.verdict == "rejected" else task.rejected_diff,
             example=ev.example or task.example,
         )
@@ -381,7 +384,8 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     if ev.then == "done":
         task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
     else:
-        task = replace(task, status="ask" if ev.then == "ask" else "missing", why=ev.why)
+        status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
+        task = replace(task, status=status, why=ev.why, rejected=ev.output or task.rejected)
     return _set_task(state, round_, step, task, closed=1)
 
 

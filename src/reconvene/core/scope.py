@@ -386,6 +386,10 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = attempt_rows(state)
             case "rollbacks":
                 scope[root] = rollback_rows(state, book)
+            case "items":
+                from reconvene.core.items import items  # it needs this module
+
+                scope[root] = items(state, book)
             case "rounds_by_phase":
                 scope[root] = dict(sorted(state.world.rounds.items()))
     return scope
@@ -407,6 +411,7 @@ TEMPLATE_ROOTS = frozenset(
         "phase",
         "round",
         "item",
+        "items",
         "up",
         "groups",
         "feedback",

@@ -164,6 +164,7 @@ class Frame(Struct, frozen=True):
     stage: Stage
     done: tuple[str, ...] = ()
     item: ItemAt | None = None
+    last: ItemAt | None = None  # the item before
     n: int = 0  # rounds begun in this entry and item
     planned: int = 0  # of them, standard ones
     round: RoundAt | None = None

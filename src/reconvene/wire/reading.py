@@ -22,6 +22,7 @@ ROOTS = frozenset(
         "phase",
         "round",
         "item",
+        "items",
         "up",
         "groups",
         "feedback",

@@ -73,7 +73,13 @@ async def _work(
         read = _read(assignment, outcome.stdout.decode("utf-8", "replace"), taken, as_model)
     except AgentError as error:
         raise ReplyError(
-            error.message, hint=error.hint, retryable=error.retryable, usage=usage, request=request, reply=reply
+            error.message,
+            hint=error.hint,
+            retryable=error.retryable,
+            said=redact_text(error.said, environ),
+            usage=usage,
+            request=request,
+            reply=reply,
         ) from error
     return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, request, reply)
 
