@@ -255,6 +255,8 @@ def test_fields_are_asked_by_their_types(terminal: Terminal, folder: Path) -> No
         encoding="utf-8",
     )
     child = terminal("run", "fields.yaml")
+    child.expect("Your choice")
+    child.send(ENTER)  # the open ones in turn
     child.expect("severity")
     child.send(DOWN + ENTER)
     child.expect("count")
@@ -263,8 +265,9 @@ def test_fields_are_asked_by_their_types(terminal: Terminal, folder: Path) -> No
     child.send("n")
     child.expect("why")
     child.send("because" + ENTER)
-    child.expect("Your decision")
-    child.send(ENTER)
+    child.expect(r"answered: because")
+    child.expect("Your choice")
+    child.send("go" + ENTER)
     assert ending(child) == 0
     log = open_log(folder / ".reconvene")
     (decision,) = [event for _, event in log.read("fields-1") if isinstance(event, DecisionRecorded)]

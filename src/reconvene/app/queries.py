@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from reconvene.app.engine import Engine
-from reconvene.core import scope, views
+from reconvene.core import conversation, drafts, scope, views
+from reconvene.core.book import Book
 from reconvene.core.checkpoint import render_with
 from reconvene.core.events import RoundClosed, RoundUndone
 from reconvene.core.evolve import evolve
@@ -33,12 +34,38 @@ def _driven(engine: Engine, run: str, status: str) -> dict[str, object]:
     return {"driven": run in engine.log.driven()} if status == "running" else {}
 
 
+def standing(engine: Engine, run: str) -> dict[str, object]:
+    """The summary, and with an open checkpoint that asks for answers, those given so far."""
+    doc = summary(engine, run)
+    point = doc.get("checkpoint")
+    if isinstance(point, dict) and point.get("fields"):
+        session = engine.session(run)
+        point["answers"] = drafts.here(session.state, session.book)
+    return doc
+
+
+def talk(engine: Engine, run: str) -> list[dict[str, object]]:
+    """What was said in the phase (and item) in front; empty where its agents do not talk with the person."""
+    session = engine.session(run)
+    state, book = session.state, session.book
+    return conversation.for_people(state, book, state.world.spot) if converses(engine, run) else []
+
+
+def converses(engine: Engine, run: str) -> bool:
+    """Whether the agents of the phase in front read the conversation."""
+    session = engine.session(run)
+    phase = session.state.world.top.phase if session.state.world.cursor else ""
+    steps = session.book.phase(phase).steps if phase else ()
+    return any(conversation.WORD in (step.reads or ()) for step in steps)
+
+
 def show(engine: Engine, run: str) -> dict[str, object]:
     session = engine.session(run)
     state, book = session.state, session.book
     record = state.record
     return {
         **views.summary(state),
+        **_said(engine, run, state, book),
         **({"children": children(engine, state)} if state.record.children else {}),
         **_driven(engine, run, state.status),
         "context": scope.context(state, book),
@@ -57,6 +84,17 @@ def show(engine: Engine, run: str) -> dict[str, object]:
         "failures": list(record.failures),
         "errors": list(record.errors),
     }
+
+
+def _said(engine: Engine, run: str, state: RunState, book: Book) -> dict[str, object]:
+    """The open checkpoint with the answers so far, and the talk."""
+    found: dict[str, object] = {}
+    point = views.checkpoint(state)
+    if point is not None and point.get("fields"):
+        found["checkpoint"] = {**point, "answers": drafts.here(state, book)}
+    if told := talk(engine, run):
+        found["talk"] = told
+    return found
 
 
 def children(engine: Engine, state: RunState) -> list[dict[str, object]]:

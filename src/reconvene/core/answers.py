@@ -78,7 +78,7 @@ def typed(field: e.FieldAsked, answer: object) -> object:
 
 def _chosen(field: e.FieldAsked, answer: object) -> object:
     """One of the options, by its own words or by a beginning that only one of them has ("C" for "C: a setting")."""
-    if not field.options or str(answer) in field.options or answer == field.blank:
+    if not field.options or field.other or str(answer) in field.options or answer == field.blank:
         return answer
     word = str(answer).strip().casefold()
     begun = [option for option in field.options if word and option.casefold().startswith(word)]

@@ -196,6 +196,7 @@ def _item_field(turn: Turn, field: Field, item: object, index: int) -> e.FieldAs
         choices.titles,
         recommended if recommended in choices.options else choices.recommend,
         _replaces(data.get("replaces")),
+        other=data.get("other") is True,
     )
 
 

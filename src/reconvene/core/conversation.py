@@ -18,6 +18,7 @@ WORD = "conversation"  # in a step's `reads`
 MOST_WORDS = 3000
 _LETTERS = 8  # so many characters count as a word, so that a text without blanks is not one word
 _PERSON = "the person"
+_SAID = ("reply", "message", "summary", "reasoning", "text")  # where an output speaks to the person
 
 
 class Replay(NamedTuple):
@@ -143,11 +144,12 @@ def tell(state: RunState, book: Book, number: int) -> str:
 def changes(state: RunState, book: Book, entry: TalkEntry) -> list[str]:
     """What one saving of answers changed, each with its question."""
     asked = state.record.asked.get(entry.spot)
-    questions = {field.id: " ".join(field.prompt.split()) for field in asked.fields} if asked else {}
+    questions = {name: " ".join(text.split()) for name, text in asked.questions.items()} if asked else {}
     old = book.object(entry.old)
     new = book.object(entry.ref.digest) if entry.ref else {}
     lines = [f"{questions.get(name) or name} → {told(new[name])}" for name in sorted(new) if new[name] != old.get(name)]
-    lines += [f"{name}: no answer any more (was: {told(old[name])})" for name in sorted(old) if name not in new]
+    gone = [name for name in sorted(old) if name not in new]
+    lines += [f"{questions.get(name) or name} → no answer any more (was: {told(old[name])})" for name in gone]
     return lines
 
 
@@ -162,3 +164,42 @@ def _content(book: Book, entry: TalkEntry) -> str:
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+# --- for people ---
+
+
+def for_people(state: RunState, book: Book, spot: str) -> list[dict[str, object]]:
+    """Everything said at a spot, oldest first, in a line or a paragraph each."""
+    return [_row(state, book, state.record.talk[number]) for number in thread(state, spot)]
+
+
+def _row(state: RunState, book: Book, entry: TalkEntry) -> dict[str, object]:
+    row: dict[str, object] = {"kind": entry.kind, "who": entry.role, "round": entry.n, "at": entry.at}
+    match entry.kind:
+        case "output":
+            row["text"] = _gist(book.load(entry.ref)) if entry.ref else ""
+        case "remark":
+            remark = state.record.remarks[entry.number]
+            row |= {"text": remark.text, "id": remark.id, "remark": remark.kind, "checkpoint": remark.checkpoint}
+        case "answer":
+            row["text"] = "\n".join(changes(state, book, entry))
+        case "decision":
+            row["text"] = entry.text
+        case "back":
+            row["text"] = f"came back from {entry.text}"
+        case "undone":
+            row["text"] = f"took round {entry.n} back"
+    return row
+
+
+def _gist(value: object) -> str:
+    """What an output says to a person: its own words for them, or what there is in it."""
+    if isinstance(value, dict):
+        said = next((value[key] for key in _SAID if isinstance(value.get(key), str) and value[key].strip()), "")
+        parts = [f"{len(part)} {name}" for name, part in value.items() if isinstance(part, list)]
+        return str(said).strip() or ", ".join(parts) or ", ".join(str(name) for name in value)
+    if isinstance(value, list):
+        return f"{len(value)} items"
+    paragraphs = [part.strip() for part in str(value).split("\n\n") if part.strip() and not part.startswith("#")]
+    return paragraphs[0] if paragraphs else str(value).strip()

@@ -72,7 +72,7 @@ def fits(field: e.FieldAsked, answer: object) -> bool:
         return True
     match field.type:
         case "choice":
-            return not field.options or str(answer) in field.options
+            return not field.options or field.other or str(answer) in field.options
         case "confirm":
             return isinstance(answer, bool)
         case "number":
@@ -121,7 +121,8 @@ def _answers(book: Book, asked: Asked | None, digest: str) -> Iterable[str]:
     known = {field.id for field in fields}
     for name in sorted(drafts):
         if name not in known:
-            yield f"- [{name}] {told(drafts[name])} (no longer asked)"
+            question = asked.questions.get(name, "") if asked else ""
+            yield f"- [{name}] {question} → {told(drafts[name])} (no longer asked)"
 
 
 def _question(field: e.FieldAsked) -> str:

@@ -6,6 +6,7 @@ they are (outputs, remarks, drafts); an entry names them. What of it an agent is
 
 from __future__ import annotations
 
+from immutables import Map
 from msgspec.structs import replace
 
 from reconvene.core import events as e
@@ -43,7 +44,11 @@ def asked(state: RunState, ev: e.CheckpointOpened) -> RunState:
     if not ev.fields:
         return state
     record = state.record
-    found = Asked(ev.scope, ev.fields, _around(state))
+    before = record.asked.get(state.world.spot)
+    questions = before.questions if before else Map()
+    for field in ev.fields:
+        questions = questions.set(field.id, field.prompt or field.id)
+    found = Asked(ev.scope, ev.fields, _around(state), questions)
     return replace(state, record=replace(record, asked=record.asked.set(state.world.spot, found)))
 
 

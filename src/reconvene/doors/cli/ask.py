@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from reconvene.doors.cli.common import screen_width
+from reconvene.doors.cli.menu import title_of
 from reconvene.doors.cli.options import FieldShape
 from reconvene.doors.cli.text import clean, one_line, wrapped
 from reconvene.errors import UserError
@@ -100,6 +101,11 @@ def ask_fields(
     return answers
 
 
+def ask_field(field: FieldShape, given: object, reasons: Mapping[str, str] | None = None) -> object:
+    """One answer; None = none."""
+    return _ask_field(field, given, reasons or {})
+
+
 def _ask_field(field: FieldShape, given: object, reasons: Mapping[str, str]) -> object:
     import questionary
 
@@ -107,9 +113,7 @@ def _ask_field(field: FieldShape, given: object, reasons: Mapping[str, str]) -> 
     options = field.get("options") or []
     match field.get("type", "text"):
         case "choice":
-            blank: list[tuple[str | None, str]] = [] if field.get("required") else [(None, "(no answer)")]
-            choices: list[tuple[str | None, str]] = [(text, text) for text in options]
-            return pick(title, [*choices, *blank], None if given is None else str(given))
+            return _ask_choice(field, title, None if given is None else str(given))
         case "confirm":
             start = given if isinstance(given, bool) else True
             return bool(ask(questionary.confirm(_asked(title), default=start, qmark=MARK)))
@@ -122,6 +126,22 @@ def _ask_field(field: FieldShape, given: object, reasons: Mapping[str, str]) -> 
         case _:
             typed = ask_text(title if title.endswith("?") else f"{title}:", "" if given is None else clean(given))
             return typed if typed.strip() else None
+
+
+def _ask_choice(field: FieldShape, title: str, given: str | None) -> object:
+    """One of its options; where the field allows it, in other words."""
+    recommended, other = field.get("recommend"), "\0"
+    shown = [
+        (one, title_of(field, one) + ("  (recommended)" if one == recommended else "")) for one in field["options"]
+    ]
+    choices: list[tuple[str | None, str]] = list(shown)
+    choices += [(other, "Something else, in my own words")] if field.get("other") else []
+    choices += [] if field.get("required") else [(None, "(no answer)")]
+    own = given is not None and given not in field["options"]
+    found = pick(title, choices, other if own else given if given is not None else recommended)
+    if found != other:
+        return found
+    return ask_text("In your words:", clean(given) if own else "").strip() or None
 
 
 def _ask_number(title: str, given: object) -> object:

@@ -62,6 +62,18 @@ class Hearing:
                 self._paper.line("understood: nothing to add", "dim")
             return self._settle(heard)
 
+    def comment(self, title: str) -> list[RemarkShape]:
+        """A word in a conversation: one text, recorded as it is, without asking how it is meant."""
+        from reconvene.core.feedback import parse_remark
+
+        heard = _Heard()
+        with self._never_lost(heard):
+            heard.text = typed(title)
+            if not heard.text.strip():
+                return []
+            heard.entries = [Entry(parse_remark(heard.text))]
+            return self._record(heard)
+
     def written(self) -> list[RemarkShape]:
         """The form, in the person's editor."""
         heard = _Heard()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, say, screen_width
-from reconvene.doors.cli.text import clean, harmless_json, one_line, table, to_json
+from reconvene.doors.cli.text import clean, harmless_json, one_line, table, talk_lines, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,9 +158,20 @@ def show(call: Call, run: str | None) -> int:
         put_json({**shown, "todo": rows, "review": review})
         return 0
     _put_details(shown, rows)
+    _put_talk(shown)
     _put_review(review, found)
     report(call, shown)
     return 0
+
+
+def _put_talk(shown: Mapping[str, object]) -> None:
+    """What was said in the phase in front, where its agents talk with the person."""
+    rows = _dicts(shown.get("talk"))
+    if rows:
+        put(f"the talk at {shown.get('phase')}")
+        for line in talk_lines(rows):
+            say(f"  {line}")
+        put()
 
 
 def _put_review(review: ReviewShape, run: str) -> None:
@@ -179,6 +190,9 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
     from reconvene.doors.cli.advice import todo_lines
 
     put(f"workflow   {shown.get('workflow') or ''}\nworkspace  {shown.get('workspace') or ''}")
+    project = shown.get("project")
+    if isinstance(project, dict):
+        put(f"project    {clean(str(project['path']))}, branch {clean(str(project['branch']))}")
     if shown.get("parent"):
         put(f"parent     {shown['parent']} (this is its piece {one_line(shown.get('title'))!r})")
     put("\nto do")

@@ -22,6 +22,10 @@ class FieldShape(TypedDict, total=False):
     required: bool
     blank: object
     default: object
+    titles: list[str]
+    recommend: str
+    note: str
+    other: bool
 
 
 class OptionShape(TypedDict, total=False):
@@ -44,6 +48,7 @@ class CheckpointShape(TypedDict, total=False):
     digest: str
     status: str
     attention: bool
+    answers: dict[str, object]  # so far, by field
 
 
 def checkpoint_in(summary: Mapping[str, object]) -> CheckpointShape | None:

@@ -6,12 +6,13 @@ hidden target. Asks nothing (`terminal.py` does).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from reconvene.doors.cli.advice import RemarkShape, ReviewShape, said_in, sections, weighed, weight_of
-from reconvene.doors.cli.options import CheckpointShape
-from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.cli.menu import Menu, asked, mark, worded
+from reconvene.doors.cli.options import CheckpointShape, FieldShape
+from reconvene.doors.cli.text import clean, one_line, talk_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,18 +38,53 @@ class Paper:
 
         self._console.print(Text(clean(text), style=style), soft_wrap=whole)
 
-    def checkpoint(self, headline: str, checkpoint: CheckpointShape) -> None:
+    def checkpoint(self, headline: str, checkpoint: CheckpointShape, talk: Sequence[Mapping[str, object]] = ()) -> None:
         workspace = self._engine.load(self._run).workspace
         self._console.print()
         self._console.rule(style="dim")
         self.line(headline, "bold yellow" if checkpoint.get("attention") else "bold")
         if checkpoint.get("status") not in (None, "", "waiting"):
             self.line(str(checkpoint["status"]), "dim")
+        self.talk(talk)
         self._console.print()
         self.markdown(checkpoint.get("prompt", ""))
         for path in checkpoint.get("show_files", []):
             self._beginning(path, workspace)
         self._said(checkpoint)
+
+    def talk(self, rows: Sequence[Mapping[str, object]]) -> None:
+        """What was said here before what is presented now."""
+        if not rows:
+            return
+        self._console.print()
+        self.line("the talk so far:", "bold")
+        for line in talk_lines(rows):
+            self._indented(line)
+
+    def menu(self, menu: Menu, checkpoint: CheckpointShape) -> None:
+        """Questions with their answers, then what else can be done."""
+        self._console.print()
+        fields, answers = checkpoint.get("fields", []), checkpoint.get("answers", {})
+        for entry, field in zip(menu.entries, fields):
+            self._indented(f"{entry.number}. {mark(field, answers)} {asked(field)}")
+            if field.get("note"):
+                self._indented(f"     {field['note']}", "yellow")
+        self._console.print()
+        for entry in menu.options:
+            option = checkpoint["options"][int(entry.key)]
+            aside = "  (recommended)" if option.get("recommend") else ""
+            aside = f"  (not any more: {entry.why_not})" if entry.why_not else aside
+            self._indented(f"{entry.number}. {entry.name} [{entry.letter}]{aside}", "dim" if entry.why_not else "")
+        extras = "  ".join(f"[{entry.letter}] {entry.name}" for entry in menu.entries if entry.kind == "extra")
+        self._indented(extras, "dim")
+
+    def choices(self, field: FieldShape, answers: Mapping[str, object]) -> None:
+        """A question in full, before it is answered."""
+        self._console.print()
+        if field.get("note"):
+            self._indented(str(field["note"]), "yellow")
+        if field["id"] in answers:
+            self._indented(f"your answer so far: {worded(field, answers[field['id']])}", "dim")
 
     def markdown(self, text: str) -> None:
         from rich.markdown import Markdown

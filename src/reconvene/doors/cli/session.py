@@ -12,8 +12,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
+from reconvene.doors.cli.menu import mark, title_of
 from reconvene.doors.cli.options import (
     CheckpointShape,
+    FieldShape,
     checkpoint_in,
     example,
     fields_of,
@@ -22,12 +24,12 @@ from reconvene.doors.cli.options import (
     on_offer,
 )
 from reconvene.doors.cli.progress import watcher
-from reconvene.doors.cli.text import clean
+from reconvene.doors.cli.text import clean, one_line
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reconvene.app.engine import Engine
     from reconvene.doors.cli.progress import Watcher
@@ -152,7 +154,7 @@ def to_its_stop(
         if checkpoint is None or not decider.decide(engine, run, checkpoint):
             break
         stopped = _drive(call, loop, engine, run, by)
-    return queries.summary(engine, run), stopped
+    return queries.standing(engine, run), stopped
 
 
 def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
@@ -161,7 +163,7 @@ def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
 
     run = str(summary["run"])
     if not call.as_json and (said := queries.closing(engine, run)):
-        say(f"\n{said}")
+        put(f"\n{clean(said)}")  # a document: its lines stay as they are
     if summary["status"] == "completed" and not call.as_json:
         _tell_open(call, engine, run)
     keep_history(engine, run)
@@ -240,6 +242,14 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
         put(f"\ncontinue with:\n  {next_command}")
     else:
         put(f"see what came of it: {call.command('files', str(summary['run']))}")
+        if merge := _merge_command(summary):
+            put(f"take the changes to your project over with:\n  {merge}")
+
+
+def _merge_command(summary: Mapping[str, object]) -> str:
+    """What brings the run's branch into the person's project; "" where it changed none."""
+    project = summary.get("project")
+    return clean(str(project["merge"])) if isinstance(project, dict) else ""
 
 
 def headline(summary: Mapping[str, object]) -> str:
@@ -262,10 +272,9 @@ def describe(checkpoint: CheckpointShape) -> str:
     fields = fields_of(checkpoint, None)
     if fields:
         lines += ["", "fields:"]
-        lines += [
-            f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip()
-            for name, field in fields.items()
-        ]
+        for name, field in fields.items():
+            lines.append(f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip())
+            lines += [f"    {line}" for line in _about(field, checkpoint.get("answers"))]
     lines += [""]
     options = on_offer(checkpoint.get("options", []))
     for option, line in zip(options, listed(options)):
@@ -274,6 +283,16 @@ def describe(checkpoint: CheckpointShape) -> str:
         )
         lines.append(f"  {line}" + (f"  [{', '.join(marks)}]" if marks else ""))
     return "\n".join(lines)
+
+
+def _about(field: FieldShape, answers: Mapping[str, object] | None) -> Iterator[str]:
+    """What can be answered, what was, and what became of an earlier answer."""
+    if field.get("type") == "choice" and field.get("options"):
+        yield "one of: " + ", ".join(title_of(field, option) for option in field["options"])
+    if answers is not None:
+        yield mark(field, answers)
+    if field.get("note"):
+        yield one_line(field["note"])
 
 
 def _next_command(call: Call, summary: Mapping[str, object], *, brief: bool = False) -> str:

@@ -221,10 +221,14 @@ def _fate(entry: Entry) -> Iterator[str]:
 
 
 def tell_files(call: Call, engine: Engine, run: str, *, further: bool = True) -> None:
+    from reconvene.app import queries
+
     state = engine.load(run)
     put(f"{run} is {state.status}. Its files are in {state.workspace}:")
     for line in _listed(sorted(state.world.files)):
         put(f"  {line}")
+    if said := queries.closing(engine, run):
+        put(wrapped(f"\n{said}"))
     rounds = ["1..2"] if state.record.rounds > 1 else []
     if further:
         _tell_further(call, ("show", run), ("diff", run, *rounds), ("log", run))

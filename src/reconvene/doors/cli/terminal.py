@@ -14,18 +14,19 @@ from reconvene.doors.cli.editor import editor
 from reconvene.doors.cli.hearing import Hearing
 from reconvene.doors.cli.options import CheckpointShape, OptionShape, checkpoint_in
 from reconvene.doors.cli.paper import Paper
+from reconvene.doors.cli.questions import Questions
 from reconvene.doors.cli.session import explain_stale, headline, keep_history
-from reconvene.doors.cli.text import one_line
+from reconvene.doors.cli.text import one_line, talk_before
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from questionary import Choice
 
     from reconvene.app.engine import Engine
-    from reconvene.core.commands import RemarkIn
-    from reconvene.doors.cli.advice import ReviewShape
+    from reconvene.core.commands import AnswerCheckpoint, RemarkIn
+    from reconvene.doors.cli.advice import RemarkShape, ReviewShape
 
-_ANSWER, _REMARK, _EDITOR, _FILE, _PARK = "answer", "remark", "editor", "file", "park"
+_REMARK, _EDITOR, _FILE, _PARK = "remark", "editor", "file", "park"
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
 
 
@@ -57,7 +58,8 @@ class _Sitting:
         self._by = by
         self._paper = Paper(engine, run)
         self._hearing = Hearing(engine, run, by, self._paper)
-        self._drafts: dict[str, object] = {}
+        self._questions = Questions(engine, run, by, self._paper)
+        self._talks = False  # whether the agents of this phase talk with the person
         self._advised = ""  # the checkpoint beside which everything has been shown once
 
     def sit(self, checkpoint: CheckpointShape) -> bool:
@@ -68,38 +70,36 @@ class _Sitting:
             match choice:
                 case "park":
                     return False
+                case "moved":
+                    current = self._after(current)
                 case "remark" | "editor":
                     self._hear("What would you like to say?", in_editor=choice == _EDITOR)
                     current = self._now()
                 case "file":
                     self._show_file()
-                case "answer":
-                    self._answer_fields(current)
                 case int():
-                    if self._submit(current, current["options"][choice]):
+                    current = self._now() if current.get("fields") else current
+                    if current and self._submit(current, current["options"][choice]):
                         return True
-                    current = self._after(current)
+                    current = self._after(current) if current else None
         self._paper.line("the run has moved on meanwhile", "yellow")
         return True
 
     def _present(self, checkpoint: CheckpointShape) -> CheckpointShape | None:
-        """Show the checkpoint, ask for remarks where it wants some, then for its answers."""
+        """Show the checkpoint, ask for remarks where it wants some, and tell what another round would bring."""
         current = self._look(checkpoint)
         if current and current.get("feedback"):
             self._paper.question(current["feedback"])
             self._hear(_ANYTHING)
             current = self._now()
-        if current and self._advised != current["id"]:
+        if current and self._advised != current["id"] and not self._talks:
             self._advise(look(self._engine, self._run), current["id"])
-        if current and current.get("fields"):
-            self._answer_fields(current)
         return current
 
     def _after(self, before: CheckpointShape) -> CheckpointShape | None:
         """The checkpoint after a decision that was not taken: the same, the same with other contents, or another."""
         after = self._now()
         if after is None or after["id"] != before["id"]:
-            self._drafts = {}
             return self._present(after) if after else None
         return after if after["digest"] == before["digest"] else self._look(after)
 
@@ -110,26 +110,34 @@ class _Sitting:
         if self._engine.scan(self._run, by=self._by, door=DOOR):
             checkpoint = self._now() or checkpoint
         summary = queries.summary(self._engine, self._run)
-        self._paper.checkpoint(headline(summary), checkpoint)
+        self._talks = queries.converses(self._engine, self._run)
+        self._paper.checkpoint(headline(summary), checkpoint, talk_before(queries.talk(self._engine, self._run)))
         return self._now()
 
     def _now(self) -> CheckpointShape | None:
         from reconvene.app import queries
 
-        return checkpoint_in(queries.summary(self._engine, self._run))
+        return checkpoint_in(queries.standing(self._engine, self._run))
 
     def _hear(self, title: str, *, in_editor: bool = False, brief: bool = False) -> None:
         """Remarks, recorded, and what follows from them."""
         try:
-            made = self._hearing.written() if in_editor else self._hearing.typed(title)
+            made = self._heard(title, in_editor)
         except UserError as error:
             self._paper.line(explain_stale(error), "yellow")
             return
-        if made:
+        if made and self._talks:
+            self._paper.line(f"recorded: {', '.join(remark['id'] for remark in made)}", "green")
+        elif made:
             self._paper.weighed(made)
             current = self._now()
             if current and not brief:
                 self._advise(look(self._engine, self._run), current["id"])
+
+    def _heard(self, title: str, in_editor: bool) -> list[RemarkShape]:
+        if in_editor:
+            return self._hearing.written()
+        return self._hearing.comment(title) if self._talks else self._hearing.typed(title)
 
     def _advise(self, review: ReviewShape, checkpoint: str) -> None:
         """Everything once; after that only what another remark may have changed."""
@@ -140,11 +148,12 @@ class _Sitting:
         import questionary
 
         options = checkpoint.get("options", [])
-        choices = [_choice(index, option) for index, option in enumerate(options) if option.get("offered", True)]
-        extra = [(_ANSWER, "Change the answers")] if checkpoint.get("fields") else []
-        extra += [(_REMARK, "Add a remark")]
+        extra = [(_REMARK, "Add a remark")]
         extra += [(_EDITOR, "Write it in your editor")] if editor() else []
         extra += [(_FILE, "Show a file"), (_PARK, "Pause here, decide later")]
+        if checkpoint.get("fields"):
+            return self._questions.choose(checkpoint, extra)
+        choices = [_choice(index, option) for index, option in enumerate(options) if option.get("offered", True)]
         listed = [*choices, questionary.Separator(), *(questionary.Choice(title, value) for value, title in extra)]
         first = next(
             (one for one in choices if options[int(str(one.value))].get("recommend") and not one.disabled), None
@@ -158,28 +167,31 @@ class _Sitting:
 
         wanted = option.get("remark", "none")
         if wanted != "none" and not self._said() and not (wanted == "optional" and checkpoint.get("feedback")):
-            self._hear("Your feedback:", brief=True)
+            self._hear(
+                f"{one_line(option['label'])}: what do you say?" if self._talks else "Your feedback:", brief=True
+            )
         remarks = self._said() if wanted != "none" else ()
         if wanted == "required" and not remarks:
             self._paper.line(f"“{one_line(option['label'])}” needs your words", "yellow")
             return False
         why = reasons(look(self._engine, self._run)) if option.get("fields") else {}
-        fields = {**self._drafts, **ask_fields(option.get("fields") or [], {}, why)}
+        fields = ask_fields(option.get("fields") or [], {}, why)
+        decision = AnswerCheckpoint(
+            checkpoint["id"],
+            option["label"],
+            fields=fields,
+            remarks=remarks,
+            digest=checkpoint.get("digest", ""),
+            by=self._by,
+            door=DOOR,
+        )
+        return self._decided(decision) or (self._questions.needed(checkpoint) and self._decided(decision))
+
+    def _decided(self, decision: AnswerCheckpoint) -> bool:
         try:
-            self._engine.submit(
-                self._run,
-                AnswerCheckpoint(
-                    checkpoint["id"],
-                    option["label"],
-                    fields=fields,
-                    remarks=remarks,
-                    digest=checkpoint.get("digest", ""),
-                    by=self._by,
-                    door=DOOR,
-                ),
-            )
+            self._engine.submit(self._run, decision)
         except UserError as error:
-            self._paper.line(explain_stale(error), "yellow")
+            self._paper.line(explain_stale(error).partition("\nAdd --field")[0], "yellow")
             return False
         return True
 
@@ -194,15 +206,6 @@ class _Sitting:
             for one in here
             if one.by == self._by and one.kind != "edit"
         )
-
-    def _answer_fields(self, checkpoint: CheckpointShape) -> None:
-        from reconvene.core.commands import SaveDraft
-
-        self._drafts = ask_fields(checkpoint.get("fields", []), self._drafts)
-        try:
-            self._engine.submit(self._run, SaveDraft(checkpoint["id"], dict(self._drafts)))
-        except UserError as error:
-            self._paper.line(explain_stale(error), "yellow")
 
     def _show_file(self) -> None:
         paths = self._paper.files()

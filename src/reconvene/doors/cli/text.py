@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 # Whole sequences first (CSI, OSC and its kin, two-byte escapes), so that their parameters do not stay behind as litter.
 _SEQUENCES = re.compile(
@@ -31,6 +31,45 @@ def one_line(text: object, width: int = 0) -> str:
     """The same on one line, cut at `width` (0 = never)."""
     joined = " ".join(clean(text).split())
     return joined if not width or len(joined) <= width else joined[: max(width - 1, 1)] + "…"
+
+
+_TALK = 400  # characters of one entry; the log has them all
+
+
+def talk_line(row: Mapping[str, object]) -> str:
+    """`ann: question 2 makes no sense`, `brainstormer presented: 4 list`, `ann chose “Discuss”`"""
+    said = str(row.get("text") or "")
+    text = one_line("; ".join(said.split("\n")) if row.get("kind") == "answer" else said, _TALK)
+    who = one_line(row.get("who") or "the person")
+    match row.get("kind"):
+        case "remark":
+            return f"{who}: {text} [{row.get('id')}]"
+        case "output":
+            return f"{who} presented: {text}"
+        case "answer" if who == "reconvene":
+            return f"set aside: {text}"
+        case "answer":
+            return f"{who} answered: {text}"
+        case "decision":
+            return f"{who} chose “{text}”"
+    return f"{who} {text}"
+
+
+def talk_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """The talk in lines. That somebody who spoke then chose to discuss goes without saying."""
+    spoken = [row for row, before in zip(rows, [{}, *rows]) if not _goes_without_saying(row, before)]
+    return [talk_line(row) for row in spoken]
+
+
+def _goes_without_saying(row: Mapping[str, object], before: Mapping[str, object]) -> bool:
+    same = row.get("who") == before.get("who") and row.get("round") == before.get("round")
+    return same and row.get("kind") == "decision" and before.get("kind") == "remark"
+
+
+def talk_before(rows: Sequence[Mapping[str, object]]) -> Sequence[Mapping[str, object]]:
+    """What was said before what is presented now: that is shown anyway, and what was said about it beside it."""
+    last = max((at for at, row in enumerate(rows) if row.get("kind") == "output"), default=0)
+    return rows[:last]
 
 
 _LAID_OUT = re.compile(r"[|#>]|```|~~~|---|===|──")

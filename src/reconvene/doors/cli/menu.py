@@ -1,0 +1,137 @@
+"""A checkpoint that asks questions, as one menu: its questions and its options, by number, by letter or by name.
+
+Pure: lays the menu out and finds what a typed word means. Asks nothing (`terminal.py` does), decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from reconvene.doors.cli.options import CheckpointShape, FieldShape, OptionShape
+from reconvene.doors.cli.text import clean, nearest, one_line
+
+Kind = Literal["field", "option", "extra"]
+OPEN = "open"  # Enter: the questions without an answer, one after the other
+_LONGEST_ANSWER = 40
+_NUMBERED = re.compile(r"(?:answer|question|option|number)?\s*(?:question\s*)?#?(\d+)\.?", re.IGNORECASE)
+
+
+class Entry(NamedTuple):
+    """One line of the menu. `key` is what it stands for: a field's or an option's index, or an extra's word."""
+
+    kind: Kind
+    key: int | str
+    name: str
+    letter: str = ""
+    number: int = 0
+    why_not: str = ""
+
+
+class Menu(NamedTuple):
+    entries: tuple[Entry, ...]
+
+    @property
+    def options(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.kind == "option"]
+
+    @property
+    def left(self) -> str:
+        """What can still be done, in words."""
+        return ", ".join(entry.name for entry in self.options if not entry.why_not)
+
+
+def build(checkpoint: CheckpointShape, extras: Sequence[tuple[str, str]]) -> Menu:
+    """Questions and options share one count; options and extras have letters, the options' come first."""
+    fields, options = checkpoint.get("fields", []), checkpoint.get("options", [])
+    labels = [option["label"] for option in options if option.get("offered", True)]
+    letters = _letters([*labels, *(title for _, title in extras)])
+    entries = [Entry("field", index, field["id"], "", index + 1) for index, field in enumerate(fields)]
+    shown = [(index, option) for index, option in enumerate(options) if option.get("offered", True)]
+    for number, (index, option) in enumerate(shown, len(fields) + 1):
+        entries.append(_option(index, option, next(letters), number))
+    entries += [Entry("extra", word, title, next(letters)) for word, title in extras]
+    return Menu(tuple(entries))
+
+
+def _option(index: int, option: OptionShape, letter: str, number: int) -> Entry:
+    why_not = "" if option.get("available", True) else one_line(option.get("why_not") or "not now")
+    return Entry("option", index, one_line(option["label"]), letter, number, why_not)
+
+
+def _letters(names: Iterable[str]) -> Iterator[str]:
+    """A letter for each name that no earlier one has: the first of a word, any of it, or whatever is left."""
+    taken: set[str] = set()
+
+    def free(name: str) -> str:
+        folded = [char for char in name.casefold() if "a" <= char <= "z" or char == " "]
+        words = "".join(folded).split()
+        wanted = [word[0] for word in words] + [char for word in words for char in word]
+        return next((char for char in [*wanted, *"abcdefghijklmnopqrstuvwxyz"] if char not in taken), "")
+
+    for name in names:
+        letter = free(name)
+        taken.add(letter)
+        yield letter
+
+
+# --- what a typed word means ---
+
+
+def find(menu: Menu, typed: str) -> Entry | str:
+    """The entry that is meant; or why none is, in words for the person."""
+    word = " ".join(typed.split()).casefold()
+    if numbered := _NUMBERED.fullmatch(word):
+        for entry in menu.entries:
+            if entry.number == int(numbered[1]):
+                return entry
+        return f"there is no {numbered[1]} here"
+    if len(word) == 1:
+        for entry in menu.entries:
+            if entry.letter == word:
+                return entry
+    for test in (str.__eq__, str.startswith):
+        found = [entry for entry in menu.entries if test(entry.name.casefold(), word)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            return f"“{typed.strip()}” may be {' or '.join(entry.name for entry in found)}"
+    names = [entry.name for entry in menu.entries if entry.kind != "field"]
+    return f"“{one_line(typed, 40)}” is nothing here; {nearest(word, names)}"
+
+
+# --- how it looks ---
+
+
+def mark(field: FieldShape, answers: Mapping[str, object]) -> str:
+    """[unanswered], or [answered: PostgreSQL]"""
+    answer = answers.get(field["id"])
+    return "[unanswered]" if answer is None else f"[answered: {one_line(worded(field, answer), _LONGEST_ANSWER)}]"
+
+
+def worded(field: FieldShape, answer: object) -> str:
+    """An answer as people read it."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    if isinstance(answer, list):
+        return ", ".join(str(part) for part in answer) or "nobody"
+    text = str(answer)
+    return title_of(field, text) if text in (field.get("options") or []) else text
+
+
+def title_of(field: FieldShape, option: str) -> str:
+    """What people read instead of an option."""
+    options, titles = field.get("options") or [], field.get("titles") or []
+    found = titles[options.index(option)] if option in options and len(titles) == len(options) else option
+    return clean(found) if found == option else f"{one_line(option)}: {one_line(found)}"
+
+
+def asked(field: FieldShape) -> str:
+    """A question in a line, marked where it needs an answer."""
+    return one_line(field.get("prompt") or field["id"]) + (" (needed)" if field.get("required") else "")
+
+
+def unanswered(checkpoint: CheckpointShape) -> list[FieldShape]:
+    answers = checkpoint.get("answers", {})
+    return [field for field in checkpoint.get("fields", []) if answers.get(field["id"]) is None]
