@@ -64,6 +64,10 @@ class StaleDecision(Refused):
         self.changes = changes
 
 
+class Busy(UserError):
+    """Another process has the run in hand, or was faster to take it. Nothing to mend: take another, or wait."""
+
+
 class AgentError(ReconveneError):
     """An agent failed. `retryable` says whether another attempt can help; `wait` is the provider's own advice in s.
 

@@ -15,7 +15,7 @@ class IndexRow(NamedTuple):
 
     run: str
     workflow: str
-    status: str  # running | waiting | paused | completed | failed | aborted
+    status: str  # queued | running | waiting | paused | completed | failed | aborted
     started: str
     updated: str
     doc: str  # the JSON object that `runs --json` prints: {"run", "status", "phase", "round", "checkpoint", …}
@@ -57,6 +57,9 @@ class EventLog(Protocol):
         """Take the run's lease. False while another live holder has it; a dead process's is taken over at once."""
 
     def release(self, run: str, holder: str) -> None: ...
+
+    def driven(self) -> frozenset[str]:
+        """Runs whose lease a live process holds. Only looks, and quickly: lists of runs ask it."""
 
     def close(self) -> None: ...
 

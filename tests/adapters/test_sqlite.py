@@ -198,6 +198,22 @@ def test_a_process_that_is_only_stopped_keeps_its_lease(log: SqliteLog, path: Pa
         assert not log.acquire("run-1", "me")
 
 
+def test_a_run_is_no_longer_driven_when_its_process_was_killed(log: SqliteLog, path: Path) -> None:
+    assert log.driven() == frozenset()
+    assert not (path.parent / "processes").exists()  # looking puts no sign up
+    with process(HOLD, path) as child:
+        assert heard(child) == "held"
+        assert log.driven() == {"run-1"}
+        os.kill(child.pid, signal.SIGSTOP)
+        assert log.driven() == {"run-1"}
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        assert log.driven() == frozenset()
+        assert len(list((path.parent / "processes").iterdir())) == 1  # looking tidies nothing away
+        assert log.acquire("run-1", "me")
+        assert log.driven() == {"run-1"}
+
+
 def test_of_many_heirs_of_a_dead_process_exactly_one_gets_the_lease(path: Path) -> None:
     with process(HOLD, path) as child:
         assert heard(child) == "held"

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.app.engine import complete_inputs, complete_settings
+from reconvene.app.engine import Engine
 from reconvene.errors import UserError
+from reconvene.testing.memory import MemoryLog
+from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import parse_workflow
-from reconvene.wiring import Machine
+from reconvene.wiring import Machine, SystemClock
 
 WORKFLOW = """
 name: coding
@@ -39,6 +41,26 @@ class Around:
         return self._machine
 
 
+class Started:
+    """A run on record, with what was pinned for it."""
+
+    def __init__(self, around: Around | None, text: str = "") -> None:
+        def nowhere(*given: str) -> None:
+            raise AssertionError("not used here")
+
+        engine = Engine(MemoryLog(), SystemClock(), ScriptedAgents({}), nowhere, nowhere, "/state", surroundings=around)
+        self._engine = engine
+        self._workflow = parse_workflow(text or WORKFLOW)
+
+    def settings(self, **given: object) -> dict[str, object]:
+        session = self._engine.session(self._engine.start(self._workflow, settings=given))
+        return session.book.object(session.state.settings)
+
+    def inputs(self, **given: object) -> dict[str, object]:
+        session = self._engine.session(self._engine.start(self._workflow, given))
+        return session.book.object(session.state.inputs)
+
+
 NOTHING = {"model": False, "git": True, "coder": ""}
 
 
@@ -56,26 +78,25 @@ NOTHING = {"model": False, "git": True, "coder": ""}
 def test_what_is_set_comes_first_then_the_environment_then_the_machine(
     given: dict[str, object], variables: dict[str, str], machine: dict[str, object], coder: str, able: bool
 ):
-    chosen = complete_settings(parse_workflow(WORKFLOW), given, {}, Around(variables, machine))
+    chosen = Started(Around(variables, machine)).settings(**given)
     assert (chosen["coder"], chosen["able"], chosen["depth"]) == (coder, able, 2)
 
 
 def test_without_surroundings_the_machine_has_nothing():
-    assert complete_settings(parse_workflow(WORKFLOW), {}, {})["able"] is False
+    assert Started(None).settings()["able"] is False
 
 
 def test_the_machine_is_not_looked_at_where_nobody_asks():
     around = Around({"RECONVENE_CODER": "x"}, NOTHING)
-    text = WORKFLOW.replace("settings.coder != '' || machine.model", "settings.coder != ''")
-    assert complete_settings(parse_workflow(text), {}, {}, around)["able"] is True
+    text = WORKFLOW.replace('expr: "machine.coder"', 'default: ""').replace("|| machine.model", "")
+    assert Started(around, text).settings()["able"] is True
     assert around.asked == 0
 
 
 def test_a_variable_has_the_type_of_its_setting():
-    workflow = parse_workflow(WORKFLOW)
-    assert complete_settings(workflow, {}, {}, Around({"DEPTH": "7"}, NOTHING))["depth"] == 7
+    assert Started(Around({"DEPTH": "7"}, NOTHING)).settings()["depth"] == 7
     with pytest.raises(UserError, match="DEPTH is 'deep'") as caught:
-        complete_settings(workflow, {}, {}, Around({"DEPTH": "deep"}, NOTHING))
+        Started(Around({"DEPTH": "deep"}, NOTHING)).settings()
     assert caught.value.hint == "unset DEPTH"
 
 
@@ -90,12 +111,11 @@ def test_the_real_machine_knows_its_programs(tmp_path: Path):
 
 
 def test_a_project_is_kept_as_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    workflow = parse_workflow(WORKFLOW)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sub").mkdir()
-    assert complete_inputs(workflow, {}) == {"project": str(tmp_path)}
-    assert complete_inputs(workflow, {"project": "sub"}) == {"project": str(tmp_path / "sub")}
+    assert Started(None).inputs() == {"project": str(tmp_path)}
+    assert Started(None).inputs(project="sub") == {"project": str(tmp_path / "sub")}
     (tmp_path / "file").write_text("")
     for wrong in ("file", "nowhere", 7):
         with pytest.raises(UserError, match="there is no folder"):
-            complete_inputs(workflow, {"project": wrong})
+            Started(None).inputs(project=wrong)

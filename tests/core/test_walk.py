@@ -20,7 +20,8 @@ from reconvene.core.context import shown
 from reconvene.core.evolve import fold
 from reconvene.core.handle import handle
 from reconvene.core.ids import digest_of
-from reconvene.core.plan import RunTask, plan
+from reconvene.core.plan import RunTask, StartChild, plan
+from reconvene.core.state import children_of
 from reconvene.errors import ReconveneError
 from reconvene.testing.play import Play
 from reconvene.wire.state import decode_state, encode_state
@@ -231,7 +232,29 @@ class Walk(RuleBasedStateMachine):
                 p: v.digest for p, v in mark.files.items() if not v.rendered
             }
 
+    @rule(pick=st.integers(0, 3))
+    def make_a_child(self, pick: int) -> None:
+        missing = [effect for effect in self.game.effects() if isinstance(effect, StartChild)]
+        if missing:
+            key = missing[pick % len(missing)].key
+            self.attempt(c.RecordChild(key, f"run-1.{key}"))
+            assert StartChild(key) not in self.game.effects()
+
     # --- what holds ---
+
+    @invariant()
+    def no_child_is_lost_or_started_twice(self) -> None:
+        if not hasattr(self, "game"):
+            return
+        state = self.game.state
+        queued = [
+            child for event in self.game.log if type(event).__name__ == "ChildrenQueued" for child in event.children
+        ]
+        assert [child.key for child in queued] == [one.child.key for one in children_of(state)]
+        assert len({child.run.casefold() for child in queued}) == len(queued)
+        made = [event.key for event in self.game.log if type(event).__name__ == "ChildStarted"]
+        planned = [effect.key for effect in self.game.effects() if isinstance(effect, StartChild)]
+        assert sorted([*made, *planned]) == sorted(child.key for child in queued)
 
     @invariant()
     def folding_the_log_gives_the_state(self) -> None:

@@ -63,7 +63,11 @@ def test_importing_the_command_line_loads_nothing_heavy(tmp_path: Path) -> None:
     assert heavy_modules(tmp_path) == set()
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("inbox",), ("inbox", "--json"), ("runs",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("inbox",), ("inbox", "--json"), ("runs",), ("queue",), ("queue", "--json")],
+    ids=" ".join,
+)
 def test_quick_commands_load_nothing_heavy(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert heavy_modules(tmp_path, *arguments) == set()
 
@@ -81,3 +85,4 @@ def test_an_inbox_with_a_waiting_run_loads_nothing_heavy(tmp_path: Path) -> None
     assert parked.returncode == 3, parked.stderr.decode()
     assert heavy_modules(tmp_path, "inbox") == set()
     assert heavy_modules(tmp_path, "inbox", "--json") == set()
+    assert heavy_modules(tmp_path, "queue") == set()

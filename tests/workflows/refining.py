@@ -58,7 +58,7 @@ class Ticks:
         return f"2026-03-02T{9 + hours:02d}:{minutes:02d}:00.000Z"
 
 
-# --- what the agents write, in their formats -----------------------------------------------------------------------------
+# --- what the agents write, in their formats --------------------------------------------------------------------------
 
 
 def proposal(gap: str, solution: str = "", *, new: Sequence[str] = (), confidence: str = "HIGH") -> str:
@@ -107,11 +107,13 @@ def _summary(work: Assignment) -> object:
 
 
 def _final(work: Assignment) -> object:
-    text = SPEC + "\n## Known Limitations\n\nAs listed in status.md. " + "All that was approved is worked in. " * 3 + "\n"
+    text = (
+        SPEC + "\n## Known Limitations\n\nAs listed in status.md. " + "All that was approved is worked in. " * 3 + "\n"
+    )
     return {"text": "done", "files": {work.writes[0]: text}}
 
 
-# --- the run -------------------------------------------------------------------------------------------------------------
+# --- the run ----------------------------------------------------------------------------------------------------------
 
 
 class Refinement:
@@ -142,7 +144,9 @@ class Refinement:
             lambda: GitHistory(f"{home}/history.git"),
             home,
         )
-        inputs: dict[str, object] = {"spec": spec, "spec_name": "lockers"} | ({"gaps": gaps} if gaps is not None else {})
+        inputs: dict[str, object] = {"spec": spec, "spec_name": "lockers"}
+        if gaps is not None:
+            inputs["gaps"] = gaps
         self.run = self.engine.start(workflow or load_workflow(FOLDER), inputs, settings=settings, by="ann")
         self.state: RunState = self.engine.drive_sync(self.run)
 
@@ -175,6 +179,11 @@ class Refinement:
         return self.state.world.open
 
     @property
+    def asked(self) -> str:
+        """What the person reads; blanks that only end a line are no part of it."""
+        return self.open.prompt.replace("  \n", "\n")
+
+    @property
     def offered(self) -> list[str]:
         return [option.label for option in self.open.options if option.available]
 
@@ -202,11 +211,12 @@ class Refinement:
         return {str(row["id"]): str(row["state"]) for row in rows}
 
     @property
-    def rows(self) -> list[tuple[int, int, int, int, int, int, str]]:
+    def rows(self) -> list[tuple[object, ...]]:
         """The convergence table."""
         rounds = self.gaps["rounds"]
         assert isinstance(rounds, list)
-        return [tuple(row[key] for key in ("round", "start", "resolved", "new", "end", "net", "state")) for row in rounds]  # type: ignore[misc]
+        keys = ("round", "start", "resolved", "new", "end", "net", "state")
+        return [tuple(row[key] for key in keys) for row in rounds]
 
     def file(self, path: str) -> str:
         """As it lies in the workspace, and as the log has it: the same."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .refining import GAPS, SPEC, Refinement, Script, disagree, proposal, proposals, review, said
+from .refining import GAPS, SPEC, Refinement, Script, disagree, proposal, proposals, review
 
 Start = Callable[..., Refinement]
 ONE, TWO, THREE, FOUR = (f"GAP-BOX-00{n}" for n in range(1, 5))
@@ -38,7 +38,7 @@ CLOSED = proposals(1, "## Gap Resolution: everything\n\nAll gaps are handled gra
     ("bad", "code", "told"),
     [
         ("", "FILE_MISSING", "round_001/engineer.md"),
-        ("Fine.", "EMPTY_OUTPUT", "Produce output even if uncertain"),
+        ("Fine.", "EMPTY_OUTPUT", "Produce an output even if you are uncertain"),
         ("I thought about the gaps for a long while, and here is what I would do about each of them. " * 3,
          "WRONG_FORMAT", "## Gap Resolution: GAP-DATA-004"),
         (CLOSED, "NO_GAPS_ADDRESSED", ONE),
@@ -48,9 +48,7 @@ CLOSED = proposals(1, "## Gap Resolution: everything\n\nAll gaps are handled gra
     ],
     ids=["missing", "empty", "format", "no gap", "unknown", "renamed", "twice"],
 )  # fmt: skip
-def test_what_an_engineer_gets_wrong_is_named_and_asked_for_again(
-    start: Start, bad: str, code: str, told: str
-) -> None:
+def test_what_an_engineer_gets_wrong_is_named_and_asked_for_again(start: Start, bad: str, code: str, told: str) -> None:
     run = start([bad, GOOD], [APPROVED])
     assert [one for one in run.attempts if one[0] == "R2/0/engineer"] == [
         ("R2/0/engineer", "rejected", code),
@@ -63,7 +61,7 @@ def test_what_an_engineer_gets_wrong_is_named_and_asked_for_again(
     assert "## Round 1 Errors" in status
     assert f"Engineer: {words} - Retry 1" in status
     assert "Engineer: Retry successful" in status
-    assert code in run.open.prompt
+    assert code in run.asked
 
 
 @pytest.mark.parametrize(
@@ -78,9 +76,7 @@ def test_what_an_engineer_gets_wrong_is_named_and_asked_for_again(
     ],
     ids=["missing", "one word", "format", "of nothing"],
 )  # fmt: skip
-def test_what_a_reviewer_gets_wrong_is_named_and_asked_for_again(
-    start: Start, bad: str, code: str, told: str
-) -> None:
+def test_what_a_reviewer_gets_wrong_is_named_and_asked_for_again(start: Start, bad: str, code: str, told: str) -> None:
     run = start([GOOD], [bad, APPROVED])
     tried = [one for one in run.attempts if one[0] == "R2/1/reviewer"]
     assert [one[1] for one in tried] == ["rejected", "accepted"]
@@ -95,7 +91,7 @@ def test_after_two_retries_the_round_goes_on_without_and_redo_is_recommended(sta
     assert [one[1] for one in run.attempts if "engineer" in one[0]] == ["rejected"] * 3
     assert not run.prompts("reviewer"), "there was nothing to review"
     assert "round_001/summary.md" in run.files
-    assert "A partial round: engineer" in run.open.prompt
+    assert "A partial round: engineer" in run.asked
     assert run.recommended == ["Redo this round"]
     assert "All retries exhausted, partial round" in run.file("status.md")
     assert run.rows[-1][:6] == (1, 4, 0, 0, 4, 0)
@@ -104,7 +100,7 @@ def test_after_two_retries_the_round_goes_on_without_and_redo_is_recommended(sta
 def test_a_reviewer_that_stays_away_leaves_the_proposals_as_proposed(start: Start) -> None:
     run = start([GOOD], ["no"])
     assert run.states[ONE] == "proposed"
-    assert "A partial round: reviewer" in run.open.prompt
+    assert "A partial round: reviewer" in run.asked
     assert run.recommended == ["Redo this round"]
 
 
@@ -117,7 +113,7 @@ def test_a_mediator_that_stays_away_costs_only_its_prose(start: Start) -> None:
 
 def test_a_reviewer_who_finds_nothing_but_lists_the_checks_is_heard(start: Start) -> None:
     nothing = (
-        "## Review: Round 1 - No Issues Found\n\n### Summary\nThe proposals for GAP-BOX-001 were reviewed. No issues.\n\n"
+        "## Review: Round 1 - No Issues Found\n\n### Summary\nGAP-BOX-001 was reviewed. No issues.\n\n"
         "### Completeness Checks\n- [x] All addressed gaps have concrete solutions\n- [x] Examples are sufficient\n\n"
         "### Recommendation\n**APPROVE** - Proposals are ready.\n"
     )
@@ -127,7 +123,7 @@ def test_a_reviewer_who_finds_nothing_but_lists_the_checks_is_heard(start: Start
 
 
 def test_an_idle_engineer_is_asked_for_named_gaps(start: Start) -> None:
-    idle = "## Gap Resolution: none\n\nNothing to propose in this round; everything seems to be said already, as far as I see. "
+    idle = "## Gap Resolution: none\n\nNothing to propose in this round; all seems to be said already, I think. "
     run = start([idle * 2, GOOD], [APPROVED])
     assert [one[2] for one in run.attempts][:1] == ["NO_GAPS_ADDRESSED"]
     assert ONE in run.prompts("engineer")[1].partition("Your last attempt was sent back")[2]
@@ -137,7 +133,9 @@ def test_an_engineer_that_ignores_a_decision_is_sent_back(start: Start) -> None:
     issue = f"**ISSUE-R1-001** (HIGH, {ONE}): A courier who finds no box has no rule to follow. A rule would settle it."
     engineer: list[Script] = [
         GOOD,
-        proposals(2, disagree("ISSUE-R1-001", "There always is a box.", "Count boxes first."), proposal(ONE, "As before.")),
+        proposals(
+            2, disagree("ISSUE-R1-001", "There always is a box.", "Count boxes first."), proposal(ONE, "As before.")
+        ),
         proposals(3, proposal(TWO)),
         proposals(3, proposal(ONE, "As ruled on ISSUE-R1-001: boxes are counted first.")),
     ]
@@ -154,22 +152,27 @@ def test_an_engineer_that_ignores_a_decision_is_sent_back(start: Start) -> None:
     assert run.states[ONE] == "resolved"
 
 
-# --- what people hand in -------------------------------------------------------------------------------------------------
+# --- what people hand in ----------------------------------------------------------------------------------------------
 
 
 def test_windows_line_ends_change_nothing(start: Start) -> None:
     crlf: list[Script] = [GOOD.replace("\n", "\r\n")]
-    run = start(crlf, [APPROVED.replace("\n", "\r\n")], spec=SPEC.replace("\n", "\r\n"), gaps=GAPS.replace("\n", "\r\n"))
+    run = start(
+        crlf, [APPROVED.replace("\n", "\r\n")], spec=SPEC.replace("\n", "\r\n"), gaps=GAPS.replace("\n", "\r\n")
+    )
     assert list(run.states) == [ONE, TWO, THREE, FOUR]
     assert run.states[ONE] == "resolved"
     assert "# Status: Parcel Lockers\n" in run.file("status.md")
 
 
 def test_a_large_specification_goes_through(start: Start) -> None:
-    large = SPEC + "\n".join(f"## Box {n}\n\nBox {n} is as wide as box {n - 1}, and opens to the left.\n" for n in range(800))
+    large = SPEC + "\n".join(
+        f"## Box {n}\n\nBox {n} is as wide as box {n - 1}, and opens to the left.\n" for n in range(800)
+    )
     assert len(large) > 50_000
     found = "\n\n".join(
-        f"## GAP-BOX-{n:03d}: What if box {n} does not open?\n\n**Severity:** LOW\n**Blocking:** no\n" for n in range(1, 61)
+        f"## GAP-BOX-{n:03d}: What if box {n} does not open?\n\n**Severity:** LOW\n**Blocking:** no\n"
+        for n in range(1, 61)
     )
     run = start([proposals(1, proposal("GAP-BOX-060"))], [review(1, {"GAP-BOX-060": "APPROVED"})],
                 spec=large, gaps=None, found=[found])  # fmt: skip
@@ -181,7 +184,7 @@ def test_a_large_specification_goes_through(start: Start) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["All lockers open on Monday. Nobody says how.", '{"lockers": 12, "open": "Monday"}', "<h1>Lockers</h1><p>Open.</p>",
+    ["All lockers open on Monday. Nobody says how.", '{"lockers": 12, "open": "Monday"}', "<h1>Lockers</h1><p>Open.",
      "\ufeffLockers;Monday\nLockers;Tuesday\n", "漢字だけの仕様。" * 20],
     ids=["prose", "json", "html", "csv", "another script"],
 )  # fmt: skip
@@ -200,10 +203,10 @@ def test_an_empty_specification_ends_at_once_with_a_clear_word(start: Start) -> 
 
 
 def test_a_list_of_gaps_that_names_none_is_said_and_the_reviewer_looks(start: Start) -> None:
-    found = "## GAP-BOX-001: What if no box is free?\n\n**Severity:** HIGH\n**Blocking:** yes\n\nNothing is said about it.\n"
+    found = "## GAP-BOX-001: What if no box is free?\n\n**Severity:** HIGH\n**Blocking:** yes\n\nNothing is said.\n"
     run = start([GOOD], [APPROVED], gaps="\n\n", found=[found])
     assert run.state.world.top.phase == "find"
-    assert "GAP-BOX-001 (HIGH, blocking): What if no box is free?" in run.open.prompt
+    assert "GAP-BOX-001 (HIGH, blocking): What if no box is free?" in run.asked
 
 
 def test_duplicate_ids_in_a_list_are_shown_and_none_is_lost(start: Start) -> None:
@@ -213,14 +216,18 @@ def test_duplicate_ids_in_a_list_are_shown_and_none_is_lost(start: Start) -> Non
     assert isinstance(rows, list)
     titles = [row["title"] for row in rows]
     assert len(titles) == 2
-    assert "Noticed:" in run.open.prompt
-    assert ONE in run.open.prompt.partition("Noticed:")[2]
+    assert "Noticed:" in run.asked
+    assert ONE in run.asked.partition("Noticed:")[2]
 
 
 def test_the_words_of_an_agent_stay_words(start: Start) -> None:
-    hostile = proposals(1, proposal(ONE, "{{ inputs }} {% include 'status.md.j2' %} <script>alert(1)</script> `rm -rf`"))
-    run = start([hostile], [review(1, {ONE: "NEEDS REVISION"}, issues=[f"**ISSUE-R1-001** (HIGH, {ONE}): {{{{ 7 * 7 }}}}"])])
-    assert "{{ 7 * 7 }}" not in run.open.prompt or "49" not in run.open.prompt
+    hostile = proposals(
+        1, proposal(ONE, "{{ inputs }} {% include 'status.md.j2' %} <script>alert(1)</script> `rm -rf`")
+    )
+    run = start(
+        [hostile], [review(1, {ONE: "NEEDS REVISION"}, issues=[f"**ISSUE-R1-001** (HIGH, {ONE}): {{{{ 7 * 7 }}}}"])]
+    )
+    assert "{{ 7 * 7 }}" not in run.asked or "49" not in run.asked
     assert "{{ inputs }}" in run.file("round_001/engineer.md")
 
 
@@ -231,4 +238,3 @@ def test_a_file_that_was_not_asked_for_is_not_taken(start: Start) -> None:
     run = start([greedy], [APPROVED])
     assert "all done" not in run.file("status.md")
     assert not any(path.endswith("x.md") for path in run.files)
-    assert said

@@ -14,7 +14,7 @@ from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
 from reconvene.core.commands import Claim, Command, RecordAttempt, Resume
-from reconvene.core.plan import Effect, RunCheck, plan
+from reconvene.core.plan import RunCheck, Work, work
 from reconvene.errors import UserError
 from reconvene.ports import AgentRunner, Assignment, Listener, Projects
 
@@ -46,8 +46,8 @@ class Driver:
         self._branch = Branch(projects, listener)
         self._judge_model = judge_model
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
-        self._running: dict[Effect, asyncio.Task[None]] = {}
-        self._begun: set[Effect] = set()  # of those, the ones that wait for nothing any more
+        self._running: dict[Work, asyncio.Task[None]] = {}
+        self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
         limits = session.book.workflow.limits
         self._slots = asyncio.Semaphore(limits.concurrency)
@@ -65,7 +65,11 @@ class Driver:
         edits, blobs = self._files.edits(session, self._by, self._door)
         self._files.restore(session)
         session.submit(
-            [*([edits] if edits else []), Claim(), *([Resume(self._by, self._door)] if session.state.paused else [])],
+            [
+                *([edits] if edits else []),
+                Claim(self._by, self._door),
+                *([Resume(self._by, self._door)] if session.state.paused else []),
+            ],
             blobs,
             self._claim,
         )
@@ -75,7 +79,7 @@ class Driver:
             ticks = group.create_task(self._tick())
             try:
                 while True:
-                    effects = plan(session.state, session.book)
+                    effects = work(session.state, session.book)
                     self._start(effects, group)
                     self._stop(effects)
                     if not self._running and self._mailbox.empty():
@@ -89,12 +93,12 @@ class Driver:
             await asyncio.sleep(_POLL)
             self._mailbox.put_nowait(None)
 
-    def _start(self, effects: list[Effect], group: asyncio.TaskGroup) -> None:
+    def _start(self, effects: list[Work], group: asyncio.TaskGroup) -> None:
         for effect in effects:
             if effect not in self._running:
                 self._running[effect] = group.create_task(self._perform(effect))
 
-    def _stop(self, effects: list[Effect]) -> None:
+    def _stop(self, effects: list[Work]) -> None:
         """Cancel what is no longer wanted, once. A plain pause lets agents that have begun finish."""
         state = self._session.state
         patient = state.paused and not state.pause_now
@@ -102,7 +106,7 @@ class Driver:
             if effect not in effects and not (patient and effect in self._begun) and not task.cancelling():
                 task.cancel()
 
-    async def _perform(self, effect: Effect) -> None:
+    async def _perform(self, effect: Work) -> None:
         try:
             done = await self._work(effect)
         except asyncio.CancelledError:
@@ -114,13 +118,13 @@ class Driver:
             self._begun.discard(effect)
         self._mailbox.put_nowait(done)
 
-    async def _work(self, effect: Effect) -> Done:
+    async def _work(self, effect: Work) -> Done:
         session = self._session
         if isinstance(effect, RunCheck):
             self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
         try:
-            work = assignment(session.state, session.book, effect, self._projects)
+            given = assignment(session.state, session.book, effect, self._projects)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
@@ -128,18 +132,18 @@ class Driver:
         if hold:
             await asyncio.sleep(min(hold, _LONGEST_WAIT))
         async with self._slots:
-            if work.agent.kind != "model":
-                done = await self._attempt(effect, work)
+            if given.agent.kind != "model":
+                done = await self._attempt(effect, given)
             else:
-                async with self._model_slots[work.agent.model]:
-                    done = await self._attempt(effect, work)
+                async with self._model_slots[given.agent.model]:
+                    done = await self._attempt(effect, given)
         if done.wait:
             self._holding[effect.task] = done.wait
         return done
 
-    async def _attempt(self, effect: Effect, work: Assignment) -> Done:
+    async def _attempt(self, effect: Work, given: Assignment) -> Done:
         self._begun.add(effect)
-        return await run_task(self._runner, work, self._listener, self._judge_model, self._projects)
+        return await run_task(self._runner, given, self._listener, self._judge_model, self._projects)
 
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""

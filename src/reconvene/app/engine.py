@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import json
 import os
 import uuid
 from collections.abc import Callable, Mapping
 
-from reconvene.app import history
+from reconvene.app import children, history
 from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
 from reconvene.app.session import Session, index_row
 from reconvene.core import templates
+from reconvene.core.archives import Archive, prunable
 from reconvene.core.book import Book, to_json
-from reconvene.core.commands import AnswerCheckpoint, Command, Pause, Rollback, StartRun
+from reconvene.core.commands import (
+    AnswerCheckpoint,
+    Command,
+    Pause,
+    PruneArchives,
+    RecordChild,
+    Rollback,
+    StartRun,
+)
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
-from reconvene.core.expressions import compile as compile_expression
-from reconvene.core.expressions import evaluate
+from reconvene.core.given import asks_machine, complete_inputs, complete_settings
 from reconvene.core.ids import digest_of
 from reconvene.core.paths import is_safe
-from reconvene.core.plan import plan
+from reconvene.core.plan import plan, unmade_children
 from reconvene.core.state import EMPTY, RunState
-from reconvene.core.workflow import Setting, Workflow
-from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
+from reconvene.core.workflow import Workflow
+from reconvene.errors import Busy, Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import (
     AgentRunner,
     Clock,
@@ -86,8 +93,8 @@ class Engine:
         door: str = "python",
     ) -> str:
         """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
-        given = complete_inputs(workflow, inputs or {})
-        chosen = complete_settings(workflow, settings or {}, given, self._surroundings)
+        given = self._inputs(workflow, inputs or {})
+        chosen = self._settings(workflow, settings or {}, given)
         pinned, given_json, chosen_json = pin(workflow), to_json(given), to_json(chosen)
         blobs = {digest_of(data): data for data in (pinned, given_json, chosen_json)}
         digest = digest_of(pinned)
@@ -112,6 +119,22 @@ class Engine:
                 return run
             if self.log.head(run) == 0:
                 raise outcome.error
+
+    def _inputs(self, workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
+        complete = complete_inputs(workflow, given)
+        folders = [name for name, spec in workflow.inputs.items() if spec.type == "project"]
+        found = {name: project_folder(name, complete[name]) for name in folders if complete[name] is not None}
+        return {**complete, **found}
+
+    def _settings(
+        self, workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object]
+    ) -> dict[str, object]:
+        around = self._surroundings
+        if around is None:
+            return complete_settings(workflow, given, inputs)
+        names = {spec.env for spec in workflow.settings.values() if spec.env}
+        machine = around.machine() if asks_machine(workflow) else None
+        return complete_settings(workflow, given, inputs, {name: around.variable(name) for name in names}, machine)
 
     def _free_id(self, workflow: Workflow) -> str:
         """The first unused number, found by doubling and halving."""
@@ -144,8 +167,9 @@ class Engine:
             return prefix
         runs = [row.run for row in self.log.index()]
         matching = [run for run in runs if run.startswith(prefix)]
-        if len(matching) == 1:
-            return matching[0]
+        parents = [run for run in matching if not any(run.startswith(f"{other}.") for other in matching)]
+        if len(parents) == 1:  # the runs it started have its id at the beginning of theirs
+            return parents[0]
         if len(matching) > 1:
             raise UserError(f"{prefix!r} may be {', '.join(matching[:6])}.", hint="Give more of the id.")
         near = difflib.get_close_matches(prefix, runs, n=3)
@@ -159,6 +183,9 @@ class Engine:
     def session(self, run: str) -> Session:
         return Session.load(self.log, self._clock, run)
 
+    def now(self) -> str:
+        return self._clock.now()
+
     def load(self, run: str) -> RunState:
         return self.session(run).state
 
@@ -167,6 +194,9 @@ class Engine:
         session = self.session(run)
         if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
             self._record_edits(session, command.by, command.door, tidy=True)
+        if isinstance(command, AnswerCheckpoint):
+            command, pinned = children.with_workflows(session, command)
+            blobs = {**(blobs or {}), **pinned}
         (outcome,) = session.submit([command], blobs)
         if outcome.error is not None:
             raise outcome.error
@@ -190,6 +220,24 @@ class Engine:
             return []
         return self._record_edits(session, by, door)
 
+    def prune(self, run: str, *, keep: int = 0, by: str = "", door: str = "") -> tuple[list[Archive], tuple[str, ...]]:
+        """Remove folders kept of undone rounds from the workspace, but for the newest `keep`: what went, and the files
+        that stayed because a person changed them."""
+        session = self.session(run)
+        files = self._files(session)
+        changed = files.changed_archives(session)
+        pruned = prunable(session.state, keep, changed)
+        (outcome,) = session.submit([PruneArchives(keep, changed, by, door)])
+        if outcome.error is not None:
+            raise outcome.error
+        holder = self._acquire(run) if pruned else ""
+        if holder:  # whoever drives the run brings its folder up to date otherwise
+            try:
+                files.remove(session, [path for archive in pruned for path in archive.paths])
+            finally:
+                self._release(run, holder)
+        return pruned, changed
+
     def _record_edits(self, session: Session, by: str, door: str, *, tidy: bool = False) -> list[str]:
         """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,
         whatever a crash left there unnoted would look like a new edit."""
@@ -211,20 +259,29 @@ class Engine:
     # --- driving ---
 
     async def drive(
-        self, run: str, listener: Listener | None = None, *, by: str = "", door: str = "python"
+        self,
+        run: str,
+        listener: Listener | None = None,
+        *,
+        by: str = "",
+        door: str = "python",
+        take: bool = False,
     ) -> RunState:
-        """Work until the run waits for a person, is paused, or has ended."""
+        """Work until the run waits for a person, is paused, or has ended. A queued run leaves the queue.
+
+        `take`: only a run that is queued, or that a process left in the middle. Of several that want to take the same
+        one exactly one does; the others get Busy.
+        """
         holder = self._acquire(run)
         for moment in _MOMENTS:
             if not holder:  # somebody may only be tidying up before a decision
                 await asyncio.sleep(moment)
                 holder = self._acquire(run)
         if not holder:
-            raise UserError(
-                f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working"
-            )
+            raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         while True:
-            session = await self._drive(run, holder, listener or _silent, by, door)
+            session = await self._drive(run, holder, listener or _silent, by, door, take=take)
+            take = False
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():
                 session.refresh()
@@ -232,10 +289,13 @@ class Engine:
             if not holder:
                 return session.state
 
-    async def _drive(self, run: str, holder: str, listener: Listener, by: str, door: str) -> Session:
+    async def _drive(self, run: str, holder: str, listener: Listener, by: str, door: str, *, take: bool) -> Session:
         """To the next stop; then the lease, which must be held, is given up."""
         try:
             session = self.session(run)
+            if take and session.state.status not in ("queued", "running"):
+                raise Busy(f"Run {run} is {session.state.status}: somebody else took it up.")
+            self._make_children(session)
             if session.state.ended:
                 self._files(session).restore(session)
                 self._leave_project(session.state, listener)
@@ -269,6 +329,21 @@ class Engine:
         Branch(self._projects, listener).sync(state)
         if self._projects is not None and state.record.project is not None:
             self._projects.close(state.run)
+
+    def make_children(self, run: str) -> None:
+        """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
+        holder = self._acquire(run)
+        if holder:
+            try:
+                self._make_children(self.session(run))
+            finally:
+                self._release(run, holder)
+
+    def _make_children(self, session: Session) -> None:
+        """Make the runs that a decision started and that have no log yet; also after the run's own end."""
+        for effect in unmade_children(session.state):
+            child = children.make(self.log, self._clock, session, effect.key, self._folder)
+            session.submit([RecordChild(effect.key, child)])
 
     def _acquire(self, run: str) -> str:
         """Who holds the run's lease from now on, "" while somebody else does."""
@@ -361,90 +436,9 @@ def _rest_point(events: list[AnyEvent]) -> tuple[list[AnyEvent], RunState]:
     return events[:best], at_best
 
 
-# --- inputs and settings ---
-
-
-def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
-    """Checked and completed with defaults. One that the workflow does not name is refused, except `feature`."""
-    for name in given:
-        if name not in workflow.inputs and name != "feature":
-            near = difflib.get_close_matches(name, workflow.inputs, n=1)
-            known = ", ".join(workflow.inputs) or "none"
-            raise UserError(
-                f"{workflow.name} has no input {name!r} (inputs: {known}).",
-                hint=f"Did you mean {near[0]!r}?" if near else "",
-            )
-    missing = [
-        name for name, spec in workflow.inputs.items() if spec.required and given.get(name, spec.default) is None
-    ]
-    if missing:
-        raise UserError(f"{workflow.name} needs the input {', '.join(missing)}.", hint=f"Add --input {missing[0]}=…")
-    complete: dict[str, object] = {name: given.get(name, spec.default) for name, spec in workflow.inputs.items()}
-    for name, spec in workflow.inputs.items():
-        if complete[name] is None and spec.type == "files":
-            complete[name] = []
-        elif complete[name] is not None and spec.type == "project":
-            complete[name] = project_folder(name, complete[name])
-    return {**complete, **{name: value for name, value in given.items() if name not in complete}}
-
-
 def project_folder(name: str, given: object) -> str:
     """The absolute path of a folder that is there. Nothing in it is looked at yet."""
     path = os.path.abspath(os.path.expanduser(given)) if isinstance(given, str) and given else ""
     if not os.path.isdir(path):
         raise UserError(f"Input {name!r}: there is no folder {given!r}.", hint=f"Add --input {name}=FOLDER")
     return path
-
-
-def complete_settings(
-    workflow: Workflow,
-    given: Mapping[str, object],
-    inputs: Mapping[str, object],
-    surroundings: Surroundings | None = None,
-) -> dict[str, object]:
-    for name in given:
-        if name not in workflow.settings:
-            near = difflib.get_close_matches(name, workflow.settings, n=1)
-            raise UserError(
-                f"{workflow.name} has no setting {name!r} (settings: {', '.join(workflow.settings) or 'none'}).",
-                hint=f"Did you mean {near[0]!r}?" if near else "",
-            )
-    chosen: dict[str, object] = {}
-    for name, spec in workflow.settings.items():
-        if name in given:
-            chosen[name] = given[name]
-        elif spec.env and surroundings is not None and surroundings.variable(spec.env):
-            chosen[name] = _typed(name, spec, surroundings.variable(spec.env))
-        elif spec.expr:
-            chosen[name] = evaluate(spec.expr, _seen(spec.expr, inputs, chosen, surroundings))
-        else:
-            chosen[name] = spec.default
-    return chosen
-
-
-def _seen(
-    source: str, inputs: Mapping[str, object], before: dict[str, object], surroundings: Surroundings | None
-) -> dict[str, object]:
-    """What a setting's expression sees. The machine is looked at only where it is asked about."""
-    roots: dict[str, object] = {"inputs": inputs, "settings": dict(before)}
-    if "machine" in compile_expression(source).roots:
-        nothing: Mapping[str, object] = {"model": False, "git": False, "coder": ""}
-        roots["machine"] = surroundings.machine() if surroundings is not None else nothing
-    return roots
-
-
-def _typed(name: str, spec: Setting, text: str) -> object:
-    """The value of an environment variable in the setting's type."""
-    if spec.type == "text":
-        return text
-    try:
-        value: object = json.loads(text)
-    except ValueError:
-        value = text
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    fits = {"bool": isinstance(value, bool), "number": number}
-    if not fits.get(spec.type, True):
-        raise UserError(
-            f"{spec.env} is {text!r}, and the setting {name!r} takes a {spec.type}.", hint=f"unset {spec.env}"
-        )
-    return value

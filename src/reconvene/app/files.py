@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from immutables import Map
 
 from reconvene.app.session import Session
@@ -56,6 +58,17 @@ class Files:
                 blobs[digest] = data
             edits.append(EditIn(change.path, digest, len(data), digest_of(diff_bytes), diff_summary(diff)))
         return (RecordEdits(tuple(edits), by, door), blobs) if edits else (None, {})
+
+    def changed_archives(self, session: Session) -> tuple[str, ...]:
+        """Files kept of undone rounds in which a person wrote: their text is nowhere else."""
+        archives = session.state.record.archives
+        changes = self._workspace.changes(self.known(session)) if archives else []
+        return tuple(change.path for change in changes if change.path in archives and change.data is not None)
+
+    def remove(self, session: Session, paths: Iterable[str]) -> None:
+        """Take from disk what the log no longer keeps there; folders that this leaves empty go too."""
+        known = self.known(session)
+        self._workspace.write({path: None for path in paths if path not in known}, known)
 
     def restore(self, session: Session) -> None:
         """Bring to disk whatever a crash left unwritten. Look for a person's edits first."""

@@ -62,6 +62,9 @@ def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
                 (("Phase", event.phase), ("Round", str(event.n)), ("Round-Serial", str(event.serial))),
                 event.by or "person",
             )
+        case e.ArchivesPruned():
+            paths = ", ".join(event.paths)
+            return f"Pruned {paths}"[:200], "", (("Pruned", paths),), event.by or "person"
         case e.FilesRendered() | e.RunEnded() if state.ended:
             return f"Run {state.ended}", "", (("Outcome", state.outcome or state.ended),), "Reconvene"
     return None

@@ -14,7 +14,7 @@ from reconvene.core.checkpoint import render_with
 from reconvene.core.events import RoundClosed, RoundUndone
 from reconvene.core.evolve import evolve
 from reconvene.core.paths import unified_diff
-from reconvene.core.state import EMPTY, RunState
+from reconvene.core.state import EMPTY, RunState, children_of
 from reconvene.errors import UserError
 from reconvene.wire.events import to_json
 
@@ -26,7 +26,12 @@ def summary(engine: Engine, run: str) -> dict[str, object]:
         raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them.")
     doc: dict[str, object] = msgspec.json.decode(row.doc)
     doc.pop("pinned", None)
-    return doc
+    return {**doc, **_driven(engine, run, row.status)}
+
+
+def _driven(engine: Engine, run: str, status: str) -> dict[str, object]:
+    """Whether a process is at work on a run that is not at a stop; nobody is after a crash."""
+    return {"driven": run in engine.log.driven()} if status == "running" else {}
 
 
 def standing(engine: Engine, run: str) -> dict[str, object]:
@@ -61,6 +66,8 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     return {
         **views.summary(state),
         **_said(engine, run, state, book),
+        **({"children": children(engine, state)} if state.record.children else {}),
+        **_driven(engine, run, state.status),
         "context": scope.context(state, book),
         "workspace": state.workspace,
         "files": files_of(state),
@@ -79,15 +86,6 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     }
 
 
-def closing(engine: Engine, run: str) -> str:
-    """What the workflow says of a run that has ended; "" where it says nothing."""
-    session = engine.session(run)
-    text = session.book.workflow.closing if session.state.ended else ""
-    failed: list[str] = []
-    said = render_with(text, session.state, session.book, failed.append) if text else ""
-    return "" if failed else said.strip()
-
-
 def _said(engine: Engine, run: str, state: RunState, book: Book) -> dict[str, object]:
     """The open checkpoint with the answers so far, and the talk."""
     found: dict[str, object] = {}
@@ -97,6 +95,32 @@ def _said(engine: Engine, run: str, state: RunState, book: Book) -> dict[str, ob
     if told := talk(engine, run):
         found["talk"] = told
     return found
+
+
+def children(engine: Engine, state: RunState) -> list[dict[str, object]]:
+    """The runs that this one started and how they stand, from the index. "unmade": its log is still to be made."""
+    rows: list[dict[str, object]] = []
+    for one in children_of(state):
+        found = engine.log.index_row(one.run) if one.run else None
+        doc = msgspec.json.decode(found.doc) if found else {}
+        row: dict[str, object] = {
+            "run": one.run or one.child.run,
+            "piece": one.child.key,
+            "title": one.child.title,
+            "workflow": one.child.name,
+            "status": found.status if found else "unmade",
+        }
+        rows.append({**row, **{name: doc[name] for name in ("phase", "outcome") if doc.get(name)}})
+    return rows
+
+
+def closing(engine: Engine, run: str) -> str:
+    """What the workflow says of a run that has ended; "" where it says nothing."""
+    session = engine.session(run)
+    text = session.book.workflow.closing if session.state.ended else ""
+    failed: list[str] = []
+    said = render_with(text, session.state, session.book, failed.append) if text else ""
+    return "" if failed else said.strip()
 
 
 def tasks(state: RunState) -> list[dict[str, object]]:
@@ -134,7 +158,7 @@ def files_of(state: RunState) -> list[dict[str, object]]:
 
 def file(engine: Engine, run: str, path: str) -> bytes:
     state = engine.load(run)
-    version = state.world.files.get(path)
+    version = state.files.get(path)
     if version is None:
         raise UserError(f"Run {run} has no file {path!r}.", hint=f"reconvene files {run}")
     return engine.log.artefact(version.digest)

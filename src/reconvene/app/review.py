@@ -74,11 +74,8 @@ def _preview(engine: Engine, session: Session) -> dict[str, object] | None:
     definition = book.phase(state.world.top.phase).checkpoint if point and not point.attention else None
     if point is None or definition is None:
         return None
-    offered = [
-        option
-        for option in point.options
-        if option.index >= 0 and option.available and isinstance(definition.options[option.index].then, Again)
-    ]
+    again = [isinstance(option.then, Again) and not option.undo for option in definition.options]
+    offered = [option for option in point.options if option.index >= 0 and option.available and again[option.index]]
     if not offered:
         return None
     routed = scope.routes(state, book)

@@ -22,7 +22,7 @@ _MOST = 200_000  # far above any real turn: a loop here is a bug
 def advance(turn: Turn) -> None:
     for _ in range(_MOST):
         state = turn.state
-        if state.ended or state.paused or state.world.open is not None:
+        if state.ended or state.paused or state.place or state.world.open is not None:
             return
         if state.world.trouble:
             if _busy(turn.frame):

@@ -72,10 +72,19 @@ def typed(field: e.FieldAsked, answer: object) -> object:
                 raise Refused(f"{field.id}: unknown agents {', '.join(wrong)} (known: {', '.join(field.options)}).")
             return names
         case "choice":
-            if field.options and not field.other and str(answer) not in field.options and answer != field.blank:
-                raise Refused(f"{field.id}: {answer!r} is not one of {', '.join(field.options)}.")
-            return answer
+            return _chosen(field, answer)
     return answer
+
+
+def _chosen(field: e.FieldAsked, answer: object) -> object:
+    """One of the options, by its own words or by a beginning that only one of them has ("C" for "C: a setting")."""
+    if not field.options or field.other or str(answer) in field.options or answer == field.blank:
+        return answer
+    word = str(answer).strip().casefold()
+    begun = [option for option in field.options if word and option.casefold().startswith(word)]
+    if len(begun) != 1:
+        raise Refused(f"{field.id}: {answer!r} is not one of {', '.join(field.options)}.")
+    return begun[0]
 
 
 def chosen_agents(option: e.OptionOffered, answers: dict[str, object]) -> tuple[str, ...]:

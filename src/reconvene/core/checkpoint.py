@@ -17,9 +17,8 @@ from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Field, Option
 from reconvene.errors import ReconveneError
 
+NOT_HERE = "not offered here"  # an option whose `when` is false, and of which the workflow says no more
 _ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself
-_HIDDEN = "not offered here"  # its `when` is false, and nothing said here can change that
-_LATER = "not offered yet"
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
 
 
@@ -29,8 +28,7 @@ def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
     fields, kept = drafts.carry(turn.state, turn.book, frame.place, tuple(_ask(turn, point.fields)))
     keep_draft(turn, kept, checkpoint_id(turn.state.record.checkpoints + 1), drafts.ENGINE)
     show = tuple(_shown(turn, path) for path in point.show_files)
-    offered = [_offer(turn, option, index) for index, option in enumerate(point.options)]
-    options = tuple(option for option in offered if option.why_not != _HIDDEN)
+    options = tuple(_offer(turn, option, index) for index, option in enumerate(point.options))
     if not any(option.available for option in options):
         options = (*options, e.OptionOffered(WITHOUT, index=-1))
     emit_opened(
@@ -130,7 +128,7 @@ def _why_not(turn: Turn, option: Option, where: str) -> str:
         if wrong:
             return f"its condition failed: {wrong}"
         if not offered:
-            return _render(turn, option.why_not, f"why_not of {where}") or (_LATER if _may_change(option) else _HIDDEN)
+            return _render(turn, option.why_not, f"why_not of {where}") or NOT_HERE
     if option.undo:
         refused = limits.undo_refused(turn.state, turn.book)
         if refused or isinstance(option.then, Again):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from reconvene.core.events import DiffSince, FileOut, Ref, Usage
+from reconvene.core.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
 
 
 class RemarkIn(Struct, frozen=True):
@@ -31,6 +31,11 @@ class StartRun(Struct, frozen=True):
     workspace: str = ""
     by: str = ""
     door: str = ""
+    parent: str = ""
+    piece: str = ""
+    title: str = ""
+    place: str = ""  # in the queue; "" = begin at once
+    remarks: tuple[RemarkAdded, ...] = ()  # the parent's, to be inherited
 
 
 class AnswerCheckpoint(Struct, frozen=True):
@@ -41,6 +46,7 @@ class AnswerCheckpoint(Struct, frozen=True):
     digest: str = ""  # of what was shown; "" = decided on what is there now
     by: str = ""
     door: str = ""
+    workflows: dict[str, str] = field(default_factory=dict)  # name → digest of other workflows the option may start
 
 
 class AddRemark(Struct, frozen=True):
@@ -116,7 +122,30 @@ class RecordCheck(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """A driver takes the run up. Tasks claimed by anybody else are in doubt from here on."""
+    """A driver takes the run up, out of the queue too. Tasks claimed by anybody else are in doubt from here on."""
+
+    by: str = ""
+    door: str = ""
+
+
+class RecordChild(Struct, frozen=True):
+    """A child that this run started now has a log of its own."""
+
+    key: str
+    run: str
+
+
+class MoveInQueue(Struct, frozen=True):
+    place: str
+    by: str = ""
+    door: str = ""
+
+
+class DropQueued(Struct, frozen=True):
+    """End a run that has not begun. One that was taken up meanwhile is not touched."""
+
+    by: str = ""
+    door: str = ""
 
 
 class Pause(Struct, frozen=True):
@@ -145,6 +174,15 @@ class Rollback(Struct, frozen=True):
     remarks: tuple[RemarkIn, ...] = ()
 
 
+class PruneArchives(Struct, frozen=True):
+    """Remove what is kept of undone rounds from the workspace, but for the newest `keep` and the paths to `spare`."""
+
+    keep: int = 0
+    spare: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
 Command = (
     StartRun
     | AnswerCheckpoint
@@ -154,8 +192,12 @@ Command = (
     | RecordAttempt
     | RecordCheck
     | Claim
+    | RecordChild
+    | MoveInQueue
+    | DropQueued
     | Pause
     | Resume
     | Abort
     | Rollback
+    | PruneArchives
 )

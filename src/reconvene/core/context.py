@@ -239,6 +239,7 @@ def _said(
 def _remark(book: Book, remark: RemarkAdded) -> str:
     kind = remark.kind.capitalize() + (f" to {remark.target}" if remark.target else "")
     where = f"{remark.phase} round {remark.n}" if remark.n else remark.phase or "start"
+    where = f"in {remark.origin}" if remark.origin else where
     who = f"{remark.by}, " if remark.by else ""
     text = remark.text.replace("\n", "\n  ")
     line = f"- [{remark.id}] **{kind}:** {text} ({who}{where}, {remark.at[:16].replace('T', ' ')})"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 
-from reconvene.core import answers, attention, checkpoint, limits, naming
+from reconvene.core import answers, attention, checkpoint, children, drafts, limits, naming, tracking
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.book import to_json
 from reconvene.core.ids import digest_of
 from reconvene.core.moves import make_move
-from reconvene.core.sayings import add_remarks, add_to_draft, require_alive
+from reconvene.core.sayings import add_remarks, add_to_draft, keep_draft, require_alive
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Continue, End, Goto, Move, Option
 from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
@@ -118,6 +118,7 @@ def _decide(
     ids = add_remarks(turn, command.remarks, command.by, command.door)
     fresh_answers = {f.id: given.get(f.id) for f in point.fields if f.id in command.fields}
     add_to_draft(turn, point, fresh_answers, command.by)
+    _forget_orders(turn, point)
     serial = point.serial
     turn.emit(
         e.DecisionRecorded(
@@ -152,7 +153,18 @@ def _decide(
     fresh = tuple(phase for phase in option.skip if phase not in turn.state.world.skips)
     if fresh:
         turn.emit(e.SkipsChanged(at=turn.now, added=fresh))
+    if option.start is not None:
+        children.queue(turn, option.start, point, command)
     _move(turn, move, command.by, undone=undone)
+
+
+def _forget_orders(turn: Turn, point: e.CheckpointOpened) -> None:
+    """What a tracker was told is about this round's gaps: it stands with the decision, and answers nothing later."""
+    kept = tracking.tracked(turn.book)
+    orders = {field.id for field in point.fields if field.into.partition(".")[0] in kept}
+    so_far = drafts.here(turn.state, turn.book)
+    if orders & set(so_far):
+        keep_draft(turn, {name: so_far[name] for name in so_far if name not in orders}, point.id, drafts.ENGINE)
 
 
 def _leaves(option: Option) -> bool:
@@ -225,6 +237,9 @@ def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
     if not inside:
         return "", ()
     taken = {path.rpartition("/")[0] for path in (*turn.state.record.archives, *files)}
+    taken |= {
+        undone.folder for undone in turn.state.record.rollbacks.values()
+    }  # pruned ones too: a name is one round's
     name, number = f"{folder}_rolled_back", 1
     while any(each == name or each.startswith(f"{name}/") for each in taken):
         number += 1

@@ -116,6 +116,9 @@ class RunStarted(Event, frozen=True):
     by: str = ""
     door: str = ""
     parent: str = ""
+    piece: str = ""  # its key among the parent's children
+    title: str = ""
+    place: str = ""  # in the queue; "" = it begins at once
 
 
 class Forked(Event, frozen=True):
@@ -357,6 +360,7 @@ class RemarkAdded(Event, frozen=True):
     reason: str = ""  # why it thinks so
     opinion: str = ""  # what a model thinks, where one was asked: minor | major
     because: str = ""  # and why
+    origin: str = ""  # inherited: the run it was made in, and its id there
 
 
 class FilesEdited(Event, frozen=True):
@@ -419,6 +423,14 @@ class RoundUndone(Event, frozen=True):
     archived: tuple[FileOut, ...] = ()  # under their paths there
 
 
+class ArchivesPruned(Event, frozen=True):
+    """Files kept of undone rounds were removed from the workspace. Their bytes stay in the log."""
+
+    paths: tuple[str, ...]
+    by: str = ""
+    door: str = ""
+
+
 class WentBack(Event, frozen=True):
     """A plain goto: an earlier visit is reopened."""
 
@@ -458,6 +470,50 @@ class FilesRendered(Event, frozen=True):
 class RenderFailed(Event, frozen=True):
     path: str
     message: str
+
+
+class Child(Struct, frozen=True, omit_defaults=True):
+    """A run to be started for one piece: everything its start needs, so that making it settles nothing more."""
+
+    key: str
+    run: str
+    title: str
+    workflow: str  # digest
+    name: str
+    inputs: str = ""  # digest
+    settings: str = ""  # digest
+    place: str = ""  # in the queue
+
+
+class ChildrenQueued(Event, frozen=True):
+    """A decision started these runs. They are made afterwards, in order, and inherit the first `remarks` remarks."""
+
+    checkpoint: str
+    serial: int  # the round that was decided on
+    children: tuple[Child, ...]
+    remarks: int = 0
+    by: str = ""
+    door: str = ""
+
+
+class ChildStarted(Event, frozen=True):
+    """The child's own log is there."""
+
+    key: str
+    run: str
+
+
+class QueueMoved(Event, frozen=True):
+    place: str
+    by: str = ""
+    door: str = ""
+
+
+class QueueLeft(Event, frozen=True):
+    """The run was taken up: it is in the queue no more."""
+
+    by: str = ""
+    door: str = ""
 
 
 class Paused(Event, frozen=True):
@@ -513,6 +569,7 @@ AnyEvent = (
     | ValuesSet
     | SkipsChanged
     | RoundUndone
+    | ArchivesPruned
     | WentBack
     | WentOn
     | Reran
@@ -520,6 +577,10 @@ AnyEvent = (
     | PhaseClosed
     | FilesRendered
     | RenderFailed
+    | ChildrenQueued
+    | ChildStarted
+    | QueueMoved
+    | QueueLeft
     | Paused
     | Resumed
     | RunEnded

@@ -14,6 +14,7 @@ from reconvene.core.ids import digest_of, parse_task
 from reconvene.core.state import (
     EMPTY,
     TRANSITIONS,
+    ChildAt,
     FileVersion,
     Frame,
     GapCheck,
@@ -160,16 +161,21 @@ def _run_started(state: RunState, ev: e.RunStarted) -> RunState:
         settings=ev.settings,
         workspace=ev.workspace,
         by=ev.by,
+        parent=ev.parent,
+        piece=ev.piece,
+        title=ev.title,
+        place=ev.place,
         started=ev.at,
         world=World(cursor=(root,)),
     )
 
 
 def _forked(state: RunState, ev: e.Forked) -> RunState:
-    """What was under way in the source was never begun here."""
+    """What was under way in the source was never begun here. Its children stay its own; a fork of a child is none."""
     state = replace(state, run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
     if state.record.project is not None:
         state = _set_record(state, project=replace(state.record.project, branch=""))
+    state = replace(_set_record(state, children=Map()), parent="", piece="", title="")
     step = state.world.top.round.open if state.world.top.round else None
     if step is None:
         return state
@@ -182,7 +188,9 @@ def _forked(state: RunState, ev: e.Forked) -> RunState:
 
 def _run_ended(state: RunState, ev: e.RunEnded) -> RunState:
     world = replace(state.world, open=None, trouble=())
-    return replace(state, ended=ev.status, outcome=ev.outcome, why=ev.why, paused=False, world=world, marks=Map())
+    return replace(
+        state, ended=ev.status, outcome=ev.outcome, why=ev.why, paused=False, place="", world=world, marks=Map()
+    )
 
 
 def _paused(state: RunState, ev: e.Paused) -> RunState:
@@ -191,6 +199,29 @@ def _paused(state: RunState, ev: e.Paused) -> RunState:
 
 def _resumed(state: RunState, ev: e.Resumed) -> RunState:
     return replace(state, paused=False, pause_now=False)
+
+
+# --- children and the queue ---
+
+
+def _children_queued(state: RunState, ev: e.ChildrenQueued) -> RunState:
+    children = state.record.children
+    for child in ev.children:
+        children = children.set(child.key, ChildAt(child, len(children) + 1, ev.serial, ev.remarks))
+    return _set_record(state, children=children)
+
+
+def _child_started(state: RunState, ev: e.ChildStarted) -> RunState:
+    children = state.record.children
+    return _set_record(state, children=children.set(ev.key, replace(children[ev.key], run=ev.run)))
+
+
+def _queue_moved(state: RunState, ev: e.QueueMoved) -> RunState:
+    return replace(state, place=ev.place)
+
+
+def _queue_left(state: RunState, ev: e.QueueLeft) -> RunState:
+    return replace(state, place="")
 
 
 # --- phases and items ---
@@ -494,6 +525,14 @@ def _with_rollback(state: RunState, ev: e.RoundUndone) -> Record:
     )
 
 
+def _archives_pruned(state: RunState, ev: e.ArchivesPruned) -> RunState:
+    archives = state.record.archives
+    for path in ev.paths:
+        if path in archives:
+            archives = archives.delete(path)
+    return _set_record(state, archives=archives)
+
+
 # --- trouble and checks ---
 
 
@@ -696,6 +735,10 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RunStarted: _run_started,
         e.Forked: _forked,
         e.RunEnded: _run_ended,
+        e.ChildrenQueued: _children_queued,
+        e.ChildStarted: _child_started,
+        e.QueueMoved: _queue_moved,
+        e.QueueLeft: _queue_left,
         e.Paused: _paused,
         e.Resumed: _resumed,
         e.PhaseEntered: _phase_entered,
@@ -714,6 +757,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.StepClosed: _step_closed,
         e.RoundClosed: _round_closed,
         e.RoundUndone: _round_undone,
+        e.ArchivesPruned: _archives_pruned,
         e.TroubleMet: _trouble_met,
         e.TroubleSettled: _trouble_settled,
         e.ExpressionFailed: _expression_failed,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
-from reconvene.core import checkpoint, decide, gates, naming, rendering, scope, tracking
+from reconvene.core import archives, checkpoint, children, decide, gates, naming, rendering, scope, tracking
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.advance import advance
@@ -17,7 +17,7 @@ from reconvene.core.book import Book
 from reconvene.core.checks import gap
 from reconvene.core.expressions import ExpressionError, truth
 from reconvene.core.ids import parse_task
-from reconvene.core.sayings import add_remarks, record_edits, require_alive, save_draft
+from reconvene.core.sayings import add_remarks, inherit, record_edits, require_alive, save_draft
 from reconvene.core.state import RunState, StepAt, TaskAt
 from reconvene.core.steps import open_tasks
 from reconvene.core.turn import Turn
@@ -38,7 +38,7 @@ def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str
         raise Refused("There is no such run.")
     _dispatch(turn, command)
     advance(turn)
-    if turn.state.ended and not state.ended:
+    if turn.state.ended and not state.ended and not state.place:
         rendering.render(turn)
     return Handled(turn.state, turn.events, turn.blobs)
 
@@ -64,8 +64,20 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
         case c.RecordCheck():
             _check(turn, command)
         case c.Claim():
-            _claim(turn)
+            _claim(turn, command)
+        case c.RecordChild():
+            children.record(turn, command)
+        case c.MoveInQueue():
+            children.require_queued(turn)
+            if turn.state.place != command.place:
+                turn.emit(e.QueueMoved(at=turn.now, place=command.place, by=command.by, door=command.door))
+        case c.DropQueued():
+            if turn.state.outcome != children.DROPPED:
+                children.require_queued(turn)
+                turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome=children.DROPPED, by=command.by))
         case c.Pause():
+            if turn.state.place:
+                return  # nothing works on it that could pause
             if not turn.state.ended and (not turn.state.paused or (command.now and not turn.state.pause_now)):
                 turn.emit(e.Paused(at=turn.now, by=command.by, door=command.door, now=command.now))
         case c.Resume():
@@ -80,6 +92,8 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
             turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome="aborted", by=command.by))
         case c.Rollback():
             decide.rollback(turn, command)
+        case c.PruneArchives():
+            archives.prune(turn, command)
         case _:
             assert_never(command)
 
@@ -98,8 +112,13 @@ def _start(turn: Turn, command: c.StartRun) -> None:
             workspace=command.workspace,
             by=command.by,
             door=command.door,
+            parent=command.parent,
+            piece=command.piece,
+            title=command.title,
+            place=command.place,
         )
     )
+    inherit(turn, command.remarks, command.parent)
 
 
 # --- what agents and scripts brought ---
@@ -291,10 +310,12 @@ def _check(turn: Turn, command: c.RecordCheck) -> None:
     gap(turn, moves[command.action], command.say or f"the check of {frame.phase} found a gap")
 
 
-def _claim(turn: Turn) -> None:
+def _claim(turn: Turn, command: c.Claim) -> None:
     """A driver takes over: unclaimed tasks become its own; those another one had begun are in doubt."""
     if turn.state.ended:
         return
+    if turn.state.place:
+        turn.emit(e.QueueLeft(at=turn.now, by=command.by, door=command.door))
     free: list[str] = []
     for name, task in open_tasks(turn):
         if task.claim == turn.claim:

@@ -61,6 +61,8 @@ def undo_refused(state: RunState, book: Book) -> str:
     frame = state.world.top
     if frame.round is None or frame.round.serial not in state.marks:
         return "a later round has begun: fork the run instead"
+    if any(child.serial >= frame.round.serial for child in state.record.children.values()):
+        return "a decision on it started other runs, which have a life of their own: fork the run instead"
     per_round = book.phase(frame.phase).rounds.undo
     if state.record.undone.get(f"{frame.place}/{frame.round.n}", 0) >= per_round:
         return f"limit rounds.undo ({per_round} per round) is reached: the round stands"

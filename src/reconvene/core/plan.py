@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from reconvene.core.book import Book
 from reconvene.core.ids import task_id
-from reconvene.core.state import RunState
+from reconvene.core.state import RunState, children_of
 
 
 class RunTask(NamedTuple):
@@ -23,18 +23,36 @@ class RunCheck(NamedTuple):
     serial: int
 
 
-Effect = RunTask | RunCheck
+class StartChild(NamedTuple):
+    """Make a run that a decision started. Not its own work: due at an open checkpoint too, and after the end."""
+
+    key: str
+
+
+Work = RunTask | RunCheck
+Effect = Work | StartChild
 
 
 def plan(state: RunState, book: Book) -> list[Effect]:
+    return [*unmade_children(state), *work(state, book)]
+
+
+def unmade_children(state: RunState) -> list[StartChild]:
+    if state.paused or not state.record.children:
+        return []
+    return [StartChild(one.child.key) for one in children_of(state) if not one.run]
+
+
+def work(state: RunState, book: Book) -> list[Work]:
+    """What agents and scripts have to do."""
     world = state.world
-    if state.ended or state.paused or world.open is not None or not world.cursor:
+    if state.ended or state.paused or state.place or world.open is not None or not world.cursor:
         return []
     frame = world.top
     round_ = frame.round
     if round_ is not None and round_.open is not None:
         step = round_.open
-        tasks: list[Effect] = [
+        tasks: list[Work] = [
             RunTask(task_id(round_.serial, step.index, agent), agent, step.tasks[agent].attempt)
             for agent in step.order
             if step.tasks[agent].status == "open"

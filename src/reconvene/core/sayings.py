@@ -67,6 +67,18 @@ def add_remark(turn: Turn, remark: c.RemarkIn, by: str, door: str, *, path: str 
     return remark_id(number)
 
 
+def inherit(turn: Turn, remarks: tuple[e.RemarkAdded, ...], parent: str) -> None:
+    """A parent's remarks as this run's own, weighed as they were there, with where they come from."""
+    for remark in remarks:
+        known = turn.state.record.said
+        if remark_key("", remark.kind, remark.target, remark.text + remark.diff, remark.by) in known:
+            continue
+        number = len(turn.state.record.remarks) + 1
+        origin = remark.origin or f"{parent} {remark.id}"
+        own = {"id": remark_id(number), "number": number, "phase": "", "n": 0, "checkpoint": "", "origin": origin}
+        turn.emit(replace(remark, at=turn.now, **own))
+
+
 def _with_figures(remark: c.RemarkIn) -> c.RemarkIn:
     """A corrected figure also as was → now, where the words say both and nobody has said it apart."""
     if remark.was or remark.now or len(remark.text) > _LONGEST_CORRECTION:

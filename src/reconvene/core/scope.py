@@ -193,6 +193,7 @@ def remark_view(remark: RemarkAdded) -> dict[str, str]:
         "opinion": remark.opinion,
         "because": remark.because,
         "checkpoint": remark.checkpoint,
+        "origin": remark.origin,
     }
 
 
@@ -319,6 +320,7 @@ def attempt_rows(state: RunState) -> list[dict[str, object]]:
 def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
     """Rounds that were taken back, with what the person asked to be different."""
     rows: list[dict[str, object]] = []
+    kept = state.record.archives
     for number in range(1, len(state.record.rollbacks) + 1):
         undone = state.record.rollbacks[number]
         decided = state.record.decided.get(undone.checkpoint)
@@ -332,6 +334,7 @@ def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
                 "by": undone.by,
                 "why": undone.why,
                 "folder": undone.folder,
+                "pruned": bool(undone.folder) and not any(path.startswith(f"{undone.folder}/") for path in kept),
                 "dropped": undone.dropped,
                 "fields": book.object(state.record.decisions[decided].fields) if decided is not None else {},
                 "remarks": [remark_view(remark) for remark in sorted(said, key=lambda remark: remark.number)],

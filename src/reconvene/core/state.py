@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from reconvene.core.events import (
     CheckpointOpened,
+    Child,
     DecisionRecorded,
     FieldAsked,
     FileOut,
@@ -278,6 +279,16 @@ class ProjectAt(Struct, frozen=True):
     uncommitted: int = 0
 
 
+class ChildAt(Struct, frozen=True):
+    """A run that a decision started. run "" = its log is still to be made."""
+
+    child: Child
+    number: int
+    serial: int  # the round that was decided on
+    remarks: int  # so many of this run's remarks are inherited
+    run: str = ""
+
+
 class Note(Struct, frozen=True):
     """An attempt that was not accepted at once, or was after others had not been."""
 
@@ -337,6 +348,7 @@ class Record(Struct, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    children: Map[str, ChildAt] = Map()  # key → what a decision started
     failures: tuple[str, ...] = ()  # the latest few, for people
     errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
     project: ProjectAt | None = None
@@ -351,6 +363,10 @@ class RunState(Struct, frozen=True):
     settings: str = ""
     workspace: str = ""
     by: str = ""
+    parent: str = ""
+    piece: str = ""
+    title: str = ""
+    place: str = ""  # in the queue; "" = not in it
     started: str = ""
     updated: str = ""
     paused: bool = False
@@ -373,7 +389,14 @@ class RunState(Struct, frozen=True):
             return self.ended
         if self.world.open is not None:
             return "waiting"
+        if self.place:
+            return "queued"
         return "paused" if self.paused else "running"
+
+
+def children_of(state: RunState) -> list[ChildAt]:
+    """In the order in which they were queued."""
+    return sorted(state.record.children.values(), key=lambda child: child.number)
 
 
 EMPTY = RunState()

@@ -28,11 +28,9 @@ def update(turn: Turn, *, closed: bool = False) -> None:
     from reconvene.core.gaps import tracker
 
     key = _key(turn, track)
-    mark = turn.state.marks.get(round_.serial)
-    before = mark.values.get(key) if mark is not None else None
     config = tracker.Config(_number(turn, track.stall, 2), _number(turn, track.explosion, 2))
     sources = _sources(turn, track, round_, closed=closed)
-    ref = turn.keep(tracker.track(scope.load_value(turn.book, before), sources, config))
+    ref = turn.keep(tracker.track(_before(turn, key, round_), sources, config))
     now = turn.state.world.values.get(key)
     if now is None or now.ref is None or now.ref.digest != ref.digest:
         turn.emit(e.ValuesSet(at=turn.now, values=(e.ValueWrite(key, ref, "reconvene"),)))
@@ -46,11 +44,16 @@ def wrong_with(turn: Turn, step: Step, text: str) -> str:
         return ""
     from reconvene.core.gaps import tracker
 
-    value = scope.load_value(turn.book, turn.state.world.values.get(_key(turn, track)))
     sources = _sources(turn, track, round_, closed=False)
-    if value is None:  # nothing was followed before: the list the person gave is where it starts
-        value = tracker.track(None, sources, tracker.Config())
+    # Worked out here, not read: before its first step closes, a round has not taken in the list that it was given.
+    value = tracker.track(_before(turn, _key(turn, track), round_), sources, tracker.Config())
     return tracker.wrong_with(value, role, text, sources)
+
+
+def _before(turn: Turn, key: str, round_: RoundAt) -> object:
+    """The value as the round met it."""
+    mark = turn.state.marks.get(round_.serial)
+    return scope.load_value(turn.book, mark.values.get(key)) if mark is not None else None
 
 
 def settled(turn: Turn, name: str, value: object, by: str) -> object:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 
 from reconvene.core import events as e
-from reconvene.core.checkpoint import current_digest
-from reconvene.core.state import RunState
+from reconvene.core.checkpoint import NOT_HERE, current_digest
+from reconvene.core.state import RunState, children_of
 
 
 def field(asked: e.FieldAsked) -> dict[str, object]:
@@ -32,6 +32,8 @@ def option(offered: e.OptionOffered) -> dict[str, object]:
     row: dict[str, object] = {"label": offered.label, "available": offered.available}
     if offered.why_not:
         row["why_not"] = offered.why_not
+    if offered.why_not == NOT_HERE:
+        row["offered"] = False
     if offered.recommend:
         row["recommend"] = True
     if offered.remark != "none":
@@ -92,4 +94,19 @@ def summary(state: RunState) -> dict[str, object]:
             "commit": state.world.head,
             "merge": merge,
         }
+    return row | _family(state)
+
+
+def _family(state: RunState) -> dict[str, object]:
+    """Where the run comes from, its place in the queue, the runs it started; `unmade` counts those still missing."""
+    row: dict[str, object] = {}
+    if state.parent:
+        row |= {"parent": state.parent, "piece": state.piece, "title": state.title}
+    if state.place:
+        row["place"] = state.place
+    children = children_of(state)
+    if children:
+        row["children"] = [{"run": one.run or one.child.run, "title": one.child.title} for one in children]
+        unmade = sum(not one.run for one in children)
+        row |= {"unmade": unmade} if unmade else {}
     return row

@@ -45,6 +45,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
     undo: int = 5  # undone rounds in the whole run
     concurrency: int = 8  # agents of this run working at the same time
     model_concurrency: int = 8  # calls of this run to one model at the same time
+    children: int = 50  # runs that this run may start
 
 
 class Gate(Struct, frozen=True, omit_defaults=True):
@@ -125,6 +126,14 @@ class Field(Struct, frozen=True, omit_defaults=True):
     into: str = ""  # value path, "answers" or "redo.reason"; "" = recorded with the decision only
 
 
+class Start(Struct, frozen=True, omit_defaults=True):
+    """One run of `workflow` for each piece that `each` gives. The workflow's own name means itself, as pinned."""
+
+    workflow: str
+    each: str
+    inputs: dict[str, str] = field(default_factory=dict)  # input → expression; `item` is the piece
+
+
 class Option(Struct, frozen=True, omit_defaults=True):
     label: str
     then: Move = field(default_factory=Continue)
@@ -136,6 +145,7 @@ class Option(Struct, frozen=True, omit_defaults=True):
     undo: bool = False
     set: dict[str, object] = field(default_factory=dict)  # value path → constant
     skip: tuple[str, ...] = ()
+    start: Start | None = None
     line: int = 0
     why_not: str = ""  # said where `when` keeps it from being chosen; a template
 

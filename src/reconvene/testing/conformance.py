@@ -303,6 +303,27 @@ class LogConformance:
                 got = list(pool.map(lambda n, run=run: logs[n].acquire(run, f"holder-{n}"), range(4)))
                 assert got.count(True) == 1
 
+    def test_a_run_is_driven_while_somebody_holds_its_lease(self) -> None:
+        mine, theirs = self.open(), self.open()
+        assert mine.driven() == frozenset()
+        assert mine.acquire("run-1", "me")
+        assert theirs.acquire("run-2", "you")
+        assert mine.driven() == theirs.driven() == {"run-1", "run-2"}
+        theirs.release("run-1", "you")
+        mine.release("run-1", "me")
+        assert mine.driven() == theirs.driven() == {"run-2"}
+
+    def test_looking_who_drives_takes_no_lease_away(self) -> None:
+        logs = [self.open() for _ in range(3)]
+        for n in range(10):
+            run = f"run-{n}"
+            with ThreadPoolExecutor(3) as pool:
+                looks = [pool.submit(log.driven) for log in logs[1:] for _ in range(5)]
+                assert logs[0].acquire(run, "me")
+                assert all(look.result() - {run} == {f"run-{before}" for before in range(n)} for look in looks)
+            assert not logs[1].acquire(run, "you")
+            assert run in logs[2].driven()
+
     def test_a_lease_does_not_stand_in_the_way_of_an_append(self) -> None:
         mine, theirs = self.open(), self.open()
         assert mine.acquire("run-1", "me")

@@ -88,5 +88,9 @@ class MemoryLog:
             if self._leases.get(run) == holder:
                 del self._leases[run]
 
+    def driven(self) -> frozenset[str]:
+        with self._lock:
+            return frozenset(self._leases)
+
     def close(self) -> None:
         """Nothing to do: the store lives as long as the object."""

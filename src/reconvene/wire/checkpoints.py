@@ -10,6 +10,7 @@ from reconvene.wire.moves import Moves
 from reconvene.wire.places import Place
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import ROUTED_ROOTS, Reading, flag_of, mappings, text_of, texts_of
+from reconvene.wire.starts import Starts
 from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar, plain
 
@@ -19,6 +20,7 @@ class Checkpoints:
         self._reading = reading
         self._moves = moves
         self._values = values
+        self._starts = Starts(reading, root)
         shared = root.get("checkpoints")
         self._shared = shared if isinstance(shared, Mapping) else Mapping({}, root.line)
         self._used: set[str] = set()
@@ -109,6 +111,7 @@ class Checkpoints:
             undo=flag_of(node, "undo"),
             set=self._set(node, here),
             skip=selected.skip,
+            start=self._starts.of(node),
             line=label.line if label else node.line,
             why_not=self._reading.template(node, "why_not"),
         )

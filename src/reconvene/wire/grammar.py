@@ -88,6 +88,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "undo": Key(Integer(0), "undone rounds in the whole run"),
         "concurrency": Key(Integer(1), "agents that work at the same time"),
         "model_concurrency": Key(Integer(1), "calls to one model at the same time"),
+        "children": Key(Integer(1), "runs that one run may start"),
     },
     "agent": {
         "prompt": Key(Text(), "the role's prompt: text, or a file beside the workflow; default prompts/NAME.md"),
@@ -217,7 +218,14 @@ TABLES: dict[str, dict[str, Key]] = {
         "undo": Key(Flag(), "take the round back first"),
         "set": Key(MapOf(Anything()), "values to set"),
         "skip": Key(_WORDS, "phases to skip"),
-        "start": Key(Later()),
+        "start": Key(Table("start"), "runs to put into the queue, one for each piece"),
+    },
+    "start": {
+        "workflow": Key(Text(), "this workflow's own name, or that of a packaged one", required=True),
+        "each": Key(
+            _EXPRESSION, "an expression that gives the pieces, {id, title, description} or texts", required=True
+        ),
+        "inputs": Key(MapOf(_EXPRESSION), "inputs of each run, as expressions; item is the piece"),
     },
     "on_select": {
         "action": Key(Word(SEED_ACTIONS), "continue, repeat_phase, skip_phases or abort", required=True),

@@ -118,4 +118,5 @@ def read_limits(reading: Reading, root: Mapping, roster: Roster) -> Limits:
         undo=int_of(node, "undo", usual.undo),
         concurrency=int_of(node, "concurrency", usual.concurrency),
         model_concurrency=int_of(node, "model_concurrency", usual.model_concurrency),
+        children=int_of(node, "children", usual.children),
     )

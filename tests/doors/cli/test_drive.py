@@ -418,6 +418,29 @@ def test_a_run_is_driven_by_one_process_at_a_time(reconvene: Command, at_work: s
     assert at_work.poll() is None
 
 
+def test_a_run_whose_driver_was_killed_is_shown_as_driven_by_nobody(
+    reconvene: Command, at_work: subprocess.Popen[str]
+) -> None:
+    assert "nobody is driving" not in reconvene("runs").out + reconvene("inbox").out + reconvene("show").out
+    assert [row["driven"] for row in reconvene("runs", "--json").objects] == [True]
+    assert reconvene("show", "--json").object["driven"] is True
+    at_work.kill()
+    at_work.communicate()
+    for command in ("runs", "inbox"):
+        told = reconvene(command).out
+        assert "slow-1 is running, but nobody is driving it; go on with: reconvene resume slow-1" in told
+    assert "running (not driven)" in reconvene("runs").out
+    shown = reconvene("show").out
+    assert "slow-1 is running at draft, round 1 (nobody is driving it)" in shown
+    assert "reconvene resume slow-1" in shown
+    assert [row["driven"] for row in reconvene("runs", "--json").objects] == [False]
+    assert reconvene("show", "--json").object["driven"] is False
+    assert reconvene("inbox", "--json").json == []
+    assert reconvene("abort", "slow-1").code == 2
+    assert "nobody is driving" not in reconvene("runs").out + reconvene("inbox").out
+    assert "driven" not in reconvene("runs", "--json").objects[0]
+
+
 def test_an_interrupt_parks_the_run_and_records_what_was_cancelled(
     reconvene: Command, at_work: subprocess.Popen[str]
 ) -> None:

@@ -187,7 +187,6 @@ class SqliteLog:
         return (found[0], self._unpack(*found[1:])) if found else None
 
     def acquire(self, run: str, holder: str) -> bool:
-        # The write lock also keeps those who look for signs of life from meeting one another.
         with self._without_fsync(), self._transaction():
             self._presence.show()
             found = self._connection.execute("SELECT holder FROM leases WHERE run = ?", (run,)).fetchone()
@@ -203,6 +202,13 @@ class SqliteLog:
     def release(self, run: str, holder: str) -> None:
         with self._without_fsync(), self._transaction():
             self._connection.execute("DELETE FROM leases WHERE run = ? AND holder = ?", (run, self._signed(holder)))
+
+    def driven(self) -> frozenset[str]:
+        with self._plain_words():
+            rows = self._connection.execute("SELECT run, holder FROM leases").fetchall()
+            tokens = {run: holder.partition(":")[0] for run, holder in rows}
+            alive = self._presence.alive(set(tokens.values()))
+        return frozenset(run for run, token in tokens.items() if token in alive)
 
     def close(self) -> None:
         """Gives up every lease taken here: with its sign of life gone, anybody may take them over."""

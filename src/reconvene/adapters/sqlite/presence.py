@@ -3,7 +3,7 @@
 Whoever takes a lease keeps a file of its own locked; the system drops the lock when the process ends, however it ends.
 So "can I lock it?" answers "is it dead?", with no clock and no waiting. Its name is a token that is never used again.
 
-A look is itself a lock for a moment: callers must see to it that `show` and `is_alive` of all processes take turns.
+A look is itself a lock for a moment, so everybody who looks or puts a sign up takes turns on a lock of the folder.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 
-from reconvene.adapters.sqlite.opening import make_private_folder
+from reconvene.adapters.sqlite.opening import folder_lock, make_private_folder
 
 _TOKEN = re.compile("[0-9a-f]{16}")
 
@@ -31,17 +32,35 @@ class Presence:
         if self._handle >= 0:
             return
         make_private_folder(self._folder)
-        for name in os.listdir(self._folder):
-            if _TOKEN.fullmatch(name):
-                self.is_alive(name)  # removes what the dead left behind
-        self._handle = os.open(self._path(self.token), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        with folder_lock(self._folder):
+            for name in os.listdir(self._folder):
+                if _TOKEN.fullmatch(name) and not self._lives(name):
+                    os.unlink(self._path(name))  # what the dead left behind
+            self._handle = os.open(self._path(self.token), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
 
     def is_alive(self, token: str) -> bool:
         """Whether the owner of that token lives. A dead one's file is removed."""
-        path = self._path(token)
+        with folder_lock(self._folder):
+            if self._lives(token):
+                return True
+            with suppress(FileNotFoundError):
+                os.unlink(self._path(token))
+            return False
+
+    def alive(self, tokens: Iterable[str]) -> set[str]:
+        """Those of them whose owner lives. Only looks: nothing is made or removed."""
         try:
-            handle = os.open(path, os.O_RDWR)
+            with folder_lock(self._folder):
+                return {token for token in tokens if self._lives(token)}
+        except FileNotFoundError:
+            return set()  # nobody ever put a sign up
+        except PermissionError:
+            return set(tokens)  # another person's; the safe guess
+
+    def _lives(self, token: str) -> bool:
+        try:
+            handle = os.open(self._path(token), os.O_RDONLY)
         except FileNotFoundError:
             return False
         except PermissionError:
@@ -50,11 +69,9 @@ class Presence:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
-        else:
-            os.unlink(path)
-            return False
         finally:
             os.close(handle)
+        return False
 
     def hide(self) -> None:
         if self._handle < 0:

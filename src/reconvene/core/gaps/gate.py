@@ -18,6 +18,7 @@ from reconvene.core.gaps.review import Review, review_in
 from reconvene.core.gaps.rounds import approves_all, takes_up
 from reconvene.core.gaps.view import assign, focus_of
 
+_NAMED = 10  # unknown ids that one message names
 _A_WORD = 25  # words that are no review, whatever they say
 
 
@@ -62,7 +63,7 @@ def _introduced(output: Proposals) -> list[Found]:
 def _unknown(ledger: Ledger, output: Proposals, introduced: set[str]) -> str:
     wrong = []
     for one in output.resolutions:
-        if one.gap and ledger.find(one.gap) is None and canonical(one.gap) not in introduced:
+        if len(wrong) < _NAMED and one.gap and ledger.find(one.gap) is None and canonical(one.gap) not in introduced:
             near = ledger.unknown(one.gap, one.title)
             wrong.append(f"{one.gap} (did you mean {near}?)" if near else one.gap)
     if not wrong:
@@ -163,7 +164,7 @@ def _misnamed(book: Book, output: Review, engineer: Proposals) -> str:
     introduced = {canonical(new.id) for new in (*_introduced(engineer), *output.new) if new.id}
     wrong = []
     for judged in output.verdicts:
-        if ledger.find(judged.gap) is None and canonical(judged.gap) not in introduced:
+        if len(wrong) < _NAMED and ledger.find(judged.gap) is None and canonical(judged.gap) not in introduced:
             near = ledger.unknown(judged.gap)
             wrong.append(f"{judged.gap} (did you mean {near}?)" if near else judged.gap)
     if not wrong:

@@ -72,7 +72,12 @@ def gaps_listed(text: str, *, strict: bool) -> list[Found]:
 
 def listed_below(lines: Sequence[Line]) -> list[Found]:
     """The items of one section that holds nothing but gaps ("New Gaps Introduced")."""
-    return _Walk(list(lines), strict=False, plain=True).all()
+    kept: list[Line] = []
+    for line in lines:
+        if line.text.strip() and not line.code and is_rule(line.text):
+            break
+        kept.append(line)
+    return _Walk(kept, strict=False, plain=True).all()
 
 
 class _Walk:
@@ -90,6 +95,7 @@ class _Walk:
         self._current = -1
         self._indent = 0
         self._by_heading = False
+        self._none = False  # a list that says "None." raises no paragraph below it
         self._table = {row.line: row for row in rows(lines)}
 
     def all(self) -> list[Found]:
@@ -144,13 +150,14 @@ class _Walk:
             self._by_heading = True
         elif self._current >= 0:
             self._more(line, line.text)
-        elif self._plain and len(bare(line.text)) > 3 and not field(line.text):
+        elif self._plain and not self._none and not self._made and not field(line.text):
             self._start(line, "", bare(line.text), by_heading=False)
 
     def _start(self, line: Line, name: str, title: str, *, by_heading: bool) -> None:
         self._by_heading = by_heading
         self._current = -1
         if not name and (_NOTHING.match(title) or not re.search(r"\w", title)):
+            self._none = self._plain
             return
         self._made.append((self._placed(_item(name, title, str(line.number))), self._about))
         self._current = len(self._made) - 1

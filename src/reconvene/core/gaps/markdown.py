@@ -105,6 +105,16 @@ def sections(lines: list[Line]) -> list[Section]:
     return made
 
 
+def trimmed(part: Section) -> Section:
+    """Without what follows a rule below its last heading: a closing line of the whole text, not of this section."""
+    heads = [line.number for line in part.lines if heading(line)]
+    last = heads[-1] if heads else part.start
+    for at, line in enumerate(part.lines):
+        if line.number > last and not line.code and line.text.strip() and is_rule(line.text):
+            return part._replace(end=line.number - 1, lines=part.lines[:at])
+    return part
+
+
 def heading(line: Line) -> tuple[int, str] | None:
     if line.code or "#" not in line.text:
         return None
@@ -123,6 +133,7 @@ def bullet(line: Line) -> Bullet | None:
 
 
 def is_rule(text: str) -> bool:
+    """`---` and the like; a blank line is one too, to whom it makes no difference."""
     return not text.strip(" \t*_-")
 
 

@@ -12,7 +12,20 @@ from typing import Literal, NamedTuple
 from reconvene.core.gaps.book import TEXT, TITLE
 from reconvene.core.gaps.likeness import digest
 from reconvene.core.gaps.lists import Found, as_json, gap_of_json, id_first, listed_below, with_blocker
-from reconvene.core.gaps.markdown import Line, Section, bare, clip, field, heading, prose, read, rows, sections, span
+from reconvene.core.gaps.markdown import (
+    Line,
+    Section,
+    bare,
+    clip,
+    field,
+    heading,
+    prose,
+    read,
+    rows,
+    sections,
+    span,
+    trimmed,
+)
 from reconvene.core.gaps.names import ISSUE, gaps_in, issue_named, issues_in
 
 Position = Literal["AGREE", "DISAGREE", "PARTIAL", "UNCLEAR"]
@@ -96,21 +109,27 @@ def proposals_in(text: str, round: int) -> Proposals:
 
 
 def _resolutions(parts: list[Section], listing: list[Section]) -> Iterator[tuple[Section, Resolution]]:
-    last = 0  # nothing inside a solution is another solution
+    heads = list(_solutions(parts, listing))
+    for (part, names, title), following in zip(heads, [*heads[1:], None]):
+        ends = min(part.end, following[0].start - 1) if following else part.end
+        cut = trimmed(part._replace(end=ends, lines=part.lines[: ends - part.start]))
+        for name in names:
+            yield cut, _resolution(cut, name, title)
+
+
+def _solutions(parts: list[Section], listing: list[Section]) -> Iterator[tuple[Section, list[str], str]]:
+    """Sections that deal with a gap. Inside one, only a heading that says "Gap Resolution" begins another."""
+    last = 0
     for part in parts:
-        if part.start <= last or any(one.start <= part.start <= one.end for one in listing):
+        if any(one.start <= part.start <= one.end for one in listing):
             continue
         marked = _RESOLUTION.match(part.title)
-        rest = part.title[marked.end() :] if marked else part.title
-        name, title = id_first(rest)
-        if not marked and (not name or ISSUE.match(name)):
+        name, title = id_first(part.title[marked.end() :] if marked else part.title)
+        if not marked and (part.start <= last or not name or ISSUE.match(name)):
             continue
-        last = part.end
-        names = [name] if name else [""]
-        if marked and title.startswith(("and ", ", ", "& ")):
-            names = [name, *gaps_in(title)]
-        for each in names:
-            yield part, _resolution(part, each, title if len(names) == 1 else "")
+        last = max(last, part.end)
+        several = marked and title.startswith(("and ", ", ", "& "))
+        yield (part, [name, *gaps_in(title)], "") if several else (part, [name], title)
 
 
 def _resolution(part: Section, name: str, title: str) -> Resolution:
@@ -132,7 +151,7 @@ def _resolution(part: Section, name: str, title: str) -> Resolution:
     solution = next((below for below in inner if below.title.lower().startswith("proposed")), None)
     return Resolution(
         name,
-        clip(known.get("gap", "") or title, TITLE),
+        clip(title or known.get("gap", ""), TITLE),
         span(part.start, _last_filled(part)),
         digest("\n".join(line.text for line in part.lines)),
         clip(bare(prose(solution.lines if solution else part.lines)), TEXT),
@@ -180,7 +199,7 @@ def fields(lines: Iterable[Line]) -> dict[str, str]:
 
 
 def _answers(parts: Sequence[Section], round: int) -> Iterator[Answer]:
-    for part in parts:
+    for part in map(trimmed, parts):
         lead = _RESPONSE.match(part.title)
         match = ISSUE.match(part.title, lead.end() if lead else 0) or ISSUE.match(part.title)
         if match:

@@ -259,7 +259,7 @@ class _Walk:
         elif pair and pair[0] == "gap":
             issue = issue._replace(gap=(gaps_in(pair[1]) or [issue.gap])[0])
         else:
-            issue = issue._replace(text=clip(f"{issue.text} {bare(text)}", TEXT))
+            issue = issue._replace(text=clip(f"{issue.text}{_between(issue, text)}{bare(text)}", TEXT))
         start = int(issue.lines.partition("–")[0])
         self.issues[self._issue] = issue._replace(lines=span(start, line.number))
 
@@ -319,6 +319,12 @@ def _concern(known: Mapping[str, str], body: list[Line]) -> str:
 def _is_meta(line: Line) -> bool:
     pair = field(line.text)
     return pair is not None and pair[0] in ("severity", "priority", "gap", "section", "where")
+
+
+def _between(issue: Raised, more: str) -> str:
+    """A headline and the sentence below it stay two sentences; a sentence over two lines stays one."""
+    headline = issue.text == issue.title and issue.text[-1:] not in tuple(".,;:!?…")
+    return ". " if headline and (bare(more)[:1].isupper() or bare(more)[:1] in tuple('"“')) else " "
 
 
 def _untagged(text: str) -> str:

@@ -20,6 +20,7 @@ from reconvene.core.gaps.review import Judged, Raised, Review
 from reconvene.core.gaps.verdicts import strictest
 from reconvene.core.gaps.vocabulary import GRAVE
 
+_GUESSES = 40  # a text full of unknown ids is not worth more guesses at what was meant
 ENGINEER = "engineer"
 REVIEWER = "reviewer"
 _RULED = re.compile(
@@ -85,7 +86,8 @@ def _meant(ledger: Ledger, resolution: Resolution) -> Gap | None:
 
 
 def _not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
-    near = ledger.unknown(name, title)
+    told = sum(one.code == "UNKNOWN_GAP" for one in ledger.book.errors)
+    near = ledger.unknown(name, title) if told < _GUESSES else ""
     meant = f"; {near} was probably meant" if near else ""
     ledger.book.notice(ledger.round, "UNKNOWN_GAP", f"{clip(name, 60)} is not a known gap{meant}: {so}.", near)
 

@@ -64,8 +64,8 @@ def track(before: object, sources: Sources, config: Config) -> dict[str, object]
     for name in in_circles(book):
         book.notice(sources.round, "CIRCLE", f"{name} waits for a gap that waits for it: drop one “Blocked by”.", name)
     row = _converge(book, start, sources, stuck, config) if sources.round > 0 else None
-    if sources.closed and not book.open() and book.verdict == "APPROVE" and not book.outcome:
-        book.outcome = "COMPLETE"
+    if sources.closed and book.outcome != "USER_APPROVED":
+        book.outcome = "COMPLETE" if not book.open() and book.verdict == "APPROVE" else ""
     return value_of(book, row)
 
 

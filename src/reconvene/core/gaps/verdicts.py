@@ -43,7 +43,7 @@ _BREAKS = re.compile(r"\s+[-—–]+\s+|\s*[:|→⇒]\s*|\s*=>\s*|—")
 
 def phrase(text: str) -> Verdict | None:
     """The verdict that a phrase begins with."""
-    words = re.sub(r"^[^\w]+", "", bare(text)[:300])
+    words = re.sub(r"^[^\w]+", "", bare(text)[:300].replace("_", " "))
     if _SENT_BACK.match(words):
         return "needs revision"
     if _REJECTED.match(words):

@@ -51,6 +51,7 @@ _LEADING = re.compile(rf"\s*{_WORD}(?: severity| priority)?\s*[:|—–-]+\s+", 
 _TRAILING = re.compile(r"\s+[|—–-]+\s*(CRITICAL|HIGH|MEDIUM|LOW)\.?\s*$")
 _INLINE = re.compile(rf"[,;(]?\s*\bseverity:?\s*{_WORD}\b[).]?", re.IGNORECASE)
 _KEPT_APART = re.compile(r"(?:blocked by|depends on|part of|split (?:of|from)|waits for)\b", re.IGNORECASE)
+_NAMED = re.compile(r"(?:gap|issue)(?:-[a-z0-9.]{1,24}){1,6}$", re.IGNORECASE)  # "(HIGH, GAP-FLOW-003): …"
 
 
 class Rating(NamedTuple):
@@ -77,7 +78,8 @@ def rating(text: str) -> Rating:
         rated = [found[1].upper() for token in tokens if (found := _TOKEN.match(token))]
         flags = [flag for token in tokens if (flag := _flag(token)) is not None]
         apart = sum(_KEPT_APART.match(token) is not None for token in tokens)
-        if len(rated) <= 1 and (rated or flags) and len(rated) + len(flags) + apart == len(tokens):
+        named = sum(_NAMED.match(token) is not None for token in tokens)
+        if len(rated) <= 1 and (rated or flags) and len(rated) + len(flags) + apart + named == len(tokens):
             severity = severity or (_exact(rated[0]) if rated else None)
             blocking = flags[0] if flags else blocking
             rest = rest.replace(bracket[0], " ", 1) if not apart else rest

@@ -164,7 +164,7 @@ function settle(data) {
 
 const quote = value => stringify(apply(wellFormed, value, []));
 
-// A long text put together with + stays in pieces inside the engine, and cannot be handed out; join makes it one.
+// A long text put together with + stays in pieces inside the engine and cannot be handed out; join makes it one.
 const flat = (...parts) => parts.join('');
 
 function encode(value) {
@@ -187,7 +187,8 @@ function encode(value) {
     const name = kind.constructor?.name ?? 'special object';
     throw new Absent(`the result holds a ${name}; give plain values, lists and objects ([...set] lists a set)`);
   }
-  for (const name of keys(value)) if (value[name] !== undefined) parts.push(flat(quote(name), ':', encode(value[name])));
+  for (const name of keys(value))
+    if (value[name] !== undefined) parts.push(flat(quote(name), ':', encode(value[name])));
   return flat('{', parts.join(), '}');
 }
 

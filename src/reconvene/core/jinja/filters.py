@@ -66,6 +66,14 @@ def _date(value: object, time: bool = True) -> str:
     return f"{moment:%Y-%m-%d %H:%M}" if time else f"{moment:%Y-%m-%d}"
 
 
+def _present(value: object, heading: int = 0) -> str:
+    from reconvene.core.jinja.present import present
+
+    text = present(value, heading)
+    _bound(len(text), "present")
+    return text
+
+
 def _duration(value: object, until: object) -> str:
     """From one moment to another, in the largest unit that fits: "2 hours", "45 minutes"."""
     try:
@@ -77,14 +85,6 @@ def _duration(value: object, until: object) -> str:
             count = round(seconds / size)
             return f"{count} {unit}{'s' if count != 1 else ''}"
     return "less than a minute"
-
-
-def _present(value: object, heading: int = 0) -> str:
-    from reconvene.core.jinja.present import present
-
-    text = present(value, heading)
-    _bound(len(text), "present")
-    return text
 
 
 def _quote_lines(value: object) -> str:
@@ -177,8 +177,8 @@ def _bound(size: int, name: str) -> None:
 FILTERS: dict[str, Callable[..., object]] = {
     "json": as_json,
     "date": _date,
-    "duration": _duration,
     "present": _present,
+    "duration": _duration,
     "quote_lines": _quote_lines,
     "replace": _replace,
     "indent": _indent,

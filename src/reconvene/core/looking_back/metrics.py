@@ -22,7 +22,17 @@ from reconvene.core.looking_back.ledger import Ledger
 from reconvene.core.looking_back.targets import Reading
 from reconvene.core.workflow import Again, Continue, End, Goto, Move
 
-__all__ = ["Estimate", "Metrics", "PhaseRounds", "Reading", "RoundTime", "aggregate", "estimate", "measure"]
+__all__ = [
+    "Estimate",
+    "Metrics",
+    "PhaseRounds",
+    "Reading",
+    "RoundTime",
+    "aggregate",
+    "estimate",
+    "measure",
+    "seconds_of_rounds",
+]
 
 _MOST_BARS = 20  # rounds drawn: the latest
 
@@ -132,6 +142,14 @@ def measure(events: Iterable[e.AnyEvent], ledger: Ledger | None = None, complete
     for event in events:
         fold.take(event)
     return fold.close(ledger, completeness)
+
+
+def seconds_of_rounds(events: Iterable[e.AnyEvent]) -> dict[int, float]:
+    """Serial → how long the round's agents took, by the same clock as `measure`; a round under way so far."""
+    fold = _Fold()
+    for event in events:
+        fold.take(event)
+    return fold.seconds()
 
 
 def aggregate(runs: Iterable[Metrics]) -> Metrics:
@@ -285,6 +303,9 @@ class _Fold:
             self.iterations += 1
         self._open = None
         self._files = self._marks.get(event.serial, self._files)
+
+    def seconds(self) -> dict[int, float]:
+        return {serial: one.seconds for serial, one in self._rounds.items()}
 
     def close(self, ledger: Ledger | None, completeness: object) -> Metrics:
         worked = [one for one in self._rounds.values() if one.worked]

@@ -34,6 +34,12 @@ def ask_text(title: str, given: str = "") -> str:
     return str(ask(questionary.text(_asked(title), default=given, qmark=MARK)))
 
 
+def ask_yes(title: str, *, given: bool = True) -> bool:
+    import questionary
+
+    return bool(ask(questionary.confirm(_asked(title), default=given, qmark=MARK)))
+
+
 def pick(title: str, entries: Sequence[tuple[T, str]], given: T | None = None) -> T:
     """One of several, by arrow keys; `given` stands first."""
     import questionary

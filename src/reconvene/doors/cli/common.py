@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DOOR = "terminal"
 
 # How a run stands → what the process exits with. `running` is a run that was recorded and is not being driven.
-EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "running": 0}
+EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "queued": 3, "running": 0}
 OPEN = ("waiting", "paused", "running")
 
 
@@ -126,6 +126,10 @@ def _only_open(engine: Engine) -> str:
     rows = [row.run for status in OPEN for row in engine.log.index(status=status)]
     if len(rows) == 1:
         return rows[0]
+    if not rows and engine.log.index(status="queued"):
+        raise UserError(
+            "there is no open run, but the queue holds some", hint="work them off with: reconvene queue run"
+        )
     if not rows:
         raise UserError("there is no open run; name the one you mean", hint="see them all with: reconvene runs")
     raise UserError(

@@ -116,8 +116,8 @@ def _started(
 def resume(call: Call, run: str | None, answers: str | None, by: str, no_input: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
 
-    Works after a pause, after a crash, after a reboot: what was recorded is not done again. RUN is an id or the
-    beginning of one, and may be left out when one run is open.
+    Works after a pause, after a crash, after a reboot: what was recorded is not done again. A queued run leaves the
+    queue. RUN is an id or the beginning of one, and may be left out when one run is open.
     """
     decider = who_decides(call, answers, person(by), no_input)
     engine, found = open_run(call, run)
@@ -144,10 +144,9 @@ def load(named: str) -> Workflow:
 
 def packaged_workflows() -> dict[str, Path]:
     """Name → file of every workflow that comes with the package."""
-    import reconvene
+    from reconvene.wire.packaged import packaged
 
-    root = Path(reconvene.__file__).parent / "workflows"
-    return {path.parent.name: path for path in sorted(root.glob("*/workflow.yaml"))}
+    return packaged()
 
 
 def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Decider:

@@ -24,68 +24,118 @@ if TYPE_CHECKING:
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
+_FEW = 3
 
 
-def _rows(call: Call, status: str | None) -> list[IndexRow]:
-    """No state yet is an empty list; looking must not create any."""
+def _rows(call: Call, *statuses: str | None) -> tuple[list[IndexRow], frozenset[str]]:
+    """Runs, and which of them nobody drives though they are not at a stop: a crash left them so, or `--no-drive`.
+
+    No state yet is an empty list; looking must not create any."""
     from reconvene.wiring import open_log
 
     if not os.path.isdir(call.home):
-        return []
+        return [], frozenset()
     log = open_log(call.home)
     try:
-        return log.index(status=status)
+        rows = [row for status in statuses for row in log.index(status=status)]
+        running = frozenset(row.run for row in rows if row.status == "running")
+        return rows, running - log.driven() if running else running
     finally:
         log.close()
 
 
-def _put_rows(rows: Sequence[IndexRow]) -> None:
-    sys.stdout.write(harmless_json("[" + ",\n ".join(row.doc for row in rows) + "]\n"))
+def _put_rows(rows: Sequence[IndexRow], alone: frozenset[str] = frozenset()) -> None:
+    sys.stdout.write(harmless_json("[" + ",\n ".join(_doc(row, alone) for row in rows) + "]\n"))
+
+
+def _doc(row: IndexRow, alone: frozenset[str]) -> str:
+    if row.status != "running":
+        return row.doc
+    return json.dumps({**json.loads(row.doc), "driven": row.run not in alone}, ensure_ascii=False)
+
+
+def _put_alone(call: Call, runs: Sequence[str]) -> None:
+    """What no process works on and no person is asked about would be forgotten."""
+    if len(runs) == 1:
+        put(f"\n{runs[0]} is running, but nobody is driving it; go on with: {call.command('resume', runs[0])}")
+    elif runs:
+        put(f"\n{len(runs)} runs are running, but nobody is driving them; go on with:")
+        for run in runs[:_FEW]:
+            put(f"  {call.command('resume', run)}")
+        if len(runs) > _FEW:
+            put(f"  … and {len(runs) - _FEW} more: {call.command('runs', '--status', 'running')}")
 
 
 @command()
 def inbox(call: Call) -> int:
     """Runs that wait for a person, newest first."""
-    rows = _rows(call, "waiting")
+    found, alone = _rows(call, "waiting", "running")
+    rows = [row for row in found if row.status == "waiting"]
+    left = [row.run for row in found if row.run in alone]
     if call.as_json:
         _put_rows(rows)
         return 0
     if not rows:
         put("nothing waits for you")
+        _put_alone(call, left)
         return 0
     lines = []
     for row in rows:
         doc = json.loads(row.doc)
         checkpoint = doc.get("checkpoint") or {}
         status = checkpoint.get("status") or ("attention" if checkpoint.get("attention") else "")
-        lines.append((row.run, doc.get("phase") or "", _since(row.updated), status, checkpoint.get("prompt") or ""))
+        piece = f"{doc['title']}: " if doc.get("parent") and doc.get("title") else ""
+        prompt = piece + (checkpoint.get("prompt") or "")
+        lines.append((row.run, doc.get("phase") or "", _since(row.updated), status, prompt))
     for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
         put(line)
     put(f"\ndecide with: {call.command('decide', rows[0].run)}   or look first: {call.command('show', rows[0].run)}")
+    _put_alone(call, left)
     return 0
 
 
 @command()
 @click.option(
     "--status",
-    type=click.Choice(["running", "waiting", "paused", "completed", "failed", "aborted"]),
+    type=click.Choice(["queued", "running", "waiting", "paused", "completed", "failed", "aborted"]),
     help="Only these.",
 )
 def runs(call: Call, status: str | None) -> int:
     """Every run, newest first."""
-    rows = _rows(call, status)
+    rows, alone = _rows(call, status)
     if call.as_json:
-        _put_rows(rows)
+        _put_rows(rows, alone)
         return 0
     if not rows:
         put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
         return 0
+    docs = [json.loads(row.doc) for row in rows]
+    family = [_family(doc) for doc in docs]
     lines = [
-        (row.run, row.status, json.loads(row.doc).get("phase") or "", _since(row.updated), row.workflow) for row in rows
+        (
+            row.run,
+            row.status + " (not driven)" * (row.run in alone),
+            doc.get("phase") or "",
+            _since(row.updated),
+            row.workflow,
+            *([own] if any(family) else []),
+        )
+        for row, doc, own in zip(rows, docs, family)
     ]
-    for line in table(lines, ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW"), screen_width()):
+    head = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else []))
+    for line in table(lines, head, screen_width()):
         put(line)
+    _put_alone(call, [row.run for row in rows if row.run in alone])
     return 0
+
+
+def _family(doc: Mapping[str, object]) -> str:
+    """`piece of brainstorm-1: New API`, `started 3 runs`"""
+    title = f": {doc['title']}" if doc.get("title") else ""
+    own = [f"piece of {doc['parent']}{title}"] if doc.get("parent") else []
+    started = _dicts(doc.get("children"))
+    own += [f"started {len(started)} run{'s' * (len(started) != 1)}"] if started else []
+    return "; ".join(own)
 
 
 @command()
@@ -143,9 +193,18 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
     project = shown.get("project")
     if isinstance(project, dict):
         put(f"project    {clean(str(project['path']))}, branch {clean(str(project['branch']))}")
+    if shown.get("parent"):
+        put(f"parent     {shown['parent']} (this is its piece {one_line(shown.get('title'))!r})")
     put("\nto do")
     for line in todo_lines(todo):
         say(f"  {line}")
+    started = _dicts(shown.get("children"))
+    if started:
+        put("\nruns that it started")
+        for child in started:
+            outcome = f" ({child['outcome']})" if child.get("outcome") not in (None, "", child["status"]) else ""
+            place = f" at {child['phase']}" if child["status"] in ("waiting", "paused", "running") else ""
+            say(f"  {child['run']}  {child['status']}{place if child.get('phase') else ''}{outcome}  {child['title']}")
     files = _dicts(shown.get("files"))
     if files:
         put("\nfiles")
@@ -162,7 +221,9 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
 
 def _sentence(row: Mapping[str, object]) -> str:
     """A decision or a remark in a line."""
-    by = f" ({row['by']})" if row.get("by") else ""
+    origin = f"in {row['origin']}" if row.get("origin") else ""
+    told = ", ".join(str(part) for part in (row.get("by"), origin) if part)
+    by = f" ({told})" if told else ""
     if "option" in row:
         return f"{row.get('phase') or ''}: {one_line(row['option'])}{by}"
     target = f" to {row['target']}" if row.get("target") else ""

@@ -45,10 +45,12 @@ class Menu(NamedTuple):
 def build(checkpoint: CheckpointShape, extras: Sequence[tuple[str, str]]) -> Menu:
     """Questions and options share one count; options and extras have letters, the options' come first."""
     fields, options = checkpoint.get("fields", []), checkpoint.get("options", [])
-    letters = _letters([*(option["label"] for option in options), *(title for _, title in extras)])
+    labels = [option["label"] for option in options if option.get("offered", True)]
+    letters = _letters([*labels, *(title for _, title in extras)])
     entries = [Entry("field", index, field["id"], "", index + 1) for index, field in enumerate(fields)]
-    for index, option in enumerate(options):
-        entries.append(_option(index, option, next(letters), len(fields) + index + 1))
+    shown = [(index, option) for index, option in enumerate(options) if option.get("offered", True)]
+    for number, (index, option) in enumerate(shown, len(fields) + 1):
+        entries.append(_option(index, option, next(letters), number))
     entries += [Entry("extra", word, title, next(letters)) for word, title in extras]
     return Menu(tuple(entries))
 

@@ -31,6 +31,7 @@ class FieldShape(TypedDict, total=False):
 class OptionShape(TypedDict, total=False):
     label: str
     available: bool
+    offered: bool
     why_not: str
     recommend: bool
     remark: str
@@ -59,6 +60,7 @@ def checkpoint_in(summary: Mapping[str, object]) -> CheckpointShape | None:
 def match_option(checkpoint: CheckpointShape, wanted: str) -> OptionShape:
     """By its label: exact, then whatever the case, then a unique beginning; or by its number."""
     options = checkpoint.get("options", [])
+    numbered = on_offer(options)
     word = wanted.strip()
     folded = word.casefold()
     tests: tuple[Callable[[str], bool], ...] = (
@@ -70,9 +72,14 @@ def match_option(checkpoint: CheckpointShape, wanted: str) -> OptionShape:
         found = [option for option in options if test(option["label"])]
         if len(found) == 1:
             return found[0]
-    if word.isdecimal() and 1 <= int(word) <= len(options):
-        return options[int(word) - 1]
-    raise Refused(f"option {wanted!r} is not offered here", hint="the options are: " + "; ".join(listed(options)))
+    if word.isdecimal() and 1 <= int(word) <= len(numbered):
+        return numbered[int(word) - 1]
+    raise Refused(f"option {wanted!r} is not offered here", hint="the options are: " + "; ".join(listed(numbered)))
+
+
+def on_offer(options: Iterable[OptionShape]) -> list[OptionShape]:
+    """Those that a person is shown: what cannot be chosen here, and needs no word about it, is left out."""
+    return [option for option in options if option.get("offered", True)]
 
 
 def listed(options: Iterable[OptionShape]) -> list[str]:

@@ -29,21 +29,29 @@ brackets take the only open run when it is left out.
 | 0 | completed (or, with `--no-drive`, recorded) |
 | 1 | failed, or ended by a gap check |
 | 2 | aborted by the person |
-| 3 | parked: waiting or paused; `resume` or `decide` goes on |
+| 3 | parked: waiting, paused or queued; `resume` or `decide` goes on |
 | 64 | wrong usage or bad input: nothing was recorded |
 | 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
 
+`queue run` exits with 3 if any of the runs waits for a person, else 1 if any failed, 2 if any was aborted, else 0.
 Every other command exits with 0 when it worked.
 
 ## JSON
 
-With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`running`, `waiting`, `paused`,
+With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`queued`, `running`, `waiting`, `paused`,
 `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `prompt`, `options`, `fields`, `show_files`,
-`digest`, `status`, `attention`, and `feedback`, the question for remarks, where there is one) or null. `inbox` and
-`runs` print a list of such objects; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
-`remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`) and more;
-`remark` adds `understood` and `remarks`; `ledger` and `stats` print an object each; `log` prints one event per line
-with `seq`, `type` and `at`. Messages for people go to stderr. An error is an object there, too:
+`digest`, `status`, `attention`, and `feedback`, the question for remarks, where there is one) or null; while `running`
+also `driven`: false where no process is at work on it (after a crash, or `--no-drive`) and `resume` is needed. A piece
+of a run that was split also has `parent`, `piece` (its key) and `title`, such a run `children`, and `unmade` while some
+of them have no log yet. `inbox`, `runs` and `queue run` print a list of such objects; `queue` prints a list with
+`position`, `run`, `parent`, `title`, `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`,
+`done`), `review` (at a checkpoint: `remarks` made there with `level` and `reason`, `open` ones, the `preview` of
+another round, the stop `meter`) and more; `remark` adds `understood` and `remarks`; `ledger` and `stats` print an
+object each; `gaps` prints one with `gaps` (those asked for), `open`, `by_severity`, `state`, `rounds` (the convergence
+table) and `chart`, or about one gap `gap`, `moments`, `issues`, `conflicts`, `decisions` and more; `rounds` prints one
+with `rounds` (`serial`, `phase`, `n`, `outcome`, `tried`, `undone`, …), with `--compare` `tries`, `asked` and
+`differences`, with `--prune` `pruned` and `spared`; `log` prints one event per line with `seq`, `type` and `at`.
+Messages for people go to stderr. An error is an object there, too:
 `{"error": …, "hint": …}`.
 
 ## Answers file
@@ -102,6 +110,13 @@ def _commands() -> Iterator[str]:
         if found is not None:
             own = click.Context(found, info_name=name, parent=top, terminal_width=100)
             yield from _section(f"reconvene {name}", found.get_help(own))
+            yield from _commands_of(found, own, f"reconvene {name}")
+
+
+def _commands_of(group: click.Command, context: click.Context, title: str) -> Iterator[str]:
+    for name, found in group.commands.items() if isinstance(group, click.Group) else ():
+        own = click.Context(found, info_name=name, parent=context, terminal_width=100)
+        yield from _section(f"{title} {name}", found.get_help(own))
 
 
 def _section(title: str, text: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from reconvene.doors.cli.options import (
     fields_of,
     listed,
     match_option,
+    on_offer,
 )
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, one_line
@@ -121,27 +122,55 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
     """Drive, decide, drive on; until the run ends or parks. Prints where it stands and answers the exit code."""
     import asyncio
 
-    from reconvene.app import queries
+    from reconvene.doors.cli.pieces import after_split, children_made
 
     # One event loop for all the driving: connections that agents keep open belong to the loop that opened them.
     with asyncio.Runner() as loop:
         try:
-            while not _drive(call, loop, engine, run, by):
-                checkpoint = checkpoint_in(queries.summary(engine, run))
-                if checkpoint is None or not decider.decide(engine, run, checkpoint):
-                    break
-            summary = queries.standing(engine, run)
+            before = children_made(engine, run)
+            summary, stopped = to_its_stop(call, loop, engine, run, decider, by)
             if summary["status"] not in OPEN:
                 decider.ended()
             report(call, summary, brief=decider.shows)
-            if summary["status"] not in OPEN and not call.as_json:
-                if said := queries.closing(engine, run):
-                    say(f"\n{said}")
-            if summary["status"] == "completed" and not call.as_json:
-                _tell_open(call, engine, run)
-            keep_history(engine, run)
+            conclude(call, engine, summary)
+            fresh = [child for child in children_made(engine, run) if child not in before]
+            code = after_split(call, loop, engine, run, fresh, decider, by) if fresh and not stopped else 0
         finally:
             loop.run(engine.close())
+    return exit_code(summary) or code
+
+
+def to_its_stop(
+    call: Call, loop: asyncio.Runner, engine: Engine, run: str, decider: Decider, by: str, *, take: bool = False
+) -> tuple[Mapping[str, object], bool]:
+    """Drive and decide until the run ends or parks: where it stands, and whether the person stopped it.
+
+    `take`: only if it is still queued, or was left in the middle; else Busy."""
+    from reconvene.app import queries
+
+    stopped = _drive(call, loop, engine, run, by, take=take)
+    while not stopped:
+        checkpoint = checkpoint_in(queries.summary(engine, run))
+        if checkpoint is None or not decider.decide(engine, run, checkpoint):
+            break
+        stopped = _drive(call, loop, engine, run, by)
+    return queries.standing(engine, run), stopped
+
+
+def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
+    """What is owed at the end of every drive: the workflow's last word, what nobody answered, the git history."""
+    from reconvene.app import queries
+
+    run = str(summary["run"])
+    if not call.as_json and (said := queries.closing(engine, run)):
+        put(f"\n{clean(said)}")  # a document: its lines stay as they are
+    if summary["status"] == "completed" and not call.as_json:
+        _tell_open(call, engine, run)
+    keep_history(engine, run)
+
+
+def exit_code(summary: Mapping[str, object]) -> int:
+    """After driving: a run that still counts as running was stopped before it could park."""
     return _PARKED if summary["status"] == "running" else EXIT_CODES[str(summary["status"])]
 
 
@@ -162,13 +191,13 @@ def keep_history(engine: Engine, run: str) -> None:
         note(f"the git history is behind: {error.message}")
 
 
-def _drive(call: Call, loop: asyncio.Runner, engine: Engine, run: str, by: str) -> bool:
+def _drive(call: Call, loop: asyncio.Runner, engine: Engine, run: str, by: str, *, take: bool = False) -> bool:
     """To the next stop. True when the person stopped it (Ctrl-C, or the terminal went away)."""
     with watcher(call) as watch:
-        return loop.run(_driven(engine, run, by, watch))
+        return loop.run(_driven(engine, run, by, watch, take))
 
 
-async def _driven(engine: Engine, run: str, by: str, watch: Watcher) -> bool:
+async def _driven(engine: Engine, run: str, by: str, watch: Watcher, take: bool) -> bool:
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -188,7 +217,7 @@ async def _driven(engine: Engine, run: str, by: str, watch: Watcher) -> bool:
     for number in signals:
         loop.add_signal_handler(number, stop)
     try:
-        await engine.drive(run, watch, by=by, door=DOOR)
+        await engine.drive(run, watch, by=by, door=DOOR, take=take)
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
@@ -230,7 +259,8 @@ def headline(summary: Mapping[str, object]) -> str:
     outcome = summary.get("outcome")
     ended = f" ({outcome})" if outcome and outcome != summary["status"] else ""
     open_run = summary["status"] in ("waiting", "paused", "running")
-    return f"{summary['run']} is {summary['status']}{place + count if open_run else ended}"
+    alone = " (nobody is driving it)" if summary.get("driven") is False else ""
+    return f"{summary['run']} is {summary['status']}{place + count if open_run else ended}{alone}"
 
 
 def describe(checkpoint: CheckpointShape) -> str:
@@ -246,7 +276,8 @@ def describe(checkpoint: CheckpointShape) -> str:
             lines.append(f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip())
             lines += [f"    {line}" for line in _about(field, checkpoint.get("answers"))]
     lines += [""]
-    for option, line in zip(checkpoint.get("options", []), listed(checkpoint.get("options", []))):
+    options = on_offer(checkpoint.get("options", []))
+    for option, line in zip(options, listed(options)):
         marks = ["recommended"] * bool(option.get("recommend")) + ["with feedback"] * (
             option.get("remark") == "required"
         )
@@ -270,7 +301,9 @@ def _next_command(call: Call, summary: Mapping[str, object], *, brief: bool = Fa
     match summary["status"]:
         case "waiting" if checkpoint is not None and not brief:
             return call.command(*example(checkpoint, run))
-        case "paused" | "running" | "waiting":
+        case "paused" | "running" | "waiting" | "queued":
+            return call.command("resume", run)
+        case _ if summary.get("unmade"):  # it has ended, and what it started is still to be put into the queue
             return call.command("resume", run)
         case _:
             return ""

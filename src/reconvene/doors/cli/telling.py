@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reconvene.doors.cli.common import Call, put
 from reconvene.doors.cli.options import CheckpointShape, checkpoint_in
 from reconvene.doors.cli.progress import Silent, Written
-from reconvene.doors.cli.text import one_line, wrapped
+from reconvene.doors.cli.text import clean, one_line, wrapped
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -146,7 +146,7 @@ class Full(Mute):
         if _MEMO in engine.load(run).world.files:
             put(f"\n{_MEMO}, in the end:\n\n{queries.file(engine, run, _MEMO).decode().rstrip()}")
         if said := queries.closing(engine, run):
-            put(wrapped(f"\n{said}"))
+            put(f"\n{clean(said)}")
         put()
         tell_files(call, engine, run)
 
@@ -171,8 +171,8 @@ def opening(engine: Engine, run: str) -> str:
         [
             *(f"The {name}: {summary_in(text)}\n" for name, text in texts.items()),
             f"At work: {' and '.join(part for part in (', '.join(who[:-1]), who[-1]) if part)}. "
-            f"All {real}are recorded: no model is asked, nothing leaves this machine. Yet what a person says changes what "
-            "they conclude.",
+            f"All {real}are recorded: no model is asked, nothing leaves this machine. Yet what a person says changes "
+            "what they conclude.",
         ]
     )
 

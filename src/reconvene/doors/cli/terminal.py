@@ -153,10 +153,10 @@ class _Sitting:
         extra += [(_FILE, "Show a file"), (_PARK, "Pause here, decide later")]
         if checkpoint.get("fields"):
             return self._questions.choose(checkpoint, extra)
-        choices = [_choice(index, option) for index, option in enumerate(options)]
+        choices = [_choice(index, option) for index, option in enumerate(options) if option.get("offered", True)]
         listed = [*choices, questionary.Separator(), *(questionary.Choice(title, value) for value, title in extra)]
         first = next(
-            (one for one, option in zip(choices, options) if option.get("recommend") and not one.disabled), None
+            (one for one in choices if options[int(str(one.value))].get("recommend") and not one.disabled), None
         )
         self._paper.line()
         picked = ask(questionary.select("Your decision", choices=listed, default=first, qmark=MARK))

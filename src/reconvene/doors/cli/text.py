@@ -78,7 +78,7 @@ _LISTED = re.compile(r"(?P<indent>\s*(?:[-*•▸]\s+|\d+\.\s+)?)(?P<rest>.*)")
 
 def wrapped(text: str) -> str:
     """Prose broken between words at the edge of the screen. Indented lines and list items keep their places; headings,
-    tables and code stay as they are."""
+    tables and code stay as they are, and a line that ends with two blanks ends there."""
     import shutil
     import textwrap
 
@@ -97,6 +97,9 @@ def wrapped(text: str) -> str:
         as_is = code or bool(_LAID_OUT.match(line))
         if line.strip() and not hang and not as_is:
             prose.append(line)
+            if line.endswith("  "):  # as in Markdown: the line ends here
+                done.append(filled(" ".join(prose), ""))
+                prose = []
             continue
         if prose:
             done.append(filled(" ".join(prose), ""))

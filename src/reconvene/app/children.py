@@ -1,0 +1,84 @@
+"""Makes the runs that a decision started: each a log of its own, in the queue, with what its parent's person said.
+
+Everything about them was settled in the decision; here it is only carried out, and doing that twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+
+import msgspec
+from msgspec.structs import replace
+
+from reconvene.app.session import Session, book_for
+from reconvene.core.commands import AnswerCheckpoint, StartRun
+from reconvene.core.ids import digest_of
+from reconvene.core.workflow import Workflow
+from reconvene.ports import Clock, EventLog
+from reconvene.wire.workflow import load_workflow, pin
+
+
+def make(log: EventLog, clock: Clock, parent: Session, key: str, folder: Callable[[Workflow, str], str]) -> str:
+    """The id of that child, which exists afterwards. Where a stranger has its name, it gets the next one."""
+    state = parent.state
+    planned = state.record.children[key]
+    child = planned.child
+    book = book_for(log, child.workflow)
+    inherited = tuple(state.record.remarks[number] for number in range(1, planned.remarks + 1))
+    for number in count(1):
+        run = child.run if number == 1 else f"{child.run}-{number}"
+        if log.head(run):
+            if _is_child(log, run, parent.run, key):
+                return run
+            continue
+        session = Session.new(log, clock, run, book)
+        command = StartRun(
+            run,
+            child.workflow,
+            child.name,
+            child.inputs,
+            child.settings,
+            folder(book.workflow, run),
+            state.by,
+            "queue",
+            parent=parent.run,
+            piece=key,
+            title=child.title,
+            place=child.place,
+            remarks=inherited,
+        )
+        (outcome,) = session.submit([command])
+        if outcome.error is None or _is_child(log, run, parent.run, key):
+            return run
+        if not log.head(run):
+            raise outcome.error
+    raise AssertionError("count() never ends")
+
+
+def _is_child(log: EventLog, run: str, parent: str, key: str) -> bool:
+    row = log.index_row(run)
+    doc = msgspec.json.decode(row.doc) if row is not None else {}
+    return (doc.get("parent"), doc.get("piece")) == (parent, key)
+
+
+def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerCheckpoint, dict[str, bytes]]:
+    """The decision with the packaged workflows that its option starts, as they are now; and their pinned forms."""
+    point = session.state.world.open
+    definition = session.book.phase(point.phase).checkpoint if point and not point.attention and point.phase else None
+    own = session.book.workflow.name
+    wanted = {
+        option.start.workflow
+        for option in (definition.options if definition else ())
+        if option.start is not None
+        and option.start.workflow != own
+        and option.label.casefold() == command.option.casefold()
+    }
+    if not wanted:
+        return command, {}
+    from reconvene.wire.packaged import packaged
+
+    known = packaged()
+    pinned = {name: pin(load_workflow(known[name])) for name in sorted(wanted) if name in known}
+    digests = {name: digest_of(data) for name, data in pinned.items()}
+    return replace(command, workflows=digests), {digests[name]: data for name, data in pinned.items()}

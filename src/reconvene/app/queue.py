@@ -1,0 +1,98 @@
+"""The queue: every run that waits for its turn, in one order. Read from index rows; no log is folded to look at it.
+
+Imports nothing heavy: `reconvene queue` answers as quickly as `reconvene inbox`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from reconvene.core.order import at_the_end, between
+from reconvene.errors import UserError
+from reconvene.ports import IndexRow
+
+if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+    from reconvene.ports import EventLog
+
+
+class Entry(NamedTuple):
+    """A queued run."""
+
+    run: str
+    place: str
+    parent: str
+    title: str
+    workflow: str
+    since: str
+
+
+class Relative(NamedTuple):
+    """A child run and how it stands."""
+
+    run: str
+    status: str
+    title: str
+    outcome: str = ""
+
+
+def in_order(log: EventLog) -> list[Entry]:
+    """First what comes first. Where two have the same place, their names decide, everywhere alike."""
+    found = []
+    for row in log.index(status="queued"):
+        doc = json.loads(row.doc)
+        found.append(
+            Entry(row.run, doc["place"], doc.get("parent", ""), doc.get("title", ""), row.workflow, row.started)
+        )
+    return sorted(found, key=lambda entry: (entry.place, entry.run))
+
+
+def children_by_parent(rows: Iterable[IndexRow]) -> dict[str, list[Relative]]:
+    """Every child that has a log, under its parent."""
+    found: dict[str, list[Relative]] = {}
+    for row in rows:
+        doc = json.loads(row.doc) if '"parent"' in row.doc else {}
+        if doc.get("parent"):
+            child = Relative(row.run, row.status, doc.get("title", ""), doc.get("outcome", ""))
+            found.setdefault(doc["parent"], []).append(child)
+    return {parent: sorted(children) for parent, children in found.items()}
+
+
+def interrupted(log: EventLog) -> list[str]:
+    """Children that were begun and are neither parked nor ended, oldest first: somebody drives them, or died at it."""
+    rows = [row for row in log.index(status="running") if '"parent"' in row.doc and json.loads(row.doc).get("parent")]
+    return [row.run for row in sorted(rows, key=lambda row: (row.started, row.run))]
+
+
+def unmade(log: EventLog) -> list[str]:
+    """Runs that decided on children some of which have no log yet: driving them makes the rest."""
+    rows = [row for row in log.index() if '"unmade"' in row.doc and json.loads(row.doc).get("unmade")]
+    return [row.run for row in sorted(rows, key=lambda row: (row.started, row.run))]
+
+
+def move(engine: Engine, run: str, position: int, *, by: str = "", door: str = "") -> int:
+    """Put a queued run at this position, counted from 1; -1 = the last. The position it has afterwards."""
+    from reconvene.core.commands import MoveInQueue
+
+    entries = in_order(engine.log)
+    others = [entry for entry in entries if entry.run != run]
+    queued = len(others) < len(entries)
+    if queued and not (position == -1 or 1 <= position <= len(entries)):
+        raise UserError(
+            f"The queue has {len(entries)} runs; {position} is not a position in it.",
+            hint=f"reconvene queue move {run} {len(entries)}, or first, or last",
+        )
+    at = len(others) if position == -1 else min(position - 1, len(others))
+    before = others[at - 1].place if at else ""
+    place = between(before, others[at].place) if at < len(others) else _behind(before, engine.now(), run)
+    if not queued or entries[at].run != run:  # who is not queued is told so by the run itself
+        engine.submit(run, MoveInQueue(place, by, door))
+    return at + 1
+
+
+def _behind(last: str, now: str, run: str) -> str:
+    """Now, so that what is queued later comes later; behind the last one, whatever its clock said."""
+    place = at_the_end(now, 0, run)
+    return place if place > last else f"{last}5"

@@ -1,0 +1,66 @@
+"""The rounds of a run and how the tries of one differ, read from its log. Never writes.
+
+The bytes of a round that was rolled back are in the log whatever became of its folder, so a comparison always works.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reconvene.app import gaps
+from reconvene.app.engine import Engine
+from reconvene.core.looking_back import comparison
+from reconvene.core.looking_back import rounds as folding
+from reconvene.core.looking_back.comparison import Comparison
+from reconvene.core.looking_back.rounds import Round
+from reconvene.errors import UserError
+
+_NAMED = re.compile(r"(?P<serial>[Rr])?(?P<number>\d{1,9})")
+
+
+def rounds(engine: Engine, run: str) -> tuple[Round, ...]:
+    """Every round in order, those that were rolled back included."""
+    return folding.rounds(event for _, event in engine.log.read(run))
+
+
+def compare(engine: Engine, run: str, which: str, phase: str = "") -> Comparison:
+    """The tries of one round: `which` is its number in its phase ("2"), or the serial of any of its tries ("R7")."""
+    found = rounds(engine, run)
+    session = engine.session(run)
+    one = _chosen(found, run, which, phase)
+    return comparison.compare(
+        found, one, engine.log.artefact, session.book.object, lambda each: gaps.facts(session, each)
+    )
+
+
+def _chosen(found: tuple[Round, ...], run: str, which: str, phase: str) -> Round:
+    named = _NAMED.fullmatch(which.strip())
+    if named is None:
+        raise UserError(
+            f"{which!r} is not a round.", hint=f"Write its number, as reconvene rounds {run} lists it: 2, or R7"
+        )
+    number = int(named["number"])
+    if named["serial"]:
+        fitting = [one for one in found if one.serial == number]
+    else:
+        fitting = [one for one in found if one.n == number and phase in ("", one.phase)]
+    if not fitting:
+        place = f" of {phase}" if phase else ""
+        raise UserError(f"{run} has no round {which}{place}.", hint=f"reconvene rounds {run}")
+    return _tried_again(fitting, found, run, which)
+
+
+def _tried_again(fitting: list[Round], found: tuple[Round, ...], run: str, which: str) -> Round:
+    """The one round among these that was rolled back."""
+    again = {one.place: one for one in fitting if any(each.undone for each in folding.tries_of(found, one))}
+    if not again:
+        undone = dict.fromkeys(f"{one.phase} {one.n}" for one in found if one.undone)
+        hint = f"Rolled back were: {', '.join(undone)}" if undone else f"No round of {run} was."
+        raise UserError(f"Round {which} was not rolled back: there is nothing to compare it with.", hint=hint)
+    if len(again) > 1:
+        serials = ", ".join(f"R{one.serial} ({one.place})" for one in again.values())
+        raise UserError(
+            f"Round {which} was rolled back in {len(again)} places.",
+            hint=f"Name the phase with --phase, or one of {serials}",
+        )
+    return next(iter(again.values()))

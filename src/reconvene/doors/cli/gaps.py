@@ -1,0 +1,230 @@
+"""`gaps`: the gaps that a run follows, and how they converge. Only reads; the life of one is told by `gap_life`.
+
+Tables and words: what a gap is, and which of them are wanted, is told by `app.gaps` and the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from reconvene.doors.cli.common import Call, command, open_run, put, put_json, say, screen_width
+from reconvene.doors.cli.text import nearest, one_line, table
+from reconvene.errors import UserError
+
+if TYPE_CHECKING:
+    from reconvene.app.gaps import Tracked
+    from reconvene.core.gaps.book import Book, Gap
+    from reconvene.core.looking_back.gap_lives import Choice
+
+_GAPS = ("GAP", "SEVERITY", "STATE", "RAISED", "TITLE")
+_ROUNDS = ("ROUND", "START", "RESOLVED", "NEW", "END", "NET", "WEIGHT", "STATE")
+
+
+@command(
+    epilog="""
+Examples:
+  reconvene gaps spec-refinement-1
+  reconvene gaps spec-refinement-1 --open --severity HIGH,CRITICAL
+  reconvene gaps spec-refinement-1 GAP-FLOW-001        # the life of one gap
+"""
+)
+@click.argument("run", required=False)
+@click.argument("gap", required=False)
+@click.option(
+    "--open", "still_open", is_flag=True, help="Only those that are not closed: open, proposed, needs revision."
+)
+@click.option("--state", "states", default="", metavar="STATE,…", help="Only those in these states.")
+@click.option("--severity", "severities", default="", metavar="SEVERITY,…", help="CRITICAL, HIGH, MEDIUM, LOW.")
+@click.option("--blocking", is_flag=True, help="Only those that must be closed before the work counts as done.")
+@click.option(
+    "--round",
+    "raised_in",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Only those raised in round N; 0 = before the first.",
+)
+@click.option(
+    "--at", "place", default="", metavar="PLACE", help="Which gaps, where the run follows some in several places."
+)
+def gaps(
+    call: Call,
+    run: str | None,
+    gap: str | None,
+    still_open: bool,
+    states: str,
+    severities: str,
+    blocking: bool,
+    raised_in: int | None,
+    place: str,
+) -> int:
+    """The gaps of RUN: how grave, in which state, raised by whom, and how the rounds converge.
+
+    With GAP, the life of one: its states round by round, issues, conflicts, decisions, what it was split into or merged
+    with. A gap marked ! is blocking.
+    """
+    from reconvene.app import gaps as looking
+    from reconvene.core.looking_back.gap_lives import Choice
+    from reconvene.doors.cli.gap_life import put_life
+
+    if run is not None and gap is None and run.upper().startswith("GAP-"):
+        run, gap = None, run
+    choice = Choice(_states(states), _severities(severities), blocking, raised_in, still_open)
+    engine, found = open_run(call, run)
+    tracked = looking.gaps(engine, found, place)
+    if gap is not None:
+        put_life(call, found, looking.life(tracked, found, gap))
+    elif call.as_json:
+        put_json(_to_json(found, tracked, choice))
+    elif not tracked.known:
+        put(f"no gaps of {found} are known yet; where it stands: {call.command('show', found)}")
+    else:
+        _put_gaps(call, found, tracked.book, choice)
+    return 0
+
+
+def _states(text: str) -> frozenset[str]:
+    from reconvene.core.gaps.vocabulary import STATES
+
+    return frozenset(_word("state", word.casefold().replace("_", " "), STATES) for word in _split(text))
+
+
+def _severities(text: str) -> frozenset[str]:
+    from reconvene.core.gaps.vocabulary import SEVERITIES
+
+    return frozenset(_word("severity", word.upper(), SEVERITIES) for word in _split(text))
+
+
+def _split(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _word(kind: str, word: str, known: Iterable[str]) -> str:
+    names = list(known)
+    if word not in names:
+        raise UserError(f"there is no {kind} {word!r}", hint=f"{nearest(word, names)}; there are: {', '.join(names)}")
+    return word
+
+
+# --- all of them ---
+
+
+def _to_json(run: str, tracked: Tracked, choice: Choice) -> dict[str, object]:
+    from reconvene.core.gaps.book import plain
+    from reconvene.core.gaps.view import value_of
+    from reconvene.core.looking_back.gap_lives import bars, chosen
+
+    value = value_of(tracked.book)
+    kept = ("open", "by_severity", "counts", "total", "state", "verdict", "warning", "complete", "scope", "outcome")
+    return {
+        "run": run,
+        "place": tracked.place,
+        "gaps": [plain(gap) for gap in chosen(tracked.book, choice)],
+        **{name: value[name] for name in kept},
+        "conflicts": value["conflicts"],
+        "rounds": value["rounds"],
+        "chart": [plain(bar) for bar in bars(tracked.book)],
+    }
+
+
+def _put_gaps(call: Call, run: str, book: Book, choice: Choice) -> None:
+    from reconvene.core.looking_back.gap_lives import chosen
+
+    found = chosen(book, choice)
+    if found:
+        lines = iter(table([_cells(gap) for gap in found], _GAPS, screen_width()))
+        put(next(lines))
+        for gap, line in zip(found, lines):
+            put(line)
+            for told in _below(gap):
+                say(f"    {told}")
+    else:
+        put("no gap is like that" if book.gaps else "no gap is known yet")
+    put()
+    for line in _summary(book, len(found)):
+        say(line)
+    _put_convergence(book)
+    _put_chart(book)
+    if found:
+        put(f"\none gap's life: {call.command('gaps', run, found[0].id)}")
+
+
+def _cells(gap: Gap) -> tuple[object, ...]:
+    return (
+        gap.id,
+        gap.severity + " !" * gap.blocking,
+        gap.state,
+        f"{gap.raised_in} {one_line(gap.raised_by, 12)}",
+        gap.title,
+    )
+
+
+def _below(gap: Gap) -> Iterator[str]:
+    """What does not fit into a cell."""
+    if gap.blocked_by:
+        yield f"waits for {', '.join(gap.blocked_by)}"
+    if gap.question:
+        yield f"asks you: {one_line(gap.question, 200)}"
+    if gap.note:
+        yield f"note: {one_line(gap.note, 200)}"
+    if gap.parent:
+        yield f"part of {gap.parent}"
+    if gap.children:
+        yield f"split into {', '.join(gap.children)}"
+    if gap.into:
+        yield f"lives on in {gap.into}"
+
+
+def _summary(book: Book, shown: int) -> Iterator[str]:
+    still = book.open()
+    graver = ", ".join(f"{sum(gap.severity == name for gap in still)} {name.lower()}" for name in _severity_names())
+    yield f"{shown} of {len(book.gaps)} gaps shown; {len(still)} open" + (f": {graver}" if still else "")
+    said = f"reviewer: {book.verdict}" if book.verdict != "NONE" else ""
+    ended = f"outcome: {book.outcome}" if book.outcome else ""
+    yield "; ".join(part for part in (f"{book.state}", said, ended, _left(book)) if part)
+    if book.warning is not None:
+        yield f"warning: {one_line(book.warning.get('line') or book.warning.get('text') or '')}"
+
+
+def _left(book: Book) -> str:
+    """What waits for the person."""
+    parts = [f"{len(book.conflicts)} open conflict{'s' * (len(book.conflicts) > 1)}"] if book.conflicts else []
+    asked = sum(bool(gap.question) for gap in book.open())
+    parts += [f"{asked} question{'s' * (asked > 1)} for you"] if asked else []
+    parts += [f"{len(book.similar)} near-duplicate{'s' * (len(book.similar) > 1)}"] if book.similar else []
+    return ", ".join(parts)
+
+
+def _severity_names() -> tuple[str, ...]:
+    from reconvene.core.gaps.vocabulary import ORDER
+
+    return ORDER
+
+
+def _put_convergence(book: Book) -> None:
+    if not book.rounds:
+        return
+    put("\nconvergence")
+    rows = [
+        (row.round, row.start, row.resolved, row.new, row.end, _signed(row.net), _signed(row.weight_net), row.state)
+        for row in book.rounds
+    ]
+    for line in table(rows, _ROUNDS, screen_width() - 2):
+        put(f"  {line}")
+
+
+def _signed(number: int) -> str:
+    return f"{number:+d}" if number else "0"
+
+
+def _put_chart(book: Book) -> None:
+    from reconvene.core.looking_back.gap_lives import bars
+    from reconvene.doors.cli.chart import draw, marks
+
+    drawn = [(bar.label, bar.counts) for bar in bars(book)]
+    if drawn:
+        put("\nopen gaps")
+    for line in draw(drawn, _severity_names(), screen_width(), marks()):
+        put(line)

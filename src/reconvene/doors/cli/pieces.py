@@ -1,0 +1,143 @@
+"""Works queued runs off, one after the other. What becomes of one never keeps the next from its turn.
+
+Which run comes next is `app.queue`'s business, how one is driven and decided is `session.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from reconvene.app import queue
+from reconvene.doors.cli.common import Call, note, put, say
+from reconvene.doors.cli.session import Decider, conclude, exit_code, report, to_its_stop
+from reconvene.doors.cli.text import one_line
+from reconvene.errors import Busy, ReconveneError
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from reconvene.app.engine import Engine
+
+_PARKED, _FAILED, _ABORTED = 3, 1, 2
+
+
+class Worked(NamedTuple):
+    """One run that was taken up, and how it stands; `error` where it could not be driven at all."""
+
+    summary: Mapping[str, object]
+    error: str = ""
+
+    @property
+    def code(self) -> int:
+        return _FAILED if self.error else exit_code(self.summary)
+
+
+def verdict(worked: list[Worked]) -> int:
+    """One exit code for all: somebody waits, else something failed, else something was aborted, else all is well."""
+    codes = {one.code for one in worked}
+    return next((code for code in (_PARKED, _FAILED, _ABORTED) if code in codes), 0)
+
+
+def work_off(
+    call: Call,
+    loop: asyncio.Runner,
+    engine: Engine,
+    decider: Decider,
+    by: str,
+    following: Callable[[], list[str]],
+    go_on: Callable[[str, Worked | None], bool],
+) -> list[Worked]:
+    """Take up what `following` names, the first first, each once, as long as `go_on` agrees."""
+    worked: list[Worked] = []
+    seen: set[str] = set()
+    while run := next((run for run in following() if run not in seen), ""):
+        if not go_on(run, worked[-1] if worked else None):
+            break
+        seen.add(run)
+        if not call.as_json:
+            note(f"\n── {run}: {_title(engine, run)}")
+        try:
+            summary, stopped = to_its_stop(call, loop, engine, run, decider, by, take=True)
+        except Busy as error:
+            note(f"{error.message} It is left to them.")
+            continue
+        except (ReconveneError, OSError) as error:  # a store that is broken for all breaks out of the next line
+            worked.append(_failed(engine, run, error))
+            continue
+        worked.append(Worked(summary))
+        _tell(call, engine, decider, summary)
+        if stopped:
+            break
+    return worked
+
+
+def _failed(engine: Engine, run: str, error: ReconveneError | OSError) -> Worked:
+    from reconvene.app import queries
+
+    hint = f" ({error.hint})" if isinstance(error, ReconveneError) and error.hint else ""
+    note(f"{run} could not go on: {error}{hint}")
+    return Worked({**queries.summary(engine, run), "error": str(error)}, str(error))
+
+
+def _tell(call: Call, engine: Engine, decider: Decider, summary: Mapping[str, object]) -> None:
+    if not call.as_json:
+        report(call, summary, brief=decider.shows)
+    conclude(call, engine, summary)
+    if summary["status"] == "waiting" and not decider.shows:
+        note(f"{summary['run']} waits for a person, and is left waiting")
+
+
+def _title(engine: Engine, run: str) -> str:
+    from reconvene.app import queries
+
+    summary = queries.summary(engine, run)
+    return one_line(summary.get("title") or summary.get("workflow"), 100)
+
+
+# --- after a split ---
+
+
+def children_made(engine: Engine, run: str) -> list[str]:
+    """The runs that this one started and that are there."""
+    from reconvene.app import queries
+
+    children = queries.summary(engine, run).get("children")
+    runs = [str(child["run"]) for child in children] if isinstance(children, list) else []
+    return [child for child in runs if engine.log.head(child)]
+
+
+def after_split(
+    call: Call, loop: asyncio.Runner, engine: Engine, run: str, made: list[str], decider: Decider, by: str
+) -> int:
+    """Say what was put into the queue; on a terminal, offer to go on with it at once."""
+    titles = {entry.run: entry.title for entry in queue.in_order(engine.log)}
+    if call.as_json or not decider.shows:
+        tell = note if call.as_json else put
+        count = "one piece is" if len(made) == 1 else f"{len(made)} pieces are"
+        tell(f"\n{count} in the queue; work them off with: {call.command('queue', 'run')}")
+        return 0
+    put("\nin the queue now:")
+    for child in made:
+        say(f"  {child}  {titles.get(child, '')}")
+
+    def following() -> list[str]:
+        return [entry.run for entry in queue.in_order(engine.log) if entry.parent == run]
+
+    def go_on(child: str, before: Worked | None) -> bool:
+        return agreed(f"Go on with the {'next' if before else 'first'} piece, {_title(engine, child)}?")
+
+    worked = work_off(call, loop, engine, decider, by, following, go_on)
+    if following():
+        put(f"\nthe rest stays in the queue; go on with: {call.command('queue', 'run')}")
+    return verdict(worked)
+
+
+def agreed(question: str, *, given: bool = True) -> bool:
+    """Whether the person says yes; leaving the question is a no."""
+    from reconvene.doors.cli.ask import ask_yes
+
+    try:
+        return ask_yes(question, given=given)
+    except (KeyboardInterrupt, EOFError):
+        return False

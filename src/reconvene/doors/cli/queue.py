@@ -1,0 +1,218 @@
+"""`queue` and its commands: list, move, drop, run. What a queued run may do is the engine's business.
+
+Listing reads index rows through the bare log, as `inbox` does.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from reconvene.doors.cli.common import DOOR, Call, Outer, command, note, open_home, put, put_json, screen_width
+from reconvene.doors.cli.text import table
+from reconvene.errors import UserError
+from reconvene.settings import home_folder, person
+
+if TYPE_CHECKING:
+    from reconvene.doors.cli.pieces import Worked
+    from reconvene.doors.cli.session import Decider
+
+_BEGUN = ("running", "waiting", "paused")
+
+
+def _queue(home: str, as_json: bool) -> int:
+    """Runs that wait for their turn, in order; each is a piece of a run that was split.
+
+    The queue is one for all runs of a home. `reconvene queue run` works it off.
+    """
+    context = click.get_current_context()
+    outer = context.find_object(Outer) or Outer()
+    context.obj = Outer(home or outer.home, as_json or outer.as_json)
+    if context.invoked_subcommand is None:
+        return _list(Call(home_folder(context.obj.home), context.obj.as_json))
+    return 0
+
+
+queue = click.Group(
+    "queue",
+    callback=_queue,
+    invoke_without_command=True,
+    help=_queue.__doc__,
+    params=[
+        click.Option(["--home"], default="", metavar="DIR", help="Where state lives; else RECONVENE_HOME."),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for scripts."),
+    ],
+    epilog="\b\nExamples:\n  reconvene queue\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue run",
+)
+
+
+def _list(call: Call) -> int:
+    rows, missing = _rows(call)
+    if call.as_json:
+        put_json(rows)
+        return 0
+    if not rows:
+        put("the queue is empty")
+    else:
+        lines = [(row["position"], row["run"], row["parent"], row["siblings"], row["title"]) for row in _told(rows)]
+        for line in table(lines, ("#", "RUN", "PARENT", "ITS OTHER PIECES", "TITLE"), screen_width()):
+            put(line)
+        put(f"\nwork them off with: {call.command('queue', 'run')}")
+    for run in missing:
+        put(f"pieces of {run} are still to be put into the queue: {call.command('resume', run)}")
+    return 0
+
+
+def _rows(call: Call) -> tuple[list[dict[str, object]], list[str]]:
+    """The queue for scripts, and the runs that have yet to put pieces into it. No state yet is an empty queue."""
+    from reconvene.app.queue import children_by_parent, in_order, unmade
+    from reconvene.wiring import open_log
+
+    if not os.path.isdir(call.home):
+        return [], []
+    log = open_log(call.home)
+    try:
+        entries = in_order(log)
+        families = children_by_parent(log.index()) if entries else {}
+        rows: list[dict[str, object]] = [
+            {
+                "position": position,
+                "run": entry.run,
+                "parent": entry.parent,
+                "title": entry.title,
+                "workflow": entry.workflow,
+                "since": entry.since,
+                "siblings": [
+                    {"run": other.run, "status": other.status, "title": other.title}
+                    for other in families.get(entry.parent, [])
+                    if other.run != entry.run
+                ],
+            }
+            for position, entry in enumerate(entries, start=1)
+        ]
+        return rows, unmade(log)
+    finally:
+        log.close()
+
+
+def _told(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """The same with the siblings that have had their turn in a few words."""
+    told = []
+    for row in rows:
+        found = row["siblings"] if isinstance(row["siblings"], list) else []
+        states = [str(one["status"]) for one in found if one["status"] != "queued"]
+        counts = {status: states.count(status) for status in dict.fromkeys(states)}
+        told.append({**row, "siblings": ", ".join(f"{count} {status}" for status, count in counts.items()) or "–"})
+    return told
+
+
+@command(epilog="Examples:\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue move brainstorm-1.docs 2")
+@click.argument("run")
+@click.argument("position", metavar="POSITION|first|last")
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+def move(call: Call, run: str, position: str, by: str) -> int:
+    """Give RUN another place in the queue: a number from 1, first or last. Nothing else moves."""
+    from reconvene.app import queue as order
+
+    number = {"first": 1, "last": -1}.get(position.casefold(), int(position) if position.isdecimal() else 0)
+    if not number:
+        raise UserError(f"{position!r} is not a position", hint="write a number from 1, first or last")
+    engine = open_home(call)
+    found = engine.find(run)
+    stands = order.move(engine, found, number, by=person(by), door=DOOR)
+    if call.as_json:
+        put_json({"run": found, "position": stands})
+    else:
+        put(f"{found} is number {stands} in the queue")
+    return 0
+
+
+@command()
+@click.argument("run")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+def drop(call: Call, run: str, yes: bool, by: str) -> int:
+    """Take RUN out of the queue for good: it ends as aborted, with the outcome "dropped". Its log stays."""
+    from reconvene.app import queries
+    from reconvene.core.commands import DropQueued
+    from reconvene.doors.cli.pieces import agreed
+
+    engine = open_home(call)
+    found = engine.find(run)
+    summary = queries.summary(engine, found)
+    sure = yes or not call.interactive or summary["status"] != "queued"
+    if not sure and not agreed(f"Drop {found} ({summary.get('title')})?", given=False):
+        note("nothing was changed")
+        return 0
+    engine.submit(found, DropQueued(person(by), DOOR))
+    if call.as_json:
+        put_json(queries.summary(engine, found))
+    else:
+        put(f"{found} is dropped; what was said about it stays in its log: {call.command('log', found)}")
+    return 0
+
+
+@command()
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@click.option("--no-input", is_flag=True, help="Never ask: leave a run waiting at its checkpoint, and go on.")
+def run_command(call: Call, by: str, no_input: bool) -> int:
+    """Work the queue off in order; first what a process that died left in the middle.
+
+    On a terminal you are asked at each checkpoint, and the next run begins when one has ended. Elsewhere a run that
+    waits for a person is left waiting and the next one begins. One that fails is reported, and the next one begins.
+    Several processes may do this at the same time: none takes a run that another has.
+
+    Exits with 3 if any run waits for a person, else with 1 if any failed, with 2 if any was aborted, else with 0.
+    """
+    from reconvene.doors.cli.drive import who_decides
+    from reconvene.doors.cli.pieces import verdict
+
+    decider = who_decides(call, None, person(by), no_input)
+    worked = _work_off(call, decider, person(by))
+    if call.as_json:
+        put_json([one.summary for one in worked])
+    elif not worked:
+        put("the queue is empty")
+    elif len(worked) > 1:
+        put("\n" + "\n".join(f"{one.summary['run']}: {one.error or one.summary['status']}" for one in worked))
+    return verdict(worked)
+
+
+def _work_off(call: Call, decider: Decider, by: str) -> list[Worked]:
+    import asyncio
+
+    from reconvene.app import queue as order
+    from reconvene.doors.cli.pieces import agreed, work_off
+
+    if not os.path.isdir(call.home):
+        return []
+    engine = open_home(call)
+
+    def go_on(run: str, before: Worked | None) -> bool:
+        """A person who left a run open may have had enough."""
+        left = before is not None and before.summary["status"] in _BEGUN and decider.shows
+        return not left or agreed(f"Go on with the next one, {run}?")
+
+    # One event loop for all of them: connections that agents keep open belong to the loop that opened them.
+    with asyncio.Runner() as loop:
+        try:
+            for parent in order.unmade(engine.log):
+                engine.make_children(parent)
+            halfway = order.interrupted(engine.log)
+            return work_off(
+                call,
+                loop,
+                engine,
+                decider,
+                by,
+                lambda: [*halfway, *(entry.run for entry in order.in_order(engine.log))],
+                go_on,
+            )
+        finally:
+            loop.run(engine.close())
+
+
+for _each in (move, drop, run_command):
+    queue.add_command(_each)

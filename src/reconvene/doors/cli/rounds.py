@@ -1,0 +1,229 @@
+"""`rounds`: every round of a run, those rolled back included, and how a retry differs from what it replaced.
+
+Words and tables only: what a round is and what became of it is told by `app.rounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from reconvene.doors.cli.common import DOOR, Call, command, open_run, put, put_json, say, screen_width
+from reconvene.doors.cli.text import clean, one_line, table
+from reconvene.errors import UserError
+from reconvene.settings import person
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reconvene.app.engine import Engine
+    from reconvene.core.looking_back.comparison import Asked, Comparison, Facts
+    from reconvene.core.looking_back.rounds import Round
+
+_HEAD = ("NO", "PHASE", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "COST", "OUTCOME")
+_COST = _HEAD.index("COST")
+
+
+@command(
+    epilog="""
+Examples:
+  reconvene rounds two-step-1
+  reconvene rounds two-step-1 --compare 2     # what differed in the retry of round 2
+  reconvene rounds two-step-1 --prune --keep 1
+"""
+)
+@click.argument("run", required=False)
+@click.option("--compare", "compared", default="", metavar="N", help="How the tries of round N (or R7) differ.")
+@click.option("--phase", default="", metavar="PHASE", help="With --compare: the phase whose round N is meant.")
+@click.option("--prune", is_flag=True, help="Remove the folders kept of rolled-back rounds; the log keeps it all.")
+@click.option("--keep", type=click.IntRange(min=0), default=0, metavar="K", help="With --prune: keep the newest K.")
+@click.option("--yes", is_flag=True, help="With --prune: do not ask.")
+@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, keep: int, yes: bool, by: str) -> int:
+    """Every round of RUN in order: who worked, how long, what it cost, and whether it stands or was rolled back.
+
+    --compare shows for one round what the person asked to change when they rolled it back, simple facts about each
+    try, and a diff of the outputs between each try that was rolled back and the one that stands.
+
+    --prune removes the folders kept of rolled-back rounds from the run's folder. Their bytes stay in the log: --compare
+    works as before.
+    """
+    from reconvene.app import rounds as looking
+
+    if prune and compared:
+        raise UserError("--prune and --compare do not go together", hint="prune later; --compare still works then")
+    engine, found = open_run(call, run)
+    if prune:
+        return _prune(call, engine, found, keep, ask=call.interactive and not yes, by=person(by))
+    if compared:
+        _put_comparison(call, found, looking.compare(engine, found, compared, phase))
+        return 0
+    rows = looking.rounds(engine, found)
+    if call.as_json:
+        put_json({"run": found, "rounds": [row.to_json() for row in rows]})
+    elif not rows:
+        put(f"no round of {found} has begun yet; go on with: {call.command('resume', found)}")
+    else:
+        _put_rounds(call, found, rows)
+    return 0
+
+
+def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool, by: str) -> int:
+    from reconvene.core.archives import prunable
+
+    before = prunable(engine.load(run), keep)
+    if not before and not call.as_json:
+        put(f"{run} keeps no folders of rolled-back rounds" + f" beyond the newest {keep}" * bool(keep))
+        return 0
+    if ask:
+        from reconvene.doors.cli.ask import ask_yes
+
+        for archive in before:
+            put(f"  {archive.folder}/  ({_files(len(archive.paths))}, {archive.size} bytes)")
+        if not ask_yes(f"Remove {_folders(len(before))}?", given=False):
+            put("nothing was removed")
+            return 0
+    pruned, changed = engine.prune(run, keep=keep, by=by, door=DOOR)
+    spared = [path for path in changed if any(path in archive.paths for archive in before)]
+    if call.as_json:
+        put_json({"run": run, "pruned": [archive._asdict() for archive in pruned], "spared": spared})
+        return 0
+    for path in spared:
+        put(f"{path} stays: you changed it, and that is nowhere else")
+    for archive in pruned:
+        put(f"removed {archive.folder}/  ({_files(len(archive.paths))})")
+    return 0
+
+
+def _folders(count: int) -> str:
+    return "this folder" if count == 1 else f"these {count} folders"
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"
+
+
+def _put_rounds(call: Call, run: str, rows: tuple[Round, ...]) -> None:
+    cells = [_cells(row) for row in rows]
+    shown = [column for column in range(len(_HEAD)) if column != _COST or any(row.cost for row in rows)]
+    named = [_HEAD[column] for column in shown]
+    lines = iter(table([[row[column] for column in shown] for row in cells], named, screen_width()))
+    put(next(lines))
+    for row, line in zip(rows, lines):
+        put(line)
+        for told in _below(row):
+            say(f"     {told}")
+    undone = [row for row in rows if row.undone and not row.undone.within]
+    if undone:
+        put(f"\nwhat differed in a retry: {call.command('rounds', run, '--compare', f'R{undone[-1].serial}')}")
+
+
+def _cells(row: Round) -> tuple[object, ...]:
+    named = f"{row.n} {row.name}" if row.name != "main" else str(row.n)
+    return (
+        f"R{row.serial}",
+        row.phase,
+        named + " (extra)" * row.extra,
+        row.started[:16].replace("T", " "),
+        f"{row.seconds:.0f}" if row.seconds >= 10 else f"{row.seconds:.1f}",
+        len(row.agents),
+        row.attempts,
+        f"${row.cost:.2f}" if row.cost else "",
+        outcome(row),
+    )
+
+
+def outcome(row: Round) -> str:
+    """`stands`, or what else became of it."""
+    return "waits for you" if row.waiting else row.outcome
+
+
+def _below(row: Round) -> Iterator[str]:
+    """What does not fit into a cell."""
+    if row.undone is None:
+        return
+    if row.undone.within:
+        yield f"with R{row.undone.within}, which it is part of"
+        return
+    by = f"by {one_line(row.undone.by)}: " if row.undone.by else ""
+    said = "".join(f"; {one_line(remark.id)} {one_line(remark.text, 80)}" for remark in row.undone.remarks)
+    yield f"{by}{one_line(row.undone.why)}{said}"
+    if row.undone.archived:
+        yield f"kept in {one_line(row.undone.folder)}/ ({_files(len(row.undone.archived))})"
+    elif row.undone.folder:
+        yield f"was kept in {one_line(row.undone.folder)}/, pruned since; the log still has it all"
+
+
+# --- how tries differ ---
+
+
+def _put_comparison(call: Call, run: str, found: Comparison) -> None:
+    if call.as_json:
+        from msgspec import to_builtins
+
+        put_json({"run": run, **to_builtins(found)})
+        return
+    numbers = {facts.serial: number for number, facts in enumerate(found.tries, 1)}
+    put(f"{found.phase}, round {found.n}: {len(found.tries)} {'tries' if len(found.tries) > 1 else 'try'}\n")
+    head = ("", *(f"TRY {numbers[facts.serial]} (R{facts.serial})" for facts in found.tries))
+    for line in table(list(_fact_rows(found.tries)), head, screen_width()):
+        put(line)
+    for asked in found.asked:
+        put()
+        for line in _asked_lines(asked, numbers):
+            say(line)
+    _put_differences(found)
+
+
+def _fact_rows(tries: tuple[Facts, ...]) -> Iterator[tuple[object, ...]]:
+    yield ("outcome", *(facts.outcome for facts in tries))
+    yield ("seconds", *(f"{facts.seconds:.1f}" for facts in tries))
+    yield ("attempts", *(facts.attempts for facts in tries))
+    yield ("gate rejections", *(len(facts.rejections) for facts in tries))
+    for agent in dict.fromkeys(agent for facts in tries for agent in facts.characters):
+        yield (f"length, {agent}", *(_length(facts, agent) for facts in tries))
+    if any(facts.missing for facts in tries):
+        yield ("missing", *(", ".join(facts.missing) or "nobody" for facts in tries))
+    if any(facts.cost for facts in tries):
+        yield ("cost", *(f"${facts.cost:.2f}" for facts in tries))
+    if any(facts.gaps for facts in tries):
+        for title, name in (("gaps addressed", "addressed"), ("gaps resolved", "resolved"), ("new gaps", "raised")):
+            yield (title, *(_ids(getattr(facts.gaps, name)) if facts.gaps else "" for facts in tries))
+        yield ("reviewer", *((facts.gaps.verdict if facts.gaps else "") for facts in tries))
+    if any(facts.archive for facts in tries):
+        yield ("archive", *(facts.archive for facts in tries))
+
+
+def _length(facts: Facts, agent: str) -> str:
+    return f"{facts.characters[agent]} characters" if agent in facts.characters else "nothing"
+
+
+def _ids(ids: tuple[str, ...]) -> str:
+    """The count, and the first few by name."""
+    if not ids:
+        return "0"
+    return f"{len(ids)}: {', '.join(ids[:2])}{' …' * (len(ids) > 2)}"
+
+
+def _asked_lines(asked: Asked, numbers: Mapping[int, int]) -> Iterator[str]:
+    by = f" by {one_line(asked.by)}" if asked.by else ""
+    when = asked.at[:16].replace("T", " ")
+    yield f"try {numbers[asked.serial]} was rolled back{by} ({when}): {one_line(asked.why)}"
+    if not asked.fields and not asked.remarks:
+        yield "  - nothing was asked to change"
+    for name, value in asked.fields.items():
+        if value not in (None, "", [], {}):
+            yield f"  - {one_line(name)}: {one_line(value, 400)}"
+    for remark in asked.remarks:
+        yield f"  - {one_line(remark.id)} {one_line(remark.kind)}: {one_line(remark.text, 400)}"
+
+
+def _put_differences(found: Comparison) -> None:
+    if not found.standing:
+        put("\nno try stands yet" if len(found.tries) > 1 else "\nthere is no other try to compare it with")
+    for difference in found.differences:
+        put(f"\n{one_line(difference.what)}, R{difference.old} → R{difference.new}: {difference.summary}")
+        if difference.diff:
+            put(clean(difference.diff).rstrip("\n"))

@@ -1,0 +1,131 @@
+"""The menu of a checkpoint with questions: its marks, its letters, and what a typed word means."""
+
+from __future__ import annotations
+
+import pytest
+
+from reconvene.doors.cli.menu import Entry, build, find, mark, title_of, unanswered
+from reconvene.doors.cli.options import CheckpointShape, FieldShape
+from reconvene.doors.cli.session import describe
+from reconvene.doors.cli.text import talk_before, talk_lines
+
+CHECKPOINT: CheckpointShape = {
+    "id": "C1",
+    "prompt": "Three questions.",
+    "fields": [
+        {"id": "store", "type": "choice", "prompt": "Which store?", "options": ["SQLite", "PostgreSQL"]},
+        {"id": "live", "type": "text", "prompt": "Real-time?", "note": "replaces “Fast?”, your answer was “yes”"},
+        {"id": "auth", "type": "choice", "prompt": "Auth?", "options": ["none", "oauth"], "titles": ["No", "OAuth 2"]},
+    ],
+    "options": [
+        {"label": "Done"},
+        {"label": "Discuss", "available": False, "why_not": "limit rounds.max (2) is reached"},
+        {"label": "Hidden", "available": False, "offered": False},
+        {"label": "Back"},
+    ],
+    "answers": {"auth": "oauth"},
+}
+EXTRAS = [("remark", "Add a remark"), ("park", "Pause here")]
+
+
+def found(word: str) -> tuple[str, int | str]:
+    entry = find(build(CHECKPOINT, EXTRAS), word)
+    assert isinstance(entry, Entry), entry
+    return entry.kind, entry.key
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("1", ("field", 0)),
+        ("2.", ("field", 1)),
+        ("answer question 3", ("field", 2)),
+        ("Question 3", ("field", 2)),
+        ("store", ("field", 0)),
+        ("4", ("option", 0)),
+        ("done", ("option", 0)),
+        ("DO", ("option", 0)),
+        ("d", ("option", 0)),
+        ("i", ("option", 1)),
+        ("disc", ("option", 1)),
+        ("6", ("option", 3)),
+        (" back ", ("option", 3)),
+        ("b", ("option", 3)),
+        ("pause", ("extra", "park")),
+        ("p", ("extra", "park")),
+        ("a", ("extra", "remark")),
+    ],
+)
+def test_an_entry_is_meant_by_its_number_its_letter_or_its_name(word: str, meant: tuple[str, int | str]) -> None:
+    assert found(word) == meant
+
+
+@pytest.mark.parametrize(
+    ("word", "told"), [("9", "there is no 9"), ("dose", "did you mean Done?"), ("hidden", "there is: Done")]
+)
+def test_a_word_that_means_nothing_says_what_there_is(word: str, told: str) -> None:
+    answer = find(build(CHECKPOINT, EXTRAS), word)
+    assert isinstance(answer, str)
+    assert told in answer
+
+
+def test_a_beginning_that_several_have_names_them() -> None:
+    two: CheckpointShape = {"fields": [], "options": [{"label": "Override up"}, {"label": "Override down"}]}
+    assert find(build(two, []), "over") == "“over” may be Override up or Override down"
+
+
+def test_letters_are_never_given_twice() -> None:
+    labels = ["Done", "Discuss", "Defer", "Drop", "Decide", "Dodo", "Dd", "12"]
+    many: CheckpointShape = {"fields": [], "options": [{"label": label} for label in labels]}
+    letters = [entry.letter for entry in build(many, EXTRAS).entries]
+    assert len(set(letters)) == len(letters)
+
+
+def test_what_cannot_be_chosen_any_more_is_not_among_what_is_left() -> None:
+    assert build(CHECKPOINT, EXTRAS).left == "Done, Back"
+
+
+def test_questions_are_marked_with_their_answers() -> None:
+    store, _, auth = CHECKPOINT["fields"]
+    assert mark(store, CHECKPOINT["answers"]) == "[unanswered]"
+    assert mark(auth, CHECKPOINT["answers"]) == "[answered: oauth: OAuth 2]"
+    assert mark(store, {"store": "\x1b[31mSQLite"}) == "[answered: SQLite]"
+    assert [field["id"] for field in unanswered(CHECKPOINT)] == ["store", "live"]
+
+
+def test_a_choice_without_titles_is_read_as_it_is() -> None:
+    plain: FieldShape = {"id": "x", "options": ["a"]}
+    assert title_of(plain, "a") == "a"
+
+
+def test_a_checkpoint_in_words_tells_answers_and_what_became_of_them() -> None:
+    text = describe(CHECKPOINT)
+    assert "auth (choice) Auth?\n    one of: none: No, oauth: OAuth 2\n    [answered: oauth: OAuth 2]" in text
+    assert "replaces “Fast?”, your answer was “yes”" in text
+
+
+ROWS = [
+    {"kind": "output", "who": "brain", "round": 1, "text": "Three questions."},
+    {"kind": "answer", "who": "ann", "round": 1, "text": "Which store? → SQLite\nWhy? → cheap"},
+    {"kind": "remark", "who": "ann", "round": 1, "text": "2 is odd", "id": "FB-001"},
+    {"kind": "decision", "who": "ann", "round": 1, "text": "Discuss"},
+    {"kind": "answer", "who": "reconvene", "round": 2, "text": "Why? → no answer any more (was: cheap)"},
+    {"kind": "output", "who": "brain", "round": 2, "text": "Better?"},
+    {"kind": "decision", "who": "ann", "round": 2, "text": "Done"},
+]
+
+
+def test_the_talk_in_lines_says_who_said_what() -> None:
+    assert talk_lines(ROWS) == [
+        "brain presented: Three questions.",
+        "ann answered: Which store? → SQLite; Why? → cheap",
+        "ann: 2 is odd [FB-001]",
+        "set aside: Why? → no answer any more (was: cheap)",
+        "brain presented: Better?",
+        "ann chose “Done”",
+    ]
+
+
+def test_what_is_presented_now_is_not_told_before_itself() -> None:
+    assert talk_lines(talk_before(ROWS))[-1].startswith("set aside")
+    assert list(talk_before(ROWS[:1])) == []
