@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from reconvene.errors import Refused
+
 from .brainstorming import (
     AGREE,
     LONG,
@@ -282,6 +284,33 @@ def test_a_discussed_section_is_answered_and_a_revised_one_changed(talk: Sit):
     _, discussed, revised = one.asked("brainstormer", "design")
     assert "They want to talk about it first" in discussed
     assert "They asked for changes" in revised
+
+
+def test_independent_pieces_become_queued_runs_once_the_person_confirms(talk: Sit):
+    pieces = [
+        {"id": "notes", "title": "Notes", "description": "Keep the notes."},
+        {"id": "help", "title": "Help", "description": "Write the help."},
+    ]
+    one = talk(brainstormer=by_phase(triage=[triage(), triage("exploration", split=pieces)]))
+    assert "Split into separate runs" not in one.labels
+    one.decide("Discuss", "These are two things")
+    assert "**Notes**: Keep the notes." in one.open.prompt
+    with pytest.raises(Refused):
+        one.decide("Split into separate runs")
+    assert one.engine.log.index(status="queued") == []
+    one.decide("Split into separate runs", sure=True)
+    assert (one.state.status, one.state.outcome) == ("completed", "split")
+    queued = sorted(row.run for row in one.engine.log.index(status="queued"))
+    assert queued == [f"{one.run}.help", f"{one.run}.notes"]
+    assert "reconvene queue" in one.file("summary.md")
+    piece = one.engine.load(f"{one.run}.notes")
+    assert [remark.text for remark in piece.record.remarks.values()] == ["These are two things"]
+    given = one.engine.session(piece.run).book.object(piece.inputs)
+    assert given["description"] == "Keep the notes."
+    assert given["project"]
+    piece = one.engine.drive_sync(piece.run)
+    assert piece.world.top.phase == "triage"
+    assert "Keep the notes." in one.agents.of("brainstormer")[-1].prompt
 
 
 # --- when things go wrong ---------------------------------------------------------------------------------------------

@@ -46,19 +46,16 @@ def open_attention(turn: Turn) -> None:
 def _what_came(turn: Turn) -> list[str]:
     """What missing agents answered last, unusable as it is: a person may go on by hand with it."""
     step = turn.frame.round.open if turn.frame.round else None
+    tasks = [step.tasks[agent] for agent in step.order] if step else []
+    missing = [task for task in tasks if task.status == "missing"]
     lines: list[str] = []
-    for agent in step.order if step else ():
-        task = step.tasks[agent] if step else None
-        if task is None or task.status != "missing":
-            continue
-        if task.rejected is None:
-            came = "nothing that can be shown"
-        else:
+    for task in missing:
+        if task.rejected is not None:
             text = turn.book.text(task.rejected.digest).strip()
             more = f"\n… ({len(text) - _MOST_SHOWN} more characters)" if len(text) > _MOST_SHOWN else ""
-            came = "\n\n" + "\n".join(f"> {line}" for line in (text[:_MOST_SHOWN] + more).splitlines()) + "\n"
-        lines.append(f"\nWhat came from {agent}: {came}")
-    if lines:
+            quoted = "\n".join(f"> {line}" for line in (text[:_MOST_SHOWN] + more).splitlines())
+            lines.append(f"\nWhat came from {task.agent}:\n\n{quoted}\n")
+    if missing:
         lines.append(
             f"\n“{AGAIN}” asks once more: say with it what should be different. “{WITHOUT}” leaves this output empty, "
             "and you go on by hand."

@@ -79,6 +79,7 @@ def test_the_worktree_lies_outside_the_project_and_is_gone_when_the_run_has_ende
     run = begin(one("pwd > where.log; pwd > where"), project, home=project / ".reconvene")
     run.on()
     where = git(project, "show", "reconvene/change-1:where")
+    assert [told for told in run.told if told.what == "note"] == []
     assert not where.startswith(str(project))
     assert where.startswith(str(tmp_path / "account" / "state"))
     assert not os.path.exists(where)

@@ -29,6 +29,10 @@ def test_it_shows_the_tree_the_readme_the_latest_commits_and_lines_with_the_word
     assert text == look(project, "When the ferry leaves on Sundays, tell the passengers")
 
 
+def test_a_word_is_found_in_another_form(project: Path):
+    assert "### ferry.py\n2: return hour" in look(project, "It returned the wrong thing")
+
+
 def test_what_git_ignores_is_not_there_and_what_is_not_committed_yet_is(project: Path):
     (project / "noise.log").write_text("ferry ferry ferry")
     (project / "fresh.py").write_text("ferry = 1\n")
@@ -62,6 +66,12 @@ def test_it_works_without_git(tmp_path: Path, empty: bool):
     assert "### sub/a.txt\n1: the ferry" in text
     assert "node_modules" not in text
     assert "Latest commits" not in text
+
+
+def test_a_folder_that_a_repository_around_it_ignores_is_looked_at_all_the_same(project: Path):
+    (project / "cache").mkdir()
+    (project / "cache" / "boat.txt").write_text("a boat\n")
+    assert "### boat.txt\n1: a boat" in look(project / "cache", "boat")
 
 
 def test_a_repository_without_a_commit_is_fine(tmp_path: Path):

@@ -38,7 +38,9 @@ class Repository(NamedTuple):
         return self.git.maybe("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
 
     def uncommitted(self) -> int:
-        return len(self.git.names("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"))
+        """How many files differ from the commit; the engine's own state folder is none of them."""
+        found = self.git.names("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all")
+        return sum(".reconvene" not in entry[3:].split("/") for entry in found)
 
     def person(self) -> tuple[str, str]:
         """Whom the person's git configuration names."""

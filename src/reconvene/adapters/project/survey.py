@@ -12,8 +12,8 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 from reconvene.adapters.project import disk
-from reconvene.adapters.project.git import Git, GitFailed
-from reconvene.core.words.terms import STOP
+from reconvene.adapters.project.git import Git
+from reconvene.core.words.terms import STOP, stem
 from reconvene.errors import AgentError
 
 _MAX_PATHS = 20_000
@@ -71,7 +71,9 @@ def _paths(folder: str, git: Git) -> tuple[list[str], bool]:
         listed = git.names("ls-files", "-z", "--cached", "--others", "--exclude-standard", ".")
         found = sorted({path for path in listed if not _apart(path)})
         found = [path for path in found if os.path.lexists(os.path.join(folder, path))]
-    except (GitFailed, AgentError):
+    except AgentError:
+        found = []
+    if not found:  # without git, or a folder that a repository around it ignores
         found = _walked(folder)
     return found[:_MAX_PATHS], len(found) > _MAX_PATHS
 
@@ -135,27 +137,25 @@ def _commits(git: Git) -> str:
 # --- what it says about the words ---
 
 
-def _words(about: str) -> list[str]:
-    """Words of substance, in the order they come up; a longer list keeps the longest."""
-    found: dict[str, None] = {}
+def _words(about: str) -> dict[str, str]:
+    """Stem → word, of the words of substance, in the order they come up; a longer list keeps the longest."""
+    found: dict[str, str] = {}
     for match in _WORD.finditer(about):
         word = match[0].lower()
-        if len(word) >= 4 and word not in STOP:
-            found.setdefault(word, None)
-    if len(found) <= _MAX_WORDS:
-        return list(found)
+        if len(word) >= 3 and word not in STOP:
+            found.setdefault(stem(word), word)
     longest = set(sorted(found, key=lambda word: (-len(word), word))[:_MAX_WORDS])
-    return [word for word in found if word in longest]
+    return {each: word for each, word in found.items() if each in longest}
 
 
-def _matches(folder: str, paths: list[str], words: list[str]) -> str:
+def _matches(folder: str, paths: list[str], words: dict[str, str]) -> str:
     if not words:
         return ""
-    found = [match for path in paths[:_MAX_SCANNED] if (match := _match(folder, path, words))]
+    found = [match for path in paths[:_MAX_SCANNED] if (match := _match(folder, path, list(words)))]
     found.sort(key=lambda match: (-match.score, match.path))
-    looked_for = ", ".join(words)
+    looked_for = ", ".join(words.values())
     if not found:
-        return f"## Matches\n\nNo file matches these words: {looked_for}"
+        return f"## Matches\n\nNo file holds any of: {looked_for}"
     parts = [f"## Matches\n\nLooked for: {looked_for}"]
     for match in found[:_MAX_MATCHES]:
         parts.append("\n".join([f"### {_shown(match.path)}", *match.lines]))

@@ -165,12 +165,14 @@ def opening(engine: Engine, run: str) -> str:
     texts = {name: text for name, text in given.items() if isinstance(text, str)} if isinstance(given, dict) else {}
     grouped = {agent for members in workflow.groups.values() for agent in members}
     who = [agent for agent in workflow.agents if agent not in grouped]
+    real = "".join(f"but the {name} " for name, agent in workflow.agents.items() if agent.kind == "survey")
     who += [f"{len(members)} {name} ({', '.join(members)})" for name, members in workflow.groups.items()]
     return "\n".join(
         [
             *(f"The {name}: {summary_in(text)}\n" for name, text in texts.items()),
-            f"At work: {' and '.join(part for part in (', '.join(who[:-1]), who[-1]) if part)}. All are recorded: no "
-            "model is asked, nothing leaves this machine. Yet what a person says changes what they conclude.",
+            f"At work: {' and '.join(part for part in (', '.join(who[:-1]), who[-1]) if part)}. "
+            f"All {real}are recorded: no model is asked, nothing leaves this machine. Yet what a person says changes "
+            "what they conclude.",
         ]
     )
 
@@ -221,14 +223,10 @@ def _fate(entry: Entry) -> Iterator[str]:
 
 
 def tell_files(call: Call, engine: Engine, run: str, *, further: bool = True) -> None:
-    from reconvene.app import queries
-
     state = engine.load(run)
     put(f"{run} is {state.status}. Its files are in {state.workspace}:")
     for line in _listed(sorted(state.world.files)):
         put(f"  {line}")
-    if said := queries.closing(engine, run):
-        put(wrapped(f"\n{said}"))
     rounds = ["1..2"] if state.record.rounds > 1 else []
     if further:
         _tell_further(call, ("show", run), ("diff", run, *rounds), ("log", run))
