@@ -1,4 +1,4 @@
-"""A conversation at a real pseudo-terminal: the menu of questions, discussing, going back, and resuming after a kill."""
+"""A conversation at a real pseudo-terminal: the menu of questions, discussing, going back, resuming after a kill."""
 
 from __future__ import annotations
 
