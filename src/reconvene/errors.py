@@ -69,12 +69,18 @@ class Busy(UserError):
 
 
 class AgentError(ReconveneError):
-    """An agent failed. `retryable` says whether another attempt can help; `wait` is the provider's own advice in s."""
+    """An agent failed. `retryable` says whether another attempt can help; `wait` is the provider's own advice in s.
 
-    def __init__(self, message: str, *, hint: str = "", retryable: bool = True, wait: float = 0.0) -> None:
+    `said` is what it answered, where it answered and the answer cannot be used: the person may want to read it.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", retryable: bool = True, wait: float = 0.0, said: str = ""
+    ) -> None:
         super().__init__(message, hint=hint)
         self.retryable = retryable
         self.wait = wait
+        self.said = said
 
 
 class StoreError(ReconveneError):

@@ -64,6 +64,32 @@ class EventLog(Protocol):
     def close(self) -> None: ...
 
 
+class ProjectWork(NamedTuple):
+    """The person's project as one attempt finds it. branch "" = the run has none yet; base and head are commits."""
+
+    path: str
+    branch: str = ""
+    base: str = ""
+    head: str = ""  # all accepted work; "" = base
+    since: tuple[str, ...] = ()  # the commits at which the items under way began, "" = base
+    place: str = ""  # project, project.read, or "" where the agent only looks
+    title: str = ""  # of the commit
+    words: str = ""  # for a survey: what it should look for
+
+
+class ProjectDone(NamedTuple):
+    """What came of it. `since` pairs each beginning with the diff from there."""
+
+    path: str
+    branch: str
+    base: str
+    uncommitted: int = 0
+    commit: str = ""
+    diff: str = ""
+    since: tuple[tuple[str, str], ...] = ()
+    changed: tuple[str, ...] = ()
+
+
 class Assignment(NamedTuple):
     """Everything an agent gets for one attempt."""
 
@@ -78,6 +104,8 @@ class Assignment(NamedTuple):
     round: int = 1  # n, for recordings
     phase: str = ""
     remarks: tuple[Mapping[str, str], ...] = ()  # as delivered: id, kind, text, target (recordings react to them)
+    project: ProjectWork | None = None
+    folder: str = ""  # where it works; "" = a private folder with copies of `files`
 
 
 class Answer(NamedTuple):
@@ -92,6 +120,7 @@ class Answer(NamedTuple):
     request: bytes  # the full request as sent, secrets redacted
     reply: bytes  # the raw reply
     recorded: bool = False
+    project: ProjectDone | None = None
 
 
 class Progress(NamedTuple):
@@ -100,7 +129,7 @@ class Progress(NamedTuple):
     run: str
     task: str
     agent: str
-    what: str  # started | output | tokens | retry | done | failed
+    what: str  # started | output | tokens | retry | note | done | failed
     detail: str = ""
     tokens: int = 0
 
@@ -114,6 +143,25 @@ class AgentRunner(Protocol):
     async def run(self, assignment: Assignment, listener: Listener) -> Answer: ...
 
     async def close(self) -> None: ...
+
+
+class Projects(Protocol):
+    """Worktrees of the person's project: the agents' place of work, never the checkout that the person has open."""
+
+    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
+        """One attempt of an assignment with a `project`: on a clean worktree, and what it changed as a commit."""
+
+    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
+        """These files as they are at the run's commit, for a prompt."""
+
+    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
+        """Let the branch in the person's repository stand at this commit. "" or the reason why it was left alone.
+
+        create False: only if it is there.
+        """
+
+    def close(self, run: str) -> None:
+        """Take the run's worktrees away; its branch stays."""
 
 
 class Change(NamedTuple):
@@ -165,6 +213,16 @@ class History(Protocol):
 
     def commits(self, run: str) -> list[tuple[str, Commit]]:
         """(commit id, commit with files left empty), oldest first."""
+
+
+class Surroundings(Protocol):
+    """What a run finds around it at its start; fixed in its settings from then on."""
+
+    def variable(self, name: str) -> str:
+        """An environment variable, "" where it is not set."""
+
+    def machine(self) -> Mapping[str, object]:
+        """model: whether `model: auto` finds something; git: whether there is git; coder: an installed coding CLI."""
 
 
 class Clock(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite import SqliteLog
@@ -27,6 +27,27 @@ class SystemClock:
         if second != self._second:
             self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
         return f"{self._text}.{millis:03d}Z"
+
+
+class Machine:
+    """What a run's settings may ask about where it is started."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def variable(self, name: str) -> str:
+        return self._environ.get(name, "")
+
+    def machine(self) -> dict[str, object]:
+        import shutil
+
+        from reconvene.adapters.agents.auto import coder, pick
+
+        return {
+            "model": pick(self._environ) is not None,
+            "git": shutil.which("git", path=self._environ.get("PATH", "")) is not None,
+            "coder": coder(self._environ),
+        }
 
 
 def _file_name(run: str) -> str:
@@ -63,6 +84,25 @@ def listen(text: str, agents: tuple[str, ...], model: str) -> Heard:
     return asyncio.run(once())
 
 
+def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
+    """Take away the worktrees of runs that have ended or are unknown: (those, the ones whose worktrees stay)."""
+    from reconvene.adapters.project import GitProjects
+
+    projects = GitProjects(os.path.abspath(home), dict(os.environ))
+    runs = projects.kept()
+    if not runs:
+        return [], []
+    log = open_log(home)
+    try:
+        rows = {run: log.index_row(run) for run in runs}
+    finally:
+        log.close()
+    over = [run for run, row in rows.items() if row is None or row.status in ("completed", "failed", "aborted")]
+    for run in over:
+        projects.close(run)
+    return over, [run for run in runs if run not in over]
+
+
 def open_engine(
     home: str | os.PathLike[str],
     *,
@@ -87,4 +127,9 @@ def open_engine(
 
         return GitHistory(os.path.join(root, "history.git"))
 
-    return Engine(open_log(root), SystemClock(), runner, workspace_for, history_for, root, gate_model())
+    from reconvene.adapters.project import GitProjects
+
+    environ = dict(os.environ)
+    projects, machine = GitProjects(root, environ), Machine(environ)
+    log, clock = open_log(root), SystemClock()
+    return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)

@@ -304,6 +304,15 @@ class TestValues:
             evaluate("(() => { throw 'stop' })()", {})
         assert not isinstance(caught.value, ExpressionLimit)
 
+    @pytest.mark.parametrize(
+        "source", ["context.x", "context.x[0].text + context.x[1].text", "({a: context.x, [context.x[0].text]: 1})"]
+    )
+    def test_a_long_result_in_any_script_comes_out_whole(self, source: str) -> None:
+        rows = [{"id": n, "text": f"“{n}” 漢字 " * 300} for n in range(20)]
+        found = evaluate(source, {"context": {"x": rows}})
+        texts = (rows[0]["text"], rows[1]["text"])
+        assert found in (rows, f"{texts[0]}{texts[1]}", {"a": rows, texts[0]: 1})
+
 
 class TestCheck:
     @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Looking at gaps: choosing among them, the life of one, open gaps per round. On what the tracker itself makes of texts."""
+"""Looking at gaps: choosing among them, the life of one, open gaps per round; on what the tracker makes of texts."""
 
 from __future__ import annotations
 

@@ -218,6 +218,12 @@ class Refinement:
         keys = ("round", "start", "resolved", "new", "end", "net", "state")
         return [tuple(row[key] for key in keys) for row in rounds]
 
+    @property
+    def conflicts(self) -> list[dict[str, object]]:
+        found = self.gaps["conflicts"]
+        assert isinstance(found, list)
+        return found
+
     def file(self, path: str) -> str:
         """As it lies in the workspace, and as the log has it: the same."""
         recorded = queries.file(self.engine, self.run, path)

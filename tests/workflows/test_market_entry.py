@@ -175,7 +175,9 @@ def _role(request: Seen) -> Say:
     return Say("## Position\nIt fits.\n\n## Reasoning\n" + "Because the figures of the brief say so. " * 5)
 
 
-@pytest.mark.parametrize("folder", [WORKFLOWS / name for name in (STORY, *PATTERNS)], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "folder", [WORKFLOWS / name for name in (STORY, "spec-refinement", *PATTERNS)], ids=lambda p: p.name
+)
 def test_every_packaged_example_is_complete(folder: Path) -> None:
     workflow = load_workflow(folder)
     assert workflow.name == folder.name

@@ -192,7 +192,6 @@ def test_how_long_a_stall_may_last_can_be_set(start: Start) -> None:
 def test_accepting_is_refused_while_something_critical_or_blocking_is_open(start: Start, line: str) -> None:
     run = start(*zip(closing(1, "GAP-X-002")), gaps=f"- {line}\n- GAP-X-002 (LOW): Which font?\n")
     assert "GAP-X-001" in run.why_not("Accept as complete")
-    assert "It cannot be accepted as complete yet:" in run.asked
     with pytest.raises(Refused, match="GAP-X-001"):
         run.decide("Accept as complete")
 

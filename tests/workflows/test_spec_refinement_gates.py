@@ -152,6 +152,31 @@ def test_an_engineer_that_ignores_a_decision_is_sent_back(start: Start) -> None:
     assert run.states[ONE] == "resolved"
 
 
+@pytest.mark.parametrize(
+    ("second", "kind", "reading"),
+    [
+        (proposals(2, proposal(TWO)), "silence", "an oversight"),
+        (proposals(2, proposal(ONE)), "unchanged", "a disagreement"),
+    ],
+)
+def test_an_issue_that_is_passed_over_is_shown_as_a_conflict_with_its_evidence(
+    start: Start, second: str, kind: str, reading: str
+) -> None:
+    issue = f"**ISSUE-R1-001** (HIGH, {ONE}): Couriers have no rule to follow"
+    run = start(
+        [GOOD, second], [review(1, {ONE: "NEEDS REVISION"}, issues=[issue]), review(2, {TWO: "APPROVED", ONE: ""})]
+    )
+    run.decide("Continue")
+    [conflict] = run.conflicts
+    assert conflict["kind"] == kind
+    assert "Nobody wrote DISAGREE:" in run.asked
+    assert f"This looks like {reading}." in run.asked
+    assert run.open.fields[0].options == ("have it answered", "waive", "false alarm")
+    run.answer("Continue", {"ISSUE-R1-001": "waive"})
+    assert run.conflicts == []
+    assert "**Decision:** waive" in run.file("decisions.md")
+
+
 # --- what people hand in ----------------------------------------------------------------------------------------------
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 
+from reconvene.app.branch import Branch
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
 from reconvene.core.commands import Claim, Command, RecordAttempt, Resume
 from reconvene.core.plan import RunCheck, Work, work
 from reconvene.errors import UserError
-from reconvene.ports import AgentRunner, Assignment, Listener
+from reconvene.ports import AgentRunner, Assignment, Listener, Projects
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on a provider's advice to hold back
@@ -32,6 +33,7 @@ class Driver:
         by: str,
         door: str,
         judge_model: str = "",
+        projects: Projects | None = None,
     ) -> None:
         self._session = session
         self._runner = runner
@@ -40,6 +42,8 @@ class Driver:
         self._claim = claim
         self._by = by
         self._door = door
+        self._projects = projects
+        self._branch = Branch(projects, listener)
         self._judge_model = judge_model
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Work, asyncio.Task[None]] = {}
@@ -70,6 +74,7 @@ class Driver:
             self._claim,
         )
         self._files.sync(session)
+        self._branch.sync(session.state)
         async with asyncio.TaskGroup() as group:
             ticks = group.create_task(self._tick())
             try:
@@ -119,7 +124,7 @@ class Driver:
             self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
         try:
-            given = assignment(session.state, session.book, effect)
+            given = assignment(session.state, session.book, effect, self._projects)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
@@ -138,7 +143,7 @@ class Driver:
 
     async def _attempt(self, effect: Work, given: Assignment) -> Done:
         self._begun.add(effect)
-        return await run_task(self._runner, given, self._listener, self._judge_model)
+        return await run_task(self._runner, given, self._listener, self._judge_model, self._projects)
 
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""
@@ -161,3 +166,4 @@ class Driver:
             if outcome.error is not None:
                 raise outcome.error
         self._files.sync(session)
+        self._branch.sync(session.state)

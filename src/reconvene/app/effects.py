@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from reconvene.app.judging import Judged, judge
-from reconvene.core import scope
+from reconvene.core import project, scope
 from reconvene.core.book import Book, to_json
-from reconvene.core.commands import Command, RecordAttempt, RecordCheck
-from reconvene.core.context import shown
-from reconvene.core.events import FileOut, Ref, Usage
+from reconvene.core.commands import Command, Opened, RecordAttempt, RecordCheck
+from reconvene.core.context import Shown, shown
+from reconvene.core.events import DiffSince, FileOut, Ref, Usage
 from reconvene.core.ids import digest_of
 from reconvene.core.plan import RunCheck, RunTask
 from reconvene.core.state import RunState
 from reconvene.core.workflow import Agent
-from reconvene.errors import AgentError, ReconveneError
-from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress
+from reconvene.errors import AgentError, ReconveneError, UserError
+from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
 from reconvene.wire import replies
 
 _ACTIONS = ("", "retry", "spawn_additional", "escalate", "abort")
@@ -35,8 +36,9 @@ class Done(NamedTuple):
     wait: float = 0.0  # how long the next attempt should hold back
 
 
-def assignment(state: RunState, book: Book, effect: RunTask) -> Assignment:
-    view = shown(state, book, effect.task)
+def assignment(state: RunState, book: Book, effect: RunTask, projects: Projects | None = None) -> Assignment:
+    work = _project_work(state, book)
+    view = shown(state, book, effect.task, _looked_up(state, book, work, projects))
     agent = view.agent
     if agent.kind == "recorded":
         agent = replace(agent, options={**agent.options, "recording": book.workflow.recordings.get(agent.recorded)})
@@ -53,17 +55,65 @@ def assignment(state: RunState, book: Book, effect: RunTask) -> Assignment:
         round=frame.round.n if frame.round else 1,
         phase=frame.phase,
         remarks=view.remarks,
+        project=_for_task(work, view, agent.kind),
     )
 
 
-async def run_task(runner: AgentRunner, work: Assignment, listener: Listener, judge_model: str = "") -> Done:
+def _project_work(state: RunState, book: Book) -> ProjectWork | None:
+    known = state.record.project
+    path = known.path if known is not None else project.path_of(state, book)
+    if not path:
+        return None
+    return ProjectWork(
+        path=path,
+        branch=known.branch if known is not None else "",
+        base=known.base if known is not None else "",
+        head=state.world.head,
+        since=project.beginnings(state),
+        title=project.title(state, book),
+    )
+
+
+def _looked_up(state: RunState, book: Book, work: ProjectWork | None, projects: Projects | None) -> dict[str, str]:
+    """What the open step reads of the project's own files. A commit names its content, so this may be done again."""
+    step = state.world.top.round.open if state.world.top.round else None
+    wanted = step is not None and any(read.name == "project.files" for read in step.reads)
+    names = project.named_files(state, book) if wanted else ()
+    if work is None or projects is None or not names:
+        return {}
+    return {"project.files": projects.files(work, names)}
+
+
+def _for_task(work: ProjectWork | None, view: Shown, kind: str) -> ProjectWork | None:
+    """Only those who work in the project, or look through it, are led there."""
+    if not view.place and kind != "survey":
+        return None
+    if work is None:
+        raise UserError(
+            f"{view.agent.name} works in a project, and this run was given none",
+            hint="start a new run with --input project=FOLDER",
+        )
+    said = " ".join([view.instructions, *(remark["text"] for remark in view.remarks)])
+    return work._replace(place=view.place, words=said)
+
+
+async def run_task(
+    runner: AgentRunner,
+    work: Assignment,
+    listener: Listener,
+    judge_model: str = "",
+    projects: Projects | None = None,
+) -> Done:
     """Never raises but for cancellation of the whole process: every end of an attempt becomes a command."""
     started = time.monotonic()
     task, attempt = work.task, work.attempt
     listener(Progress(work.run, task, work.agent.name, "started", f"attempt {attempt}" if attempt > 1 else ""))
     request = work.prompt.encode()
     try:
-        answer = _with_file_as_text(work, await runner.run(work, listener))
+        if work.project is not None and projects is not None:
+            answer = await projects.run(runner, work, listener)
+        else:
+            answer = _with_file_as_text(work, await runner.run(work, listener))
         judged = await judge(work, answer.text, judge_model, runner, listener)
     except asyncio.CancelledError:
         listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
@@ -90,7 +140,8 @@ def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float)
     request = getattr(error, "request", b"") or request  # as really sent, secrets redacted
     reply: bytes = getattr(error, "reply", b"")
     usage: Usage = getattr(error, "usage", None) or Usage()
-    blobs = {digest_of(data): data for data in (request, reply) if data}
+    said = error.said.encode("utf-8", errors="replace")
+    blobs = {digest_of(data): data for data in (request, reply, said) if data}
     why = error.message + (f" ({error.hint})" if error.hint else "")
     command = RecordAttempt(
         work.task,
@@ -98,6 +149,7 @@ def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float)
         failed=True,
         retryable=error.retryable,
         why=why,
+        output=Ref(digest_of(said), "text", len(said)) if said else None,
         prompt=digest_of(request),
         reply=digest_of(reply) if reply else "",
         usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),
@@ -148,7 +200,24 @@ def _answered(work: Assignment, answer: Answer, judged: Judged, seconds: float) 
         recorded=answer.recorded,
         objections=judged.objections,
     )
+    if answer.project is not None:
+        command = _in_project(command, answer.project, keep)
     return Done(command, blobs)
+
+
+def _in_project(command: RecordAttempt, done: ProjectDone, keep: Callable[[bytes], str]) -> RecordAttempt:
+    def kept(diff: str) -> Ref:
+        data = diff.encode("utf-8", errors="replace")
+        return Ref(keep(data), "text", len(data))
+
+    return replace(
+        command,
+        opened=Opened(done.path, done.branch, done.base, done.uncommitted),
+        commit=done.commit,
+        diff=kept(done.diff) if done.diff else None,
+        diffs=tuple(DiffSince(since, kept(diff)) for since, diff in done.since),
+        changed=done.changed,
+    )
 
 
 def _as_json(text: str) -> object:

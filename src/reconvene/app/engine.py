@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping
 
 from reconvene.app import children, history
+from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
 from reconvene.app.session import Session, index_row
@@ -26,14 +27,24 @@ from reconvene.core.commands import (
 )
 from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
-from reconvene.core.given import complete_inputs, complete_settings
+from reconvene.core.given import asks_machine, complete_inputs, complete_settings
 from reconvene.core.ids import digest_of
 from reconvene.core.paths import is_safe
 from reconvene.core.plan import plan, unmade_children
 from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow
 from reconvene.errors import Busy, Conflict, ReconveneError, StoreError, UserError
-from reconvene.ports import AgentRunner, Clock, EventLog, History, Listener, Progress, Workspace
+from reconvene.ports import (
+    AgentRunner,
+    Clock,
+    EventLog,
+    History,
+    Listener,
+    Progress,
+    Projects,
+    Surroundings,
+    Workspace,
+)
 from reconvene.wire import replies
 from reconvene.wire.workflow import pin
 
@@ -54,8 +65,12 @@ class Engine:
         history_for: Callable[[], History],
         home: str,
         judge_model: str = "",
+        projects: Projects | None = None,
+        surroundings: Surroundings | None = None,
     ) -> None:
         self.log = log
+        self._projects = projects
+        self._surroundings = surroundings
         self.home = home
         self._clock = clock
         self._runner = runner
@@ -78,8 +93,8 @@ class Engine:
         door: str = "python",
     ) -> str:
         """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
-        given = complete_inputs(workflow, inputs or {})
-        chosen = complete_settings(workflow, settings or {}, given)
+        given = self._inputs(workflow, inputs or {})
+        chosen = self._settings(workflow, settings or {}, given)
         pinned, given_json, chosen_json = pin(workflow), to_json(given), to_json(chosen)
         blobs = {digest_of(data): data for data in (pinned, given_json, chosen_json)}
         digest = digest_of(pinned)
@@ -104,6 +119,22 @@ class Engine:
                 return run
             if self.log.head(run) == 0:
                 raise outcome.error
+
+    def _inputs(self, workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
+        complete = complete_inputs(workflow, given)
+        folders = [name for name, spec in workflow.inputs.items() if spec.type == "project"]
+        found = {name: project_folder(name, complete[name]) for name in folders if complete[name] is not None}
+        return {**complete, **found}
+
+    def _settings(
+        self, workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object]
+    ) -> dict[str, object]:
+        around = self._surroundings
+        if around is None:
+            return complete_settings(workflow, given, inputs)
+        names = {spec.env for spec in workflow.settings.values() if spec.env}
+        machine = around.machine() if asks_machine(workflow) else None
+        return complete_settings(workflow, given, inputs, {name: around.variable(name) for name in names}, machine)
 
     def _free_id(self, workflow: Workflow) -> str:
         """The first unused number, found by doubling and halving."""
@@ -169,7 +200,18 @@ class Engine:
         (outcome,) = session.submit([command], blobs)
         if outcome.error is not None:
             raise outcome.error
+        if session.state.ended:
+            self._tidy(session.state)
         return session.state
+
+    def _tidy(self, state: RunState) -> None:
+        """Of a run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
+        holder = self._acquire(state.run) if state.record.project is not None else ""
+        if holder:
+            try:
+                self._leave_project(state, _silent)
+            finally:
+                self._release(state.run, holder)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
@@ -256,18 +298,37 @@ class Engine:
             self._make_children(session)
             if session.state.ended:
                 self._files(session).restore(session)
+                self._leave_project(session.state, listener)
                 return session
             claim = uuid.uuid4().hex[:12]
-            driver = Driver(session, self._runner, self._files(session), listener, claim, by, door, self._judge_model)
+            driver = Driver(
+                session,
+                self._runner,
+                self._files(session),
+                listener,
+                claim,
+                by,
+                door,
+                self._judge_model,
+                self._projects,
+            )
             self._drivers[run] = driver
             try:
                 await driver.drive()
             except BaseExceptionGroup as group:
                 raise _first(group) from None
+            if session.state.ended:
+                self._leave_project(session.state, listener)
             return session
         finally:
             self._drivers.pop(run, None)
             self._release(run, holder)
+
+    def _leave_project(self, state: RunState, listener: Listener) -> None:
+        """An ended run leaves its branch to the person, and no worktree behind."""
+        Branch(self._projects, listener).sync(state)
+        if self._projects is not None and state.record.project is not None:
+            self._projects.close(state.run)
 
     def make_children(self, run: str) -> None:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
@@ -373,3 +434,11 @@ def _rest_point(events: list[AnyEvent]) -> tuple[list[AnyEvent], RunState]:
         if state.world.open is not None or (step is not None and step.open > 0):
             best, at_best = count, state
     return events[:best], at_best
+
+
+def project_folder(name: str, given: object) -> str:
+    """The absolute path of a folder that is there. Nothing in it is looked at yet."""
+    path = os.path.abspath(os.path.expanduser(given)) if isinstance(given, str) and given else ""
+    if not os.path.isdir(path):
+        raise UserError(f"Input {name!r}: there is no folder {given!r}.", hint=f"Add --input {name}=FOLDER")
+    return path

@@ -102,7 +102,7 @@ def _next_item(turn: Turn, frame: Frame) -> bool:
     if each is None:
         raise Bug(f"{frame.scope} has no items")
     if each.until and frame.done:
-        enough = turn.truth(each.until, f"each.until of {frame.scope} after {len(frame.done)}")
+        enough = turn.truth(each.until, f"each.until of {frame.scope} after {len(frame.done)}", item=frame.last)
         if enough is None:
             return False
         if enough:

@@ -16,6 +16,7 @@ TRUE = "Count it as true"
 FALSE = "Count it as false"
 RAISE = "Raise the limit"
 STOP = "Stop the run"
+_MOST_SHOWN = 4000  # characters of an unusable answer
 RESERVED = (AGAIN, WITHOUT, TRUE, FALSE, RAISE, STOP)
 
 
@@ -25,7 +26,7 @@ def _use_label(agent: str) -> str:
 
 def open_attention(turn: Turn) -> None:
     troubles = turn.state.world.trouble
-    lines = "\n".join(f"- {trouble.message}" for trouble in troubles)
+    lines = "\n".join([*(f"- {trouble.message}" for trouble in troubles), *_what_came(turn)])
     labels: list[str] = []
     kinds = {trouble.kind for trouble in troubles}
     if any(trouble.boolean for trouble in troubles):
@@ -40,6 +41,26 @@ def open_attention(turn: Turn) -> None:
     labels.append(STOP)
     options = tuple(e.OptionOffered(label, index=-1, remark="optional") for label in dict.fromkeys(labels))
     emit_opened(turn, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
+
+
+def _what_came(turn: Turn) -> list[str]:
+    """What missing agents answered last, unusable as it is: a person may go on by hand with it."""
+    step = turn.frame.round.open if turn.frame.round else None
+    tasks = [step.tasks[agent] for agent in step.order] if step else []
+    missing = [task for task in tasks if task.status == "missing"]
+    lines: list[str] = []
+    for task in missing:
+        if task.rejected is not None:
+            text = turn.book.text(task.rejected.digest).strip()
+            more = f"\n… ({len(text) - _MOST_SHOWN} more characters)" if len(text) > _MOST_SHOWN else ""
+            quoted = "\n".join(f"> {line}" for line in (text[:_MOST_SHOWN] + more).splitlines())
+            lines.append(f"\nWhat came from {task.agent}:\n\n{quoted}\n")
+    if missing:
+        lines.append(
+            f"\n“{AGAIN}” asks once more: say with it what should be different. “{WITHOUT}” leaves this output empty, "
+            "and you go on by hand."
+        )
+    return lines
 
 
 _RULINGS = {

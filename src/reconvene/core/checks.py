@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from reconvene.core import checkpoint
 from reconvene.core import events as e
 from reconvene.core.evolve import check_key
 from reconvene.core.moves import make_move, move_refused
@@ -22,9 +23,16 @@ def apply_rules(turn: Turn, frame: Frame, serial: int) -> bool:
         if found is None:
             return False
         if found:
-            return gap(turn, rule.then, rule.say or f"check rule {number + 1}: {rule.when}")
+            return gap(turn, rule.then, _said(turn, rule.say) or f"check rule {number + 1}: {rule.when}")
     turn.emit(e.CheckPassed(at=turn.now, serial=serial, phase=frame.phase, scope=frame.scope))
     return True
+
+
+def _said(turn: Turn, say: str) -> str:
+    def failed(message: str) -> None:
+        turn.emit(e.ExpressionFailed(at=turn.now, where=f"say of {turn.frame.phase}", source=say, message=message))
+
+    return checkpoint.render_with(say, turn.state, turn.book, failed)
 
 
 def gap(turn: Turn, move: Move | None, say: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from reconvene.core.events import FileOut, Ref, RemarkAdded, Usage
+from reconvene.core.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
 
 
 class RemarkIn(Struct, frozen=True):
@@ -77,6 +77,15 @@ class RecordEdits(Struct, frozen=True):
     door: str = ""
 
 
+class Opened(Struct, frozen=True):
+    """The branch that this attempt found or began in the person's project."""
+
+    path: str
+    branch: str
+    base: str
+    uncommitted: int = 0
+
+
 class RecordAttempt(Struct, frozen=True):
     """What came of one attempt: an output, or a failure (`why`)."""
 
@@ -94,6 +103,11 @@ class RecordAttempt(Struct, frozen=True):
     prompt: str = ""
     reply: str = ""
     recorded: bool = False
+    opened: Opened | None = None  # for an attempt at work in the person's project, with the five below
+    commit: str = ""
+    diff: Ref | None = None
+    diffs: tuple[DiffSince, ...] = ()
+    changed: tuple[str, ...] = ()  # paths, for the gates
     objections: tuple[str, ...] = ()  # a model's, to what the gates ask
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from reconvene.core import conversation, drafts, naming, scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.checkpoint import render_with
+from reconvene.core.command_line import settled
 from reconvene.core.events import Read, RemarkAdded
 from reconvene.core.ids import parse_task
 from reconvene.core.state import RunState, StepAt, TaskAt
@@ -28,33 +32,48 @@ class Shown(NamedTuple):
     writes: tuple[str, ...]
     schema: object
     remarks: tuple[dict[str, str], ...]
+    instructions: str = ""  # of the prompt, what a survey was asked to look for
+    place: str = ""  # where it works: project, project.read, or "" for a private folder
 
 
-def shown(state: RunState, book: Book, task_name: str) -> Shown:
+def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str] | None = None) -> Shown:
+    """`project`: what the task's reads of the person's project were found to hold, by their words."""
     _, _, agent_name = parse_task(task_name)
     round_ = state.world.top.round
     if round_ is None or round_.open is None or agent_name not in round_.open.tasks:
         raise Bug(f"{task_name} is not open")
-    step_at = round_.open
+    step_at = _found(round_.open, project or {})
     task = step_at.tasks[agent_name]
-    agent = book.workflow.agents[agent_name]
+    agent = settled(book.workflow.agents[agent_name], book.object(state.settings), book.object(state.inputs))
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
     writes = naming.writes(state, book, step)
     remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
     parts = (
         *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
-        _expected(writes, agent),
+        _in_project(step, agent) or _expected(writes, agent),
         _retry(book, task),
     )
     return Shown(
         agent=agent,
         prompt="\n\n".join(part for part in parts if part) + "\n",
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
-        writes=writes,
+        writes=("*",) if step.place == "project" else writes,
         schema=step.schema if step.schema is not None else agent.schema,
         remarks=tuple(scope.remark_view(remark) for remark in remarks),
+        instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
+        place=step.place,
     )
+
+
+def _found(step: StepAt, project: Mapping[str, str]) -> StepAt:
+    reads = tuple(replace(read, note=project.get(read.name, read.note)) for read in step.reads)
+    return replace(step, reads=reads) if project else step
+
+
+def _inline(agent: Agent, step: Step) -> bool:
+    """Whether files are part of the prompt: in a private folder a command finds them there."""
+    return agent.kind != "command" or bool(step.place)
 
 
 def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
@@ -62,7 +81,7 @@ def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
     reads = (*at.reads, *at.tasks[agent.name].own)
     return (
         _instructions(state, book, agent, step),
-        _documents(book, reads, inline=agent.kind != "command"),
+        _documents(book, reads, inline=_inline(agent, step)),
         _said(book, agent.name, at, _remarks(state, at)),
         _drafts(state, book),
     )
@@ -74,7 +93,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
     reads = (*at.reads, *at.tasks[agent.name].own)
     given = tuple(read for read in reads if read.kind == "input")
     known = tuple(read for read in reads if read.kind != "input")
-    inline = agent.kind != "command"
+    inline = _inline(agent, step)
     told = conversation.remarks_in(state, at)
     elsewhere = tuple(remark for remark in _remarks(state, at) if remark.number not in told)
     return (
@@ -148,7 +167,9 @@ def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
 def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool, title: str = "What you may read") -> str:
     lines: list[str] = []
     for read in reads:
-        if read.ref is None:
+        if read.kind == "project":
+            lines.append(f"### {read.name}\n{read.note}")
+        elif read.ref is None:
             lines.append(f"### {read.name}\n({read.note})")
         elif read.kind == "file" and not inline:
             lines.append(f"### {read.name}\n(in your working directory)")
@@ -238,6 +259,25 @@ def _drafts(state: RunState, book: Book) -> str:
     )
 
 
+_IN_PROJECT = {
+    "project": "Your working directory is a worktree of the project, on a branch of its own. Change the files there; "
+    "whatever you change is committed for you when you are done.",
+    "project.read": "Your working directory is a worktree of the project. You may run things there; whatever you "
+    "change in it is thrown away.",
+}
+_AS_BLOCKS = (
+    "Change the project by handing over whole files, each in its own block,\n\n"
+    '<file path="folder/name">\ncontent\n</file>\n\nwith paths from the project\'s folder. Files that you do not '
+    "name stay as they are. Everything outside such blocks is your answer itself."
+)
+
+
+def _in_project(step: Step, agent: Agent) -> str:
+    if step.place and agent.kind != "model":
+        return f"## Where you work\n\n{_IN_PROJECT[step.place]}"
+    return f"## What to write\n\n{_AS_BLOCKS}" if step.place == "project" else ""
+
+
 def _expected(writes: tuple[str, ...], agent: Agent) -> str:
     if not writes:
         return ""
@@ -261,5 +301,13 @@ def _retry(book: Book, task: TaskAt) -> str:
     example = f"An example of what is expected:\n\n{book.text(task.example)}\n\n" if task.example else ""
     return (
         f"## Your last attempt was sent back\n\n{task.why}\n\n{example}What you wrote then:\n\n"
-        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\nPlease do it again, with that put right."
+        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\n{_taken_back(book, task)}"
+        "Please do it again, with that put right."
     )
+
+
+def _taken_back(book: Book, task: TaskAt) -> str:
+    if task.rejected_diff is None:
+        return ""
+    diff = book.text(task.rejected_diff.digest)[:_MOST_INLINE]
+    return f"What you changed in the project then, and what has been taken back since:\n\n{diff}\n\n"

@@ -197,7 +197,8 @@ def _gist(value: object) -> str:
     """What an output says to a person: its own words for them, or what there is in it."""
     if isinstance(value, dict):
         said = next((value[key] for key in _SAID if isinstance(value.get(key), str) and value[key].strip()), "")
-        parts = [f"{len(part)} {name}" for name, part in value.items() if isinstance(part, list)]
+        lists = [(name, part) for name, part in value.items() if isinstance(part, list)]
+        parts = [f"{len(part)} {'items' if name == 'list' else name}" for name, part in lists]
         return str(said).strip() or ", ".join(parts) or ", ".join(str(name) for name in value)
     if isinstance(value, list):
         return f"{len(value)} items"

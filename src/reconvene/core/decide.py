@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 
-from reconvene.core import answers, attention, checkpoint, children, limits, naming
+from reconvene.core import answers, attention, checkpoint, children, drafts, limits, naming, tracking
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.book import to_json
 from reconvene.core.ids import digest_of
 from reconvene.core.moves import make_move
-from reconvene.core.sayings import add_remarks, add_to_draft, require_alive
+from reconvene.core.sayings import add_remarks, add_to_draft, keep_draft, require_alive
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Continue, End, Goto, Move, Option
 from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
@@ -118,6 +118,7 @@ def _decide(
     ids = add_remarks(turn, command.remarks, command.by, command.door)
     fresh_answers = {f.id: given.get(f.id) for f in point.fields if f.id in command.fields}
     add_to_draft(turn, point, fresh_answers, command.by)
+    _forget_orders(turn, point)
     serial = point.serial
     turn.emit(
         e.DecisionRecorded(
@@ -155,6 +156,15 @@ def _decide(
     if option.start is not None:
         children.queue(turn, option.start, point, command)
     _move(turn, move, command.by, undone=undone)
+
+
+def _forget_orders(turn: Turn, point: e.CheckpointOpened) -> None:
+    """What a tracker was told is about this round's gaps: it stands with the decision, and answers nothing later."""
+    kept = tracking.tracked(turn.book)
+    orders = {field.id for field in point.fields if field.into.partition(".")[0] in kept}
+    so_far = drafts.here(turn.state, turn.book)
+    if orders & set(so_far):
+        keep_draft(turn, {name: so_far[name] for name in so_far if name not in orders}, point.id, drafts.ENGINE)
 
 
 def _leaves(option: Option) -> bool:

@@ -30,10 +30,13 @@ class FileOut(Struct, frozen=True, omit_defaults=True):
 
 
 class Read(Struct, frozen=True, omit_defaults=True):
-    """One thing a task is shown. kind: file | value | output | input. ref None = not produced, `note` says why."""
+    """One thing a task is shown. ref None = not produced, `note` says why.
+
+    kind project: looked up in the person's project, at the run's commit, when the task begins.
+    """
 
     name: str
-    kind: Literal["file", "value", "output", "input"]
+    kind: Literal["file", "value", "output", "input", "project"]
     ref: Ref | None = None
     note: str = ""
 
@@ -50,6 +53,13 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     requests: int = 0
     cost: float = 0.0  # USD, 0 where unknown
     seconds: float = 0.0
+
+
+class DiffSince(Struct, frozen=True, omit_defaults=True):
+    """How the project differs from what it was when the run ("") or an item (its commit then) began."""
+
+    since: str
+    ref: Ref
 
 
 class FieldAsked(Struct, frozen=True, omit_defaults=True):
@@ -200,6 +210,18 @@ class AttemptEnded(Event, frozen=True):
     recorded: bool = False  # the answer came from a recording
     example: str = ""  # digest of an output that would pass, shown with the retry
     failures: int = 0  # how many rules it broke
+    commit: str = ""  # of the project, with what the agent changed there; "" = it changed nothing
+    diff: Ref | None = None  # what this attempt changed
+    diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
+
+
+class ProjectOpened(Event, frozen=True):
+    """The person's project got a branch for this run, from the commit `base` ("" = it had none yet)."""
+
+    path: str
+    branch: str
+    base: str = ""
+    uncommitted: int = 0  # files with changes of the person that the agents do not see
 
 
 class OptionsRevised(Event, frozen=True):
@@ -527,6 +549,7 @@ AnyEvent = (
     | StepStarted
     | TasksClaimed
     | AttemptEnded
+    | ProjectOpened
     | LateOutputArchived
     | OutputForced
     | StepClosed

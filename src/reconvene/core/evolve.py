@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import cast
+from typing import Literal, cast
 
 from immutables import Map
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from reconvene.core.state import (
     ItemAt,
     Note,
     OutputAt,
+    ProjectAt,
     Record,
     RoundAt,
     RunState,
@@ -172,6 +173,8 @@ def _run_started(state: RunState, ev: e.RunStarted) -> RunState:
 def _forked(state: RunState, ev: e.Forked) -> RunState:
     """What was under way in the source was never begun here. Its children stay its own; a fork of a child is none."""
     state = replace(state, run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
+    if state.record.project is not None:
+        state = _set_record(state, project=replace(state.record.project, branch=""))
     state = replace(_set_record(state, children=Map()), parent="", piece="", title="")
     step = state.world.top.round.open if state.world.top.round else None
     if step is None:
@@ -264,13 +267,16 @@ def _phase_closed(state: RunState, ev: e.PhaseClosed) -> RunState:
 
 
 def _item_started(state: RunState, ev: e.ItemStarted) -> RunState:
-    item = ItemAt(ev.key, ev.index, ev.item)
+    item = ItemAt(ev.key, ev.index, ev.item, state.world.head)
     return _move_top(state, ev, item=item, n=0, planned=0, round=None, outputs=(), pending=None)
 
 
 def _item_done(state: RunState, ev: e.ItemDone) -> RunState:
-    done = (*state.world.top.done, ev.key)
-    state = _move_top(state, ev, done=done, item=None, n=0, planned=0, round=None, pending=None, outputs=())
+    frame = state.world.top
+    done = (*frame.done, ev.key)
+    state = _move_top(
+        state, ev, done=done, item=None, last=frame.item, n=0, planned=0, round=None, pending=None, outputs=()
+    )
     return replace(state, marks=_drop_marks(state.marks, state.world.cursor))
 
 
@@ -368,15 +374,23 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             tries=task.tries + counted,
             claim=ev.claim,
             why=ev.why or task.why,
-            rejected=ev.output if ev.verdict == "rejected" else task.rejected,
+            rejected=ev.output or task.rejected if counted else task.rejected,
+            rejected_diff=ev.diff if ev.verdict == "rejected" else task.rejected_diff,
             example=ev.example or task.example,
         )
         return _set_task(state, round_, step, task)
+    if ev.then == "done" and ev.commit:
+        state = _set_world(state, head=ev.commit, diffs=Map({diff.since: diff.ref for diff in ev.diffs}))
     if ev.then == "done":
         task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
     else:
-        task = replace(task, status="ask" if ev.then == "ask" else "missing", why=ev.why)
+        status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
+        task = replace(task, status=status, why=ev.why, rejected=ev.output or task.rejected)
     return _set_task(state, round_, step, task, closed=1)
+
+
+def _project_opened(state: RunState, ev: e.ProjectOpened) -> RunState:
+    return _set_record(state, project=ProjectAt(ev.path, ev.branch, ev.base, ev.uncommitted))
 
 
 def _noted(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> Map[int, Note]:
@@ -737,6 +751,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.StepStarted: _step_started,
         e.TasksClaimed: _tasks_claimed,
         e.AttemptEnded: _attempt_ended,
+        e.ProjectOpened: _project_opened,
         e.LateOutputArchived: _late_output,
         e.OutputForced: _output_forced,
         e.StepClosed: _step_closed,

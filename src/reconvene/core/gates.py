@@ -18,6 +18,8 @@ class Output(NamedTuple):
     has_value: bool
     files: tuple[str, ...]
     first: bool
+    commit: str = ""  # what it changed in the person's project
+    diff: str = ""
 
 
 class Rejection(NamedTuple):
@@ -99,7 +101,8 @@ def _broken(gate: Gate, output: Output, judge: Judge) -> str:
         return _against_schema(gate.schema, output, judge)
     if gate.specific_to and output.first and _generic(text, judge.documents(gate.specific_to)):
         return f"GENERIC: nothing in it is about this case. Name what is particular in {', '.join(gate.specific_to)}."
-    seen = {"output": {"text": text, "value": output.value, "files": list(output.files)}}
+    judged = {"text": text, "value": output.value, "files": list(output.files)}
+    seen = {"output": {**judged, "commit": output.commit, "diff": output.diff}}
     if gate.when and judge.evaluate(gate.when, seen):
         return "REJECTED:" if gate.retry_with else f"REJECTED: the output fails the rule `{gate.when}`."
     return ""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
+import msgspec
+
+from reconvene.core.expressions import compile as compile_expression
 from reconvene.core.expressions import evaluate
-from reconvene.core.workflow import Workflow
+from reconvene.core.workflow import Setting, Workflow
 from reconvene.errors import UserError
 
 ALWAYS = "feature"  # the one input that a workflow need not declare
@@ -34,9 +37,17 @@ def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str
     return {**complete, **{name: value for name, value in given.items() if name not in complete}}
 
 
+_NO_MACHINE: Mapping[str, object] = {"model": False, "git": False, "coder": ""}
+
+
 def complete_settings(
-    workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object]
+    workflow: Workflow,
+    given: Mapping[str, object],
+    inputs: Mapping[str, object],
+    variables: Mapping[str, str] | None = None,
+    machine: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
+    """What is given, else the environment's (`variables`), else the default; an expression sees those before it."""
     for name in given:
         if name not in workflow.settings:
             near = difflib.get_close_matches(name, workflow.settings, n=1)
@@ -48,8 +59,32 @@ def complete_settings(
     for name, spec in workflow.settings.items():
         if name in given:
             chosen[name] = given[name]
+        elif spec.env and variables and variables.get(spec.env):
+            chosen[name] = _typed(name, spec, variables[spec.env])
         elif spec.expr:
-            chosen[name] = evaluate(spec.expr, {"inputs": inputs})
+            seen = {"inputs": inputs, "settings": dict(chosen), "machine": machine or _NO_MACHINE}
+            chosen[name] = evaluate(spec.expr, seen)
         else:
             chosen[name] = spec.default
     return chosen
+
+
+def asks_machine(workflow: Workflow) -> bool:
+    """Whether a setting asks what the machine has: looking takes a moment."""
+    return any("machine" in compile_expression(spec.expr).roots for spec in workflow.settings.values() if spec.expr)
+
+
+def _typed(name: str, spec: Setting, text: str) -> object:
+    """The value of an environment variable in the setting's type."""
+    if spec.type == "text":
+        return text
+    try:
+        value: object = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        value = text
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = {"bool": isinstance(value, bool), "number": number}
+    if not fits.get(spec.type, True):
+        problem = f"{spec.env} is {text!r}, and the setting {name!r} takes a {spec.type}."
+        raise UserError(problem, hint=f"unset {spec.env}")
+    return value

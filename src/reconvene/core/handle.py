@@ -130,6 +130,7 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
         _late(turn, command)
         return
     step, task = found
+    _opened(turn, command.opened)
     agent = turn.book.workflow.agents[task.agent]
     verdict, wrong = _verdict(turn, command, step, task)
     then: _Then = "done"
@@ -156,8 +157,27 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
             reply=command.reply,
             claim=claim,
             recorded=command.recorded,
+            commit=command.commit,
+            diff=command.diff,
+            diffs=command.diffs,
             example=_kept_text(turn, wrong.example) if then == "retry" else "",
             failures=wrong.failures,
+        )
+    )
+
+
+def _opened(turn: Turn, opened: c.Opened | None) -> None:
+    """The first attempt in the person's project settles from which commit the run starts, and the branch's name."""
+    known = turn.state.record.project
+    if opened is None or (known is not None and known.branch):
+        return
+    turn.emit(
+        e.ProjectOpened(
+            at=turn.now,
+            path=opened.path,
+            branch=opened.branch,
+            base=opened.base,
+            uncommitted=opened.uncommitted,
         )
     )
 
@@ -225,8 +245,10 @@ def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -
         text=turn.book.text(command.output.digest),
         value=turn.book.load(command.value) if command.value else None,
         has_value=command.value is not None,
-        files=tuple(file.path for file in command.files),
+        files=tuple(file.path for file in command.files) or command.changed,
         first=task.rejected is None,
+        commit=command.commit,
+        diff=turn.book.text(command.diff.digest) if command.diff else "",
     )
     writes = naming.writes(turn.state, turn.book, definition)
     try:

@@ -52,11 +52,14 @@ def work(state: RunState, book: Book) -> list[Work]:
     round_ = frame.round
     if round_ is not None and round_.open is not None:
         step = round_.open
-        return [
+        tasks: list[Work] = [
             RunTask(task_id(round_.serial, step.index, agent), agent, step.tasks[agent].attempt)
             for agent in step.order
             if step.tasks[agent].status == "open"
         ]
+        # who changes the project builds on what the one before has changed
+        in_turn = book.phase(frame.phase).steps[step.index].place == "project"
+        return tasks[:1] if in_turn else tasks
     if frame.stage == "closed" and round_ is not None and round_.last and frame.checked != round_.serial:
         check = book.phase(frame.phase).check
         if check is not None and check.script:

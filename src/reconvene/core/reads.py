@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reconvene.core import scope
+from reconvene.core import project, scope
 from reconvene.core.book import Book
 from reconvene.core.conversation import WORD
 from reconvene.core.events import Read, Ref
@@ -87,6 +87,8 @@ def _resolve(state: RunState, book: Book, name: str) -> Iterator[Read]:
                 yield _output(output, name.partition(".")[2])
             for agent in frame.round.missing:
                 yield Read(f"{agent}.full", "output", None, f"{agent} gave no output this round")
+    elif name in project.READ_WORDS:
+        yield project.reads(state, book, name)
     elif name.startswith("inputs."):
         yield from _input(state, book, name)
     elif name in book.workflow.names:

@@ -1,4 +1,4 @@
-"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback, drafts.
+"""What expressions and templates see: context, inputs, settings, phase, round, item, up, groups, feedback and the like.
 
 Only what an expression asks for is built, so that a condition costs what it looks at and not what the run has become.
 """
@@ -276,6 +276,20 @@ def decision_rows(state: RunState) -> list[dict[str, object]]:
     return rows
 
 
+def project_view(state: RunState) -> dict[str, object]:
+    """The branch that the run has in the person's project. `head` is the commit with all accepted work."""
+    project = state.record.project
+    if project is None:
+        return {"path": "", "branch": "", "base": "", "head": "", "changed": False}
+    return {
+        "path": project.path,
+        "branch": project.branch,
+        "base": project.base,
+        "head": state.world.head or project.base,
+        "changed": bool(state.world.head),
+    }
+
+
 def attempt_rows(state: RunState) -> list[dict[str, object]]:
     """Attempts that were not accepted, and the accepted ones after them, oldest first."""
     from reconvene.core.ids import parse_task
@@ -360,6 +374,8 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
             case "feedback":
                 scope[root] = feedback_view(state)
+            case "project":
+                scope[root] = project_view(state)
             case "drafts":
                 scope[root] = drafts.here(state, book)
             case "routing":
@@ -370,6 +386,10 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
                 scope[root] = attempt_rows(state)
             case "rollbacks":
                 scope[root] = rollback_rows(state, book)
+            case "items":
+                from reconvene.core.items import items  # it needs this module
+
+                scope[root] = items(state, book)
             case "rounds_by_phase":
                 scope[root] = dict(sorted(state.world.rounds.items()))
     return scope
@@ -391,9 +411,11 @@ TEMPLATE_ROOTS = frozenset(
         "phase",
         "round",
         "item",
+        "items",
         "up",
         "groups",
         "feedback",
+        "project",
         "drafts",
         "output_dir",
         "run",

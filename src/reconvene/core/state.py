@@ -110,6 +110,7 @@ class TaskAt(Struct, frozen=True):
     files: tuple[FileOut, ...] = ()
     why: str = ""
     rejected: Ref | None = None  # the last output a gate sent back
+    rejected_diff: Ref | None = None  # and what it had changed in the project
     example: str = ""  # digest of one that would pass
 
 
@@ -153,6 +154,7 @@ class ItemAt(Struct, frozen=True):
     key: str
     index: int
     ref: Ref
+    head: str = ""  # World.head when it began
 
 
 class Frame(Struct, frozen=True):
@@ -162,6 +164,7 @@ class Frame(Struct, frozen=True):
     stage: Stage
     done: tuple[str, ...] = ()
     item: ItemAt | None = None
+    last: ItemAt | None = None  # the item before
     n: int = 0  # rounds begun in this entry and item
     planned: int = 0  # of them, standard ones
     round: RoundAt | None = None
@@ -203,6 +206,8 @@ class World(Struct, frozen=True):
     open: CheckpointOpened | None = None
     trouble: tuple[Trouble, ...] = ()
     rulings: Map[str, str] = Map()  # place of an expression → true | false | without | raise
+    head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with
+    diffs: Map[str, Ref] = Map()  # commit at which an item under way began → what changed from there to `head`
 
     @property
     def top(self) -> Frame:
@@ -263,6 +268,15 @@ class GapCheck(Struct, frozen=True):
     count: int
     at: str
     agents: tuple[str, ...] = ()
+
+
+class ProjectAt(Struct, frozen=True):
+    """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
+
+    path: str
+    branch: str
+    base: str
+    uncommitted: int = 0
 
 
 class ChildAt(Struct, frozen=True):
@@ -337,6 +351,7 @@ class Record(Struct, frozen=True):
     children: Map[str, ChildAt] = Map()  # key → what a decision started
     failures: tuple[str, ...] = ()  # the latest few, for people
     errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
+    project: ProjectAt | None = None
 
 
 class RunState(Struct, frozen=True):

@@ -115,6 +115,8 @@ def _force_best(turn: Turn, step: StepAt) -> StepAt:
     """At the limit of undoing, a task that failed again takes the best output that this round has had: the latest that
     passed its gates, else the one that broke the fewest rules."""
     round_ = turn.frame.round
+    if turn.phase.steps[step.index].place == "project":
+        return step  # the words without the commit they speak of would be no output
     if round_ is None or not turn.state.record.undone.get(f"{turn.frame.place}/{round_.n}", 0):
         return step
     if not limits.undo_refused(turn.state, turn.book):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from msgspec.structs import replace
 
 from reconvene.core import events as e
 from reconvene.core import scope
 from reconvene.core.book import Book, to_json
 from reconvene.core.evolve import evolve
 from reconvene.core.expressions import ExpressionError, ExpressionLimit, evaluate, truth
-from reconvene.core.state import Frame, RunState
+from reconvene.core.state import Frame, ItemAt, RunState
 from reconvene.core.workflow import Phase
 
 _NOWHERE = Frame(phase="", scope="", entry=0, stage="round")
@@ -50,16 +50,25 @@ class Turn:
     def met(self, kind: str, key: str, message: str, **more: object) -> None:
         self.emit(e.TroubleMet(at=self.now, trouble=e.Trouble(kind, key, message, **more)))  # type: ignore[arg-type]
 
-    def truth(self, source: str, where: str, extra: Mapping[str, object] | None = None) -> bool | None:
-        """True or false; None when only a person can say (the trouble is then on record)."""
+    def truth(self, source: str, where: str, *, item: ItemAt | None = None) -> bool | None:
+        """True or false; None when only a person can say (the trouble is then on record).
+
+        `item`: as seen from that item of the phase in front, which has just been done.
+        """
         ruling = self.state.world.rulings.get(where)
         if ruling is not None:
             return ruling == "true"
         try:
-            return truth(source, scope.for_expression(self.state, self.book, source, extra))
+            return truth(source, scope.for_expression(self._at(item), self.book, source))
         except ExpressionError as error:
             self.met("expression", where, f"`{source}` ({where}) failed: {error}", boolean=True)
             return None
+
+    def _at(self, item: ItemAt | None) -> RunState:
+        if item is None:
+            return self.state
+        cursor = (*self.state.world.cursor[:-1], replace(self.frame, item=item))
+        return replace(self.state, world=replace(self.state.world, cursor=cursor))
 
     def names(self, source: str, where: str) -> list[object] | None:
         """A list; None when only a person can say."""

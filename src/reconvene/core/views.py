@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from reconvene.core import events as e
 from reconvene.core.checkpoint import NOT_HERE, current_digest
 from reconvene.core.state import RunState, children_of
@@ -83,6 +85,15 @@ def summary(state: RunState) -> dict[str, object]:
         row["outcome"] = state.outcome
     if state.why:
         row["why"] = state.why
+    if state.record.project is not None and state.world.head:
+        project = state.record.project
+        merge = f"git -C {shlex.quote(project.path)} merge {project.branch or state.world.head}"
+        row["project"] = {
+            "path": project.path,
+            "branch": project.branch,
+            "commit": state.world.head,
+            "merge": merge,
+        }
     return row | _family(state)
 
 

@@ -14,7 +14,10 @@ LANGUAGE = 1
 
 
 class Input(Struct, frozen=True, omit_defaults=True):
-    """type: text | number | bool | json | file | files | folder. A file's content (not its path) is the value."""
+    """type: text | number | bool | json | file | files | folder | project.
+
+    A file's content (not its path) is the value; of a project only its absolute path, for agents to look into.
+    """
 
     type: str = "text"
     required: bool = False
@@ -23,12 +26,13 @@ class Input(Struct, frozen=True, omit_defaults=True):
 
 
 class Setting(Struct, frozen=True, omit_defaults=True):
-    """Fixed at start: a plain value, or an expression over `inputs` (`expr` set)."""
+    """Fixed at start: a plain value, or an expression over `inputs`, `machine` and earlier `settings` (`expr` set)."""
 
     type: str = "text"
     default: object = None
     expr: str = ""
     description: str = ""
+    env: str = ""  # an environment variable that stands before the default
 
 
 class Limits(Struct, frozen=True, omit_defaults=True):
@@ -59,10 +63,10 @@ class Gate(Struct, frozen=True, omit_defaults=True):
 
 
 class Agent(Struct, frozen=True, omit_defaults=True):
-    """A role. `kind` says which of the four adapters runs it."""
+    """A role. `kind` says which of the adapters runs it."""
 
     name: str
-    kind: Literal["model", "command", "python", "recorded"] = "model"
+    kind: Literal["model", "command", "python", "recorded", "survey"] = "model"
     prompt: str = ""  # template text, already read from its file
     model: str = "auto"
     command: tuple[str, ...] = ()
@@ -78,6 +82,8 @@ class Agent(Struct, frozen=True, omit_defaults=True):
     env: tuple[str, ...] = ()  # further environment names that a command agent may see
     options: dict[str, object] = field(default_factory=dict)  # base_url, temperature, max_tokens, … for a model
     line: int = 0
+    command_line: str = ""  # instead of `command`: a template over settings and inputs, split into words
+    or_model: bool = False  # where the command line comes out empty, a model does the work
 
 
 class Continue(Struct, frozen=True, tag="continue", omit_defaults=True):
@@ -189,6 +195,7 @@ class Step(Struct, frozen=True, omit_defaults=True):
     output_file: str = ""  # the output's text is also this file; a template
     schema: object = None
     line: int = 0
+    place: Literal["", "project", "project.read"] = ""  # where the agents work; "" = each in a private folder
     missing: Literal["ask", "go_on"] = "ask"  # when every agent of the step failed: ask the person, or go on without
 
 

@@ -12,9 +12,10 @@ from reconvene.wire.problems import shown
 from reconvene.wire.reading import GATE_ROOTS, Reading, flag_of, int_of, line_in, mappings, scalars, text_of, texts_of
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
-_RUNNERS = ("command", "python", "recorded")
+_RUNNERS = ("command", "python", "recorded", "survey")
 _EXTRAS = ("base_url", "temperature", "max_tokens", "tools")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_NAMED = re.compile(r"\{\{\s*(settings|inputs)\b")
 _CODE = re.compile(r"[A-Z][A-Z0-9_]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -43,6 +44,8 @@ class Agents:
             prompt=self._reading.prompt(node) or self._reading.default_prompt(name, line),
             model=text_of(node, "model", "auto"),
             command=_command(node),
+            command_line=self._command_line(node),
+            or_model=bool(_command_template(node)) and node.get("model") is not None,
             python=self._python(node),
             recorded=self._recorded(name, node),
             remit=text_of(node, "remit"),
@@ -57,7 +60,10 @@ class Agents:
             line=line,
         )
 
-    def _kind(self, name: str, node: Mapping) -> Literal["model", "command", "python", "recorded"]:
+    def _command_line(self, node: Mapping) -> str:
+        return self._reading.template(node, "command") if _command_template(node) else ""
+
+    def _kind(self, name: str, node: Mapping) -> Literal["model", "command", "python", "recorded", "survey"]:
         given = [key for key in _RUNNERS if node.get(key) is not None and not _is_false(node.get(key))]
         if len(given) > 1:
             message = f"agent '{shown(name)}' has {' and '.join(given)}"
@@ -69,6 +75,8 @@ class Agents:
                 return "python"
             case ["recorded"]:
                 return "recorded"
+            case ["survey"]:
+                return "survey"
             case _:
                 return "model"
 
@@ -133,8 +141,16 @@ class Agents:
         return code
 
 
+def _command_template(node: Mapping) -> str:
+    """A command that the settings or inputs of the run name. Other braces are the shell's business."""
+    text = text_of(node, "command")
+    return text if _NAMED.search(text) else ""
+
+
 def _command(node: Mapping) -> tuple[str, ...]:
     command = node.get("command")
+    if _command_template(node):
+        return ()
     if isinstance(command, Scalar):
         return ("sh", "-c", str(command.value))
     return texts_of(node, "command")

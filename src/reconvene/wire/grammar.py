@@ -22,12 +22,13 @@ from reconvene.wire.shapes import (
     one_of,
 )
 
-INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder")
+INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder", "project")
 SETTING_TYPES = ("text", "number", "bool", "json")
 FIELD_TYPES = ("text", "number", "choice", "confirm", "agents", "item")
 REMARKS = ("none", "optional", "required")
 MISSING = ("ask", "go_on")
 STATUSES = ("completed", "failed", "aborted")
+PLACES = ("private", "project", "project.read")
 SEED_ACTIONS = ("continue", "repeat_phase", "skip_phases", "abort")
 RULE_ACTIONS = ("retry", "retry_phase", "spawn_additional", "escalate", "ask", "continue", "again", "abort")
 
@@ -44,6 +45,7 @@ _STEP = {
     "reads": Key(_WORDS, "what the agents are shown: values, inputs.NAME, files, own.full, all.summary, …"),
     "writes": Key(_WORDS, "files the agents must write"),
     "output": Key(one_of(Text(), Table("output")), "the name of the value that holds what the agents return"),
+    "place": Key(Word(PLACES), "where the agents work: a private folder, or a worktree of the person's project"),
     "missing": Key(Word(MISSING), "when every agent of the step failed: ask (default), or go_on without"),
 }
 
@@ -75,7 +77,8 @@ TABLES: dict[str, dict[str, Key]] = {
     "setting": {
         "type": Key(Word(SETTING_TYPES), "what kind of value; default text"),
         "default": Key(Anything(), "the value; for types other than text, a string is an expression over inputs"),
-        "expr": Key(_EXPRESSION, "an expression over inputs"),
+        "expr": Key(_EXPRESSION, "an expression over inputs, machine and the settings before it"),
+        "env": Key(Text(), "an environment variable that stands before the default"),
         "description": Key(Text(), "one line for people"),
     },
     "limits": {
@@ -90,9 +93,10 @@ TABLES: dict[str, dict[str, Key]] = {
     "agent": {
         "prompt": Key(Text(), "the role's prompt: text, or a file beside the workflow; default prompts/NAME.md"),
         "model": Key(Text(), "the model, as provider:name; default auto"),
-        "command": Key(_SOME_WORDS, "a program that gets the prompt on stdin"),
+        "command": Key(_SOME_WORDS, 'a program that gets the prompt on stdin, or "{{ settings.NAME }}"'),
         "python": Key(Text(), "package.module:function"),
         "recorded": Key(one_of(Flag(), Text()), "replay recorded/NAME.yaml"),
+        "survey": Key(Word(("project",)), "look through the person's project; no model is asked"),
         "remit": Key(Text(), "what the agent is responsible for; remarks are routed by it"),
         "always": Key(Flag(), "part of every extra round, whomever the remarks affect"),
         "contract": Key(_CONTRACT, "JSON Schema of the output, or a .json or .yaml file with it"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from reconvene.core.workflow import Input, Limits, Setting
 from reconvene.wire.places import Roster
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import SETTING_ROOTS, Reading, entries, flag_of, int_of, line_in, text_of
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def read_inputs(reading: Reading, root: Mapping) -> dict[str, Input]:
@@ -39,17 +43,31 @@ def _setting(reading: Reading, name: str, node: Mapping) -> Setting:
     default = node.get("default")
     kind = text_of(node, "type") or _kind_of(default)
     about = text_of(node, "description")
+    variable = _variable(reading, node)
     if node.get("expr") is not None:
         if default is not None:
             message = f"setting '{shown(name)}' has both 'default' and 'expr'"
             reading.problems.add(node.line_of("expr"), message, "keep one of them")
-        return Setting(type=kind, expr=reading.expression(node, "expr", SETTING_ROOTS), description=about)
+        expr = reading.expression(node, "expr", SETTING_ROOTS)
+        return Setting(type=kind, expr=expr, description=about, env=variable)
+    if variable and not node.wrote("default"):
+        return Setting(type=kind, default="" if kind == "text" else None, description=about, env=variable)
     if not node.wrote("default"):
         reading.problems.add(node.line, f"setting '{shown(name)}' needs 'default'", "or an expression over inputs")
         return Setting(type=kind, description=about)
     if kind != "text" and isinstance(default, Scalar) and isinstance(default.value, str):
-        return Setting(type=kind, expr=reading.source(default, "'default'", SETTING_ROOTS), description=about)
-    return Setting(type=kind, default=_constant(reading, node, kind), description=about)
+        expr = reading.source(default, "'default'", SETTING_ROOTS)
+        return Setting(type=kind, expr=expr, description=about, env=variable)
+    return Setting(type=kind, default=_constant(reading, node, kind), description=about, env=variable)
+
+
+def _variable(reading: Reading, node: Mapping) -> str:
+    name = text_of(node, "env")
+    if name and not _VARIABLE.fullmatch(name):
+        message = f"'env': '{shown(name)}' is not the name of an environment variable"
+        reading.problems.add(node.line_of("env"), message, "such as RECONVENE_CODER")
+        return ""
+    return name
 
 
 def _constant(reading: Reading, node: Mapping, kind: str) -> object:
@@ -60,6 +78,7 @@ def _constant(reading: Reading, node: Mapping, kind: str) -> object:
     value = plain(default)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     wrong = {"number": not number, "bool": not isinstance(value, bool), "text": not isinstance(value, str)}
+    wrong["project"] = wrong["text"]
     if value is not None and wrong.get(kind, False):
         hint = "put it in quotes" if kind == "text" and isinstance(default, Scalar) else f"the type says {kind}"
         reading.problems.add(default.line, f"'default' must be of type {kind}", hint)

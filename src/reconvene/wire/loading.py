@@ -64,6 +64,11 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
     inputs = read_inputs(reading, root)
     declared = written.get("inputs")
     values.check_reads([*inputs, *(declared.entries if isinstance(declared, Mapping) else ())])
+    roles = agents.read()
+    for role in roles.values():
+        if role.kind == "survey":
+            values.needs_project(role.line, f"agent '{role.name}': survey")
+    values.check_project(inputs)
     files, templates = _files(reading, root)
     return Workflow(
         name=_name(reading, root),
@@ -75,7 +80,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         inputs=inputs,
         settings=read_settings(reading, root),
         limits=read_limits(reading, root, roster),
-        agents=agents.read(),
+        agents=roles,
         groups=roster.groups,
         files=files,
         templates=templates,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from reconvene.core.workflow import Each, Phase, Step, Track
 from reconvene.wire.checkpoints import Checkpoints
@@ -14,7 +15,7 @@ from reconvene.wire.reading import Reading, mappings, scalars, text_of
 from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
-_SHORT = ("agents", "prompt", "revise", "reads", "writes", "output", "missing")
+_SHORT = ("agents", "prompt", "revise", "reads", "writes", "output", "missing", "place")
 _NAME = re.compile(r"[\w-]+")
 
 
@@ -123,8 +124,21 @@ class Phases:
             output_file=self._reading.path(file, "'file'") if isinstance(file, Scalar) else "",
             schema=self._reading.contract(detail, "schema"),
             line=node.line,
+            place=self._place(node),
             missing="go_on" if text_of(node, "missing") == "go_on" else "ask",
         )
+
+    def _place(self, node: Mapping) -> Literal["", "project", "project.read"]:
+        match text_of(node, "place"):
+            case "project" | "project.read" as place:
+                line = node.line_of("place")
+                self._values.needs_project(line, f"place: {place}")
+                if node.get("writes") is not None:
+                    message = f"'writes' is for files of the run, and 'place: {place}' is not among them"
+                    self._reading.problems.add(node.line_of("writes"), message, "remove one of the two")
+                return place
+            case _:
+                return ""
 
     def _output_name(self, name: str, line: int, here: Place) -> None:
         if "." in name:

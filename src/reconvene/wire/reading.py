@@ -22,17 +22,19 @@ ROOTS = frozenset(
         "phase",
         "round",
         "item",
+        "items",
         "up",
         "groups",
         "feedback",
         "drafts",
         "attempts",
         "rollbacks",
+        "project",
     }
 )
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
-SETTING_ROOTS = frozenset({"inputs"})
+SETTING_ROOTS = frozenset({"inputs", "settings", "machine"})
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _FILE = re.compile(r"\S+\.(md|txt|j2)")

@@ -6,9 +6,11 @@ Rule 5 of the language: a name lives in the innermost `each` body that holds all
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from reconvene.core.project import READ_WORDS as PROJECT_WORDS
 from reconvene.core.scope import ENGINE_NAMES
+from reconvene.core.workflow import Input
 from reconvene.wire.places import Place
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading
@@ -30,6 +32,7 @@ READ_WORDS = (
     "files",
     "values",
     "conversation",
+    *PROJECT_WORDS,
 )
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _LOOKS_LIKE_FILE = re.compile(r".*/.*|.*\.\w+", re.DOTALL)
@@ -40,6 +43,7 @@ class Values:
         self._reading = reading
         self._homes: dict[str, tuple[str, ...]] = {}
         self._reads: list[Scalar] = []
+        self._places: list[tuple[int, str]] = []  # line and words of whatever needs a project
 
     def written(self, path: str, line: int, what: str, here: Place) -> str:
         """Notes a writer. `path` may lead into the value; its root is the name. Returns it if it may be written."""
@@ -70,6 +74,21 @@ class Values:
         for node in self._reads:
             self._check_read(node, str(node.value), inputs)
 
+    def needs_project(self, line: int, what: str) -> None:
+        """Notes what makes sense only with an input of type project."""
+        self._places.append((line, what))
+
+    def check_project(self, inputs: Mapping[str, Input]) -> None:
+        named = [name for name, spec in inputs.items() if spec.type == "project"]
+        if len(named) > 1:
+            self._reading.problems.add(0, f"the inputs {' and '.join(named)} are both projects", "a run has one")
+        if named:
+            return
+        words = [(node.line, f"reads: '{node.value}'") for node in self._reads if node.value in PROJECT_WORDS]
+        for line, what in [*self._places, *words]:
+            hint = "add to inputs: project: {type: project, default: .}"
+            self._reading.problems.add(line, f"{what} needs an input of type project", hint)
+
     def _check_read(self, node: Scalar, text: str, inputs: Collection[str]) -> None:
         root, dot, rest = text.partition(".")
         if text in READ_WORDS or text in self._homes:
@@ -79,6 +98,8 @@ class Values:
                 self._unknown(node, f"reads: there is no input '{shown(rest)}'", rest, inputs)
         elif root in ("own", "all", "round"):
             self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, READ_WORDS[:6])
+        elif root == "project" and dot and "/" not in text:
+            self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, PROJECT_WORDS)
         elif root in ("settings", "context", "phase", "item", "up", "groups") and dot and "/" not in text:
             hint = "name the value itself; prompts can use {{" + shown(text) + "}}"
             self._reading.problems.add(node.line, f"reads: '{shown(text)}' is not something to read", hint)

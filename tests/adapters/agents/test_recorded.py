@@ -47,6 +47,7 @@ def play(
     schema: object = None,
     heard: list[Progress] | None = None,
     speed: str = "0",
+    prompt: str = "Go.",
     writes: tuple[str, ...] = (),
 ) -> Answer:
     options = {} if recording is None else {"recording": recording}
@@ -55,7 +56,7 @@ def play(
         {"id": f"FB-{n}", "kind": "correction", "text": text, "target": ""} for n, text in enumerate(remarks, 1)
     )
     assignment = Assignment(
-        "r", "R1/0/analyst", attempt, agent, "Go.", {"n.md": b"limit 7"}, writes, schema, round, phase, said
+        "r", "R1/0/analyst", attempt, agent, prompt, {"n.md": b"limit 7"}, writes, schema, round, phase, said
     )
     agents = Agents("/nowhere", {"RECONVENE_DEMO_SPEED": speed})
     return asyncio.run(agents.run(assignment, (heard if heard is not None else []).append))
@@ -182,6 +183,12 @@ def test_figures_are_read_as_people_write_them() -> None:
     assert last_stated("yes|no", ["yes", "NO"]) == "NO"
     assert stated_number("x", [], default=4) == 4
     assert asserted("Nothing denied, 5.5 and 1,000.") == "Nothing denied, 5.5 and 1,000."
+
+
+def test_an_entry_may_depend_on_the_prompt() -> None:
+    recording = [{"prompt": "item 'b2'", "says": "the second"}, {"says": "any other"}]
+    assert play(recording=recording, prompt="This is about item 'b2' of batches.").text == "the second"
+    assert play(recording=recording, prompt="This is about item 'b1' of batches.").text == "any other"
 
 
 def test_where_one_file_is_asked_for_and_none_is_recorded_what_is_said_is_that_file() -> None:

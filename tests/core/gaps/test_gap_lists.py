@@ -178,7 +178,8 @@ def test_the_same_words_in_two_areas_are_for_the_person_to_judge():
 
 def test_nearly_the_same_is_shown_never_merged():
     value = begun(
-        "- GAP-A-001: Retry limit of failed uploads is undefined\n- GAP-A-002: The retry limit for failed uploads is not defined\n"
+        "- GAP-A-001: Retry limit of failed uploads is undefined\n"
+        "- GAP-A-002: The retry limit for failed uploads is not defined\n"
         "- GAP-A-003: Retry limit of 5 failed uploads is undefined\n"
     )
     assert value["open"] == 3
@@ -197,7 +198,8 @@ def test_a_quote_or_a_line_number_leads_back_to_the_specification():
 
 def test_gaps_that_wait_in_a_circle_are_noticed():
     value = begun(
-        "- GAP-A-001: x one. Blocked by: GAP-A-002\n- GAP-A-002: y two (depends on GAP-A-001)\n- GAP-A-003: z (blocked by GAP-A-001)\n"
+        "- GAP-A-001: x one. Blocked by: GAP-A-002\n"
+        "- GAP-A-002: y two (depends on GAP-A-001)\n- GAP-A-003: z (blocked by GAP-A-001)\n"
     )
     assert [one["gap"] for one in value["errors"] if one["code"] == "CIRCLE"] == ["GAP-A-001", "GAP-A-002"]
 

@@ -127,7 +127,7 @@ def test_a_split_closes_the_parent_and_its_parts_are_new_and_name_it():
 
 
 def test_a_new_gap_that_is_part_of_another_splits_it():
-    value = after(proposals(solution("GAP-FLOW-002", new=["GAP-FLOW-010: Refused at sea (part of GAP-FLOW-001)"])))
+    value = after(proposals(solution("GAP-FLOW-002", new=["GAP-FLOW-010: Refused at sea (split from GAP-FLOW-001)"])))
     assert states(value)["GAP-FLOW-001"] == "split"
     assert gap(value, "GAP-FLOW-010")["parent"] == "GAP-FLOW-001"
 
@@ -182,3 +182,28 @@ def test_a_silent_engineer_is_empty_and_asked_by_name():
     value = after("I have nothing to propose this time, sorry about that.")
     assert value["engineer_empty"] is True
     assert value["assign"].startswith("Address GAP-FLOW-001 (Nobody says what happens when a parcel is refused);")
+
+
+def test_a_split_into_gaps_that_exist_already_is_none():
+    value = after(proposals(solution("GAP-FLOW-001", more="\n**Split into:** GAP-FLOW-002, GAP-FLOW-003\n")))
+    assert states(value)["GAP-FLOW-001"] == "proposed"
+    assert value["total"] == 5
+
+
+def test_a_heading_that_only_sounds_like_a_split_or_an_id_is_neither():
+    text = solution(
+        "GAP-FLOW-001", "One queue.\n\n### Split brain\n\n- two depots answer\n\n### UTF-8: encoding\n\nAlways."
+    )
+    value = after(proposals(text, "## SHA-256: why\n\nBecause.\n"))
+    assert (value["total"], states(value)["GAP-FLOW-001"], codes(value)) == (5, "proposed", [])
+
+
+def test_being_part_of_something_is_not_a_split():
+    value = after(proposals(solution("GAP-FLOW-002", new=["GAP-FLOW-010: Lost at sea, part of GAP-FLOW-001 in a way"])))
+    assert states(value)["GAP-FLOW-001"] == "open"
+
+
+def test_a_number_given_out_never_meets_another_gaps():
+    value = begun("- GAP-01-002: One thing\n- GAP-1-001: Another matter\n")
+    value = after(proposals(solution("GAP-1-001", new=["Who pays the bill?"])), value)
+    assert list(states(value)) == ["GAP-01-002", "GAP-1-001", "GAP-1-003"]

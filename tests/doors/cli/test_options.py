@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.doors.cli.options import CheckpointShape, example, fields_of, match_option, read_fields
+from reconvene.doors.cli.options import CheckpointShape, example, fields_of, listed, match_option, on_offer, read_fields
 from reconvene.errors import Refused, UserError
 
 CHECKPOINT: CheckpointShape = {
@@ -92,3 +92,17 @@ def test_the_example_command_takes_the_recommended_option_with_all_it_needs() ->
 def test_the_example_command_never_proposes_what_is_not_available() -> None:
     plain: CheckpointShape = {"id": "C1", "options": CHECKPOINT["options"][:1] + CHECKPOINT["options"][2:3]}
     assert example(plain, "x-1") == ["decide", "x-1", "--option", "Again"]
+
+
+def test_what_is_not_on_offer_is_neither_listed_nor_numbered() -> None:
+    hidden: CheckpointShape = {
+        "id": "C1",
+        "options": [
+            {"label": "Force it", "available": False, "offered": False, "why_not": "not offered here"},
+            {"label": "Go on"},
+            {"label": "Accept", "available": False, "why_not": "a question is open"},
+        ],
+    }
+    assert listed(on_offer(hidden["options"])) == ["1. Go on", "2. Accept (not available: a question is open)"]
+    assert match_option(hidden, "1")["label"] == "Go on"
+    assert match_option(hidden, "force")["label"] == "Force it", "named, it is refused with the reason"

@@ -100,3 +100,10 @@ def test_prose_is_broken_between_words_and_what_is_laid_out_stays(monkeypatch: p
 @given(st.text(alphabet=st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"))))
 def test_breaking_lines_loses_no_word(text: str) -> None:
     assert wrapped(text).split() == text.split()
+
+
+def test_a_line_that_ends_with_two_blanks_ends_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert wrapped("Round 1 of max 10  \nOpen: 3  \nand this\nis prose\n\nend") == (
+        "Round 1 of max 10\nOpen: 3\nand this is prose\n\nend"
+    )

@@ -51,6 +51,9 @@ class Agents:
                 from reconvene.adapters.agents import recorded
 
                 return await recorded.run(assignment, listener, self._environ)
+            case "survey":
+                problem = f"{assignment.agent.name} surveys a project, and this run was given none."
+                raise AgentError(problem, hint="Start a run with --input project=FOLDER.", retryable=False)
             case kind:
                 assert_never(kind)
 

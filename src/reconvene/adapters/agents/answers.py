@@ -30,11 +30,12 @@ class ReplyError(AgentError):
         hint: str = "",
         retryable: bool = True,
         wait: float = 0.0,
+        said: str = "",
         usage: Usage | None = None,
         request: bytes = b"",
         reply: bytes = b"",
     ) -> None:
-        super().__init__(message, hint=hint, retryable=retryable, wait=wait)
+        super().__init__(message, hint=hint, retryable=retryable, wait=wait, said=said)
         self.usage = usage or Usage()
         self.request = request
         self.reply = reply
@@ -52,14 +53,15 @@ def parse_value(schema: object, text: str) -> object:
     try:
         value = replies.extract_json(text)
     except ValueError as error:
-        raise AgentError(f"The reply should be JSON, but {error}.") from None
+        raise AgentError(f"The reply should be JSON, but {error}.", said=text) from None
     return check_value(schema, value)
 
 
 def check_value(schema: object, value: object) -> object:
     problems = replies.validate(schema, value)
     if problems:
-        raise AgentError("The reply does not fit its output contract: " + "; ".join(problems) + ".")
+        message = "The reply does not fit its output contract: " + "; ".join(problems) + "."
+        raise AgentError(message, said=as_json(value))
     return value
 
 

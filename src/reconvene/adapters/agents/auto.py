@@ -7,6 +7,7 @@ Imports no model library: it only looks whether one is there.
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -50,6 +51,19 @@ _PROVIDERS = (
 
 # each reads its prompt from stdin and prints the answer
 _COMMANDS: tuple[tuple[str, ...], ...] = (("claude", "-p"), ("codex", "exec", "-"), ("gemini", "-p", ""))
+
+# the same, allowed to change the files of the folder they are started in
+_CODERS: tuple[tuple[str, ...], ...] = (
+    ("claude", "-p", "--permission-mode", "acceptEdits"),
+    ("codex", "exec", "--sandbox", "workspace-write", "-"),
+    ("gemini", "--approval-mode", "auto_edit", "-p", ""),
+)
+
+
+def coder(environ: Mapping[str, str], which: Which | None = None) -> str:
+    """The command line of an installed coding agent, "" where there is none."""
+    which = which or _finder(environ)
+    return next((shlex.join(command) for command in _CODERS if which(command[0])), "")
 
 
 def probe_ollama(base_url: str) -> list[str] | None:

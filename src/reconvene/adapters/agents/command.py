@@ -27,6 +27,8 @@ async def run(
     assignment: Assignment, listener: Listener, scratch: str, environ: Mapping[str, str], *, as_model: bool = False
 ) -> Answer:
     """One attempt. `as_model`: the command stands in for a model, so files may come as blocks inside its reply."""
+    if assignment.folder:  # kept, filled and read back by whoever lends it
+        return await _work(assignment, listener, assignment.folder, environ, as_model)
     # made and removed without a pause in between, so that no cancellation can leave the folder behind
     root = folder.make(scratch, assignment)
     try:
@@ -66,11 +68,18 @@ async def _work(
     reply = redact(outcome.stdout, environ)
     try:
         _check_outcome(assignment, outcome, environ)
-        taken = await asyncio.to_thread(folder.collect, root, assignment)
+        lent = bool(assignment.folder)
+        taken = Taken({}, ()) if lent else await asyncio.to_thread(folder.collect, root, assignment)
         read = _read(assignment, outcome.stdout.decode("utf-8", "replace"), taken, as_model)
     except AgentError as error:
         raise ReplyError(
-            error.message, hint=error.hint, retryable=error.retryable, usage=usage, request=request, reply=reply
+            error.message,
+            hint=error.hint,
+            retryable=error.retryable,
+            said=redact_text(error.said, environ),
+            usage=usage,
+            request=request,
+            reply=reply,
         ) from error
     return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, request, reply)
 

@@ -10,7 +10,7 @@ facts:                                   # figures, settled in this order
   ebitda:  {calc: "facts.revenue * 0.25"}            # a JavaScript expression over facts, round, phase, agent
   leverage: {calc: "facts.debt / facts.ebitda"}
 entries:
-  - when: {phase: draft, round: 1}       # also agent, attempt, remark (a regular expression); round: 2 | [2, 3] | 2+
+  - when: {phase: draft, round: 1}       # also agent, attempt; remark, prompt (regular expressions); round: 2 | 2+
     says: |                              # a template: facts, phase, round, agent, attempt, remarks, files (names)
       Leverage is {{ facts.leverage | round(1) }}x{% if facts.leverage > 3 %}, too high{% endif %}.
     files: {plan.md: "# Plan for {{ facts.revenue }}"}
@@ -41,7 +41,7 @@ from reconvene.core.events import Usage
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener, Progress
 
-_CONDITIONS = ("agent", "phase", "round", "attempt", "remark")
+_CONDITIONS = ("agent", "phase", "round", "attempt", "remark", "prompt")
 _STEPS = 20  # how often pretended work reports progress
 
 
@@ -130,7 +130,9 @@ def _holds(name: str, wanted: object, assignment: Assignment) -> bool:
         case "attempt":
             return _counted(wanted, assignment.attempt)
         case "remark":
-            return _any_remark(str(wanted), assignment)
+            return _any_matches(str(wanted), _texts("remarks", assignment), assignment)
+        case "prompt":
+            return _any_matches(str(wanted), [assignment.prompt], assignment)
         case _:
             raise _bad(assignment, f"`when` does not know {name!r} (it knows {', '.join(_CONDITIONS)})")
 
@@ -148,12 +150,12 @@ def _counted(wanted: object, actual: int) -> bool:
     return text == str(actual)
 
 
-def _any_remark(pattern: str, assignment: Assignment) -> bool:
+def _any_matches(pattern: str, texts: list[str], assignment: Assignment) -> bool:
     try:
         compiled = re.compile(pattern, re.IGNORECASE)
     except re.error as error:
         raise _bad(assignment, f"{pattern!r} is not a regular expression: {error}") from None
-    return any(compiled.search(remark.get("text", "")) for remark in assignment.remarks)
+    return any(compiled.search(text) for text in texts)
 
 
 # --- what it answers

@@ -10,7 +10,7 @@ import msgspec
 
 from reconvene.core.gaps.book import Book, Choice, Conflict, Gap, Issue, Kind, Said, is_open
 from reconvene.core.gaps.markdown import clip
-from reconvene.core.gaps.proposals import Answer, Proposals
+from reconvene.core.gaps.outputs import Answer, Proposals
 from reconvene.core.gaps.rounds import ENGINEER, file_of, place
 from reconvene.core.gaps.vocabulary import GRAVE
 
@@ -19,7 +19,10 @@ ENGINEERS, REVIEWERS = "A: the engineer's way", "B: the reviewer's way"
 
 
 def find_conflicts(book: Book, output: Proposals | None, round: int) -> None:
-    """Issues and conflicts as they stand after this round's outputs so far."""
+    """Issues and conflicts after the engineer's output; without one, what is left of those there were.
+
+    Asked before the review is taken in (it may raise the same issue again) and after it (it may close the gap).
+    """
     kept: dict[str, Conflict] = {}
     for issue in list(book.issues.values()):
         gap = book.gaps.get(issue.gap)

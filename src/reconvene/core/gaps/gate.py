@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from reconvene.core.gaps.book import Book, is_open
 from reconvene.core.gaps.endings import waiting
+from reconvene.core.gaps.found import Found
 from reconvene.core.gaps.ledger import Ledger
 from reconvene.core.gaps.likeness import normal
-from reconvene.core.gaps.lists import Found, gaps_listed, says_none
+from reconvene.core.gaps.lists import gaps_listed, says_none
 from reconvene.core.gaps.markdown import clip
-from reconvene.core.gaps.names import canonical
-from reconvene.core.gaps.proposals import Proposals, proposals_in
-from reconvene.core.gaps.review import Review, review_in
+from reconvene.core.gaps.names import GAP, canonical
+from reconvene.core.gaps.outputs import Proposals, Review
+from reconvene.core.gaps.proposals import proposals_in
+from reconvene.core.gaps.review import review_in
 from reconvene.core.gaps.rounds import approves_all, takes_up
 from reconvene.core.gaps.view import assign, focus_of
 
+_NAMED = 10  # unknown ids that one message names
 _A_WORD = 25  # words that are no review, whatever they say
 
 
@@ -60,9 +63,9 @@ def _introduced(output: Proposals) -> list[Found]:
 
 
 def _unknown(ledger: Ledger, output: Proposals, introduced: set[str]) -> str:
-    wrong = []
+    wrong: list[str] = []
     for one in output.resolutions:
-        if one.gap and ledger.find(one.gap) is None and canonical(one.gap) not in introduced:
+        if len(wrong) < _NAMED and one.gap and ledger.find(one.gap) is None and canonical(one.gap) not in introduced:
             near = ledger.unknown(one.gap, one.title)
             wrong.append(f"{one.gap} (did you mean {near}?)" if near else one.gap)
     if not wrong:
@@ -98,6 +101,7 @@ def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> str:
     if not still or still == {gap.id for gap in waiting(book)}:
         return ""  # nothing to do, or nothing that the engineer could do
     found = [ledger.find(one.gap) if one.gap else ledger.titled(one.title) for one in output.resolutions]
+    found += [ledger.find(book.issues[one.issue].gap) for one in output.answers if one.issue in book.issues]
     if any(gap is not None and is_open(gap) for gap in found):
         return ""
     asked = assign(book, focus_of(book))
@@ -161,10 +165,12 @@ def _unjudged(output: Review, listed: str) -> str:
 def _misnamed(book: Book, output: Review, engineer: Proposals) -> str:
     ledger = Ledger(book, 0)
     introduced = {canonical(new.id) for new in (*_introduced(engineer), *output.new) if new.id}
-    wrong = []
+    wrong: list[str] = []
     for judged in output.verdicts:
-        if ledger.find(judged.gap) is None and canonical(judged.gap) not in introduced:
+        if len(wrong) < _NAMED and ledger.find(judged.gap) is None and canonical(judged.gap) not in introduced:
             near = ledger.unknown(judged.gap)
+            if not near and not GAP.match(judged.gap):
+                continue  # "SHA-256 - APPROVED" judges something else
             wrong.append(f"{judged.gap} (did you mean {near}?)" if near else judged.gap)
     if not wrong:
         return ""

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from reconvene.core.gaps.book import TITLE, Book, Gap, Merge, Moved, Similar, is_open
+from reconvene.core.gaps.found import Found
 from reconvene.core.gaps.likeness import Titles, normal
-from reconvene.core.gaps.lists import Found
 from reconvene.core.gaps.markdown import at_lines, clip
 from reconvene.core.gaps.names import Counter, area_in, canonical, nearest, tidy
 from reconvene.core.gaps.vocabulary import ORDER, Severity, State

@@ -9,9 +9,9 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-# Every repetition is bounded and separated by a hyphen: linear on any text.
+# Every repetition is bounded and separated by a hyphen: linear on any text. Three digits end it: 001-007 is a range.
 GAP = re.compile(
-    r"(?<![A-Za-z0-9_-])GAP(?:-[A-Za-z0-9]{1,24}){0,5}?-\d{1,6}(?:\.\d{1,3}|-?[A-Za-z](?![A-Za-z0-9]))?(?![A-Za-z0-9])",
+    r"(?<![A-Za-z0-9_-])GAP(?:-(?!\d{3})[A-Za-z0-9]{1,24}){0,5}-\d{1,6}(?:\.\d{1,3}|-?[A-Za-z](?![A-Za-z0-9]))?(?![A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
 ISSUE = re.compile(r"(?<![A-Za-z0-9_-])ISSUE-(?:R(\d{1,4})-)?(\d{1,6})(?![A-Za-z0-9])", re.IGNORECASE | re.ASCII)

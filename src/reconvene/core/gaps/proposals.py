@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
 
+from reconvene.core.gaps.answers import EMPTY, answer_of
 from reconvene.core.gaps.book import TEXT, TITLE
+from reconvene.core.gaps.found import Found, id_first, with_blocker
 from reconvene.core.gaps.likeness import digest
-from reconvene.core.gaps.lists import Found, as_json, gap_of_json, id_first, listed_below, with_blocker
+from reconvene.core.gaps.lists import listed_below
 from reconvene.core.gaps.markdown import (
     Line,
     Section,
@@ -26,52 +27,15 @@ from reconvene.core.gaps.markdown import (
     span,
     trimmed,
 )
-from reconvene.core.gaps.names import ISSUE, gaps_in, issue_named, issues_in
-
-Position = Literal["AGREE", "DISAGREE", "PARTIAL", "UNCLEAR"]
-
-
-class Resolution(NamedTuple):
-    gap: str  # as written; "" when the heading names none
-    title: str
-    lines: str
-    digest: str
-    quote: str
-    confidence: str = ""
-    question: str = ""
-    blocked_by: tuple[str, ...] = ()
-    new: tuple[Found, ...] = ()
-    parts: tuple[Found, ...] = ()  # a split
-    body: str = ""  # without examples
-
-
-class Answer(NamedTuple):
-    issue: str
-    position: Position
-    rationale: str
-    alternative: str
-    lines: str
-
-
-class Proposals(NamedTuple):
-    resolutions: tuple[Resolution, ...] = ()
-    answers: tuple[Answer, ...] = ()
-    new: tuple[Found, ...] = ()  # outside any solution
-    named_new: tuple[tuple[str, str], ...] = ()  # (gap, new gap) of the closing table
-    issues: frozenset[str] = frozenset()  # cited anywhere outside examples
-    gaps: frozenset[str] = frozenset()
-    said: str = ""  # all prose, for a look at what it takes up
-
-    @property
-    def idle(self) -> bool:
-        return not (self.resolutions or self.answers or self.new)
-
+from reconvene.core.gaps.names import GAP, ISSUE, gaps_in, issue_named, issues_in
+from reconvene.core.gaps.objects import as_json, proposals_of
+from reconvene.core.gaps.outputs import Answer, Proposals, Resolution
 
 _RESOLUTION = re.compile(
     r"(?:gap )?(?:resolutions?|proposals?|solutions?|fix)(?: (?:for|of|to))?\s*[:—–-]\s*|resolving ", re.IGNORECASE
 )
 _NEW = re.compile(r"(?:new|further|additional) gaps?\b", re.IGNORECASE)
-_SPLIT = re.compile(r"split\b|sub-?gaps?\b", re.IGNORECASE)
+_SPLIT = re.compile(r"(?:proposed )?(?:split(?: into\b.*)?|sub-?gaps?)[: ]*$", re.IGNORECASE)
 _RESPONSE = re.compile(r"(?:response|reply|answer|re)\b[^\w]*(?:to\b)?[^\w]*", re.IGNORECASE)
 _KEYS = frozenset(
     """gap;confidence;status;resolution status;blocked by;blocked on;waiting for;waits for;depends on;needs decision;
@@ -81,15 +45,11 @@ _KEYS = frozenset(
     .replace("    ", "")
     .split(";")
 )
-_DISAGREE = re.compile(r"(?:strongly |respectfully )?(?:disagree|reject|object|declin|dispute)", re.IGNORECASE)
-_PARTIAL = re.compile(r"partial|agree in part|partly|mixed|compromise", re.IGNORECASE)
-_AGREE = re.compile(r"(?:fully )?(?:agree|accept|concede|fixed|addressed|adopted|done|changed|yes)\b", re.IGNORECASE)
-_EMPTY = re.compile(r"(?:none|n/?a|no|nothing|-+|—|\[.*\])?\.?$", re.IGNORECASE)
 
 
 def proposals_in(text: str, round: int) -> Proposals:
     if isinstance(value := as_json(text), Mapping):
-        return _from_json(value, text, round)
+        return proposals_of(value, text, round)
     lines = read(text)
     parts = sections(lines)
     said = prose(lines)
@@ -125,7 +85,7 @@ def _solutions(parts: list[Section], listing: list[Section]) -> Iterator[tuple[S
             continue
         marked = _RESOLUTION.match(part.title)
         name, title = id_first(part.title[marked.end() :] if marked else part.title)
-        if not marked and (part.start <= last or not name or ISSUE.match(name)):
+        if not marked and (part.start <= last or not GAP.match(name)):  # "UTF-8: why" is no id of a gap
             continue
         last = max(last, part.end)
         several = marked and title.startswith(("and ", ", ", "& "))
@@ -142,7 +102,7 @@ def _resolution(part: Section, name: str, title: str) -> Resolution:
     if not split and (said := known.get("split into") or known.get("split")):
         split = _split_inline(said)
     blocker = next((known[key] for key in ("blocked by", "blocked on", "waiting for", "waits for") if key in known), "")
-    blocked = with_blocker(Found("", ""), blocker) if blocker and not _EMPTY.match(blocker) else Found("", "")
+    blocked = with_blocker(Found("", ""), blocker) if blocker and not EMPTY.match(blocker) else Found("", "")
     question = next(
         (known[key] for key in ("user decision needed", "decision needed", "needs decision") if key in known), ""
     )
@@ -156,7 +116,7 @@ def _resolution(part: Section, name: str, title: str) -> Resolution:
         digest("\n".join(line.text for line in part.lines)),
         clip(bare(prose(solution.lines if solution else part.lines)), TEXT),
         bare(known.get("confidence", "")).upper().partition(" ")[0][:20],
-        blocked.question or ("" if _EMPTY.match(question) else clip(question, TITLE)),
+        blocked.question or ("" if EMPTY.match(question) else clip(question, TITLE)),
         blocked.blocked_by,
         tuple(new),
         tuple(split),
@@ -203,34 +163,12 @@ def _answers(parts: Sequence[Section], round: int) -> Iterator[Answer]:
         lead = _RESPONSE.match(part.title)
         match = ISSUE.match(part.title, lead.end() if lead else 0) or ISSUE.match(part.title)
         if match:
-            yield _answer(
+            yield answer_of(
                 issue_named(match, round - 1),
                 fields(part.lines),
                 prose(part.lines),
                 span(part.start, _last_filled(part)),
             )
-
-
-def _answer(issue: str, known: Mapping[str, str], body: str, lines: str) -> Answer:
-    said = bare(known.get("engineer position") or known.get("position") or "")
-    alternative = known.get("alternative view") or known.get("alternative") or known.get("middle ground") or ""
-    rationale = known.get("rationale") or known.get("reason") or ("" if known else body)
-    return Answer(
-        issue,
-        _position(said or bare(body)),
-        clip(bare(rationale), TEXT),
-        "" if _EMPTY.match(bare(alternative)) else clip(bare(alternative), TEXT),
-        lines,
-    )
-
-
-def _position(said: str) -> Position:
-    words = re.sub(r"^[^\w]+", "", said)
-    if _PARTIAL.match(words):
-        return "PARTIAL"
-    if _DISAGREE.match(words) or re.match(r"(?:do not|don['’]t) agree", words, re.IGNORECASE):
-        return "DISAGREE"
-    return "AGREE" if _AGREE.match(words) else "UNCLEAR"
 
 
 def _closing_table(lines: list[Line], listing: list[Section]) -> Iterator[tuple[str, str]]:
@@ -240,62 +178,3 @@ def _closing_table(lines: list[Line], listing: list[Section]) -> Iterator[tuple[
         if column and owner and not any(part.start <= row.line <= part.end for part in listing):
             for name in gaps_in(row.cells[column]):
                 yield owner, name
-
-
-def _from_json(value: Mapping[str, object], text: str, round: int) -> Proposals:
-    solved, answers, new = [], [], []
-    for key, items in value.items():
-        for item in items if isinstance(items, list) else []:
-            if "new" in key.lower() and (raised := gap_of_json(item)):
-                new.append(raised)
-            elif isinstance(item, Mapping) and (answer := _answer_of_json(item, round)):
-                answers.append(answer)
-            elif isinstance(item, Mapping) and "new" not in key.lower() and (made := _solution_of_json(item)):
-                solved.append(made)
-    return Proposals(
-        tuple(solved),
-        tuple(answers),
-        tuple(new),
-        (),
-        frozenset(issues_in(text, round - 1)),
-        frozenset(gaps_in(text)),
-        text,
-    )
-
-
-def _texts(item: Mapping[str, object]) -> dict[str, str]:
-    return {str(key).lower().replace("_", " "): one for key, one in item.items() if isinstance(one, str)}
-
-
-def _answer_of_json(item: Mapping[str, object], round: int) -> Answer | None:
-    said = _texts(item)
-    match = ISSUE.search(said.get("issue") or said.get("issue id") or said.get("response to") or "")
-    return _answer(issue_named(match, round - 1), said, said.get("text", ""), "") if match else None
-
-
-def _solution_of_json(item: Mapping[str, object]) -> Resolution | None:
-    said = _texts(item)
-    named = next((said[key] for key in ("gap", "gap id", "id") if said.get(key)), "")
-    name, title = id_first(bare(named))
-    solution = next((said[key] for key in ("proposed solution", "solution", "proposal", "text") if said.get(key)), "")
-    if not name or not solution:
-        return None
-    blocked = with_blocker(Found("", ""), said.get("blocked by", ""))
-    lists = {str(key).lower().replace("_", " "): one for key, one in item.items() if isinstance(one, list)}
-    return Resolution(
-        name,
-        clip(title or said.get("title", ""), TITLE),
-        "",
-        digest(solution),
-        clip(bare(solution), TEXT),
-        said.get("confidence", "").upper()[:20],
-        blocked.question,
-        blocked.blocked_by,
-        tuple(_gaps(lists.get("new gaps introduced") or lists.get("new gaps") or [])),
-        tuple(_gaps(lists.get("split into") or lists.get("split") or [])),
-        "\n".join(said.values()),
-    )
-
-
-def _gaps(items: list[object]) -> Iterator[Found]:
-    return (found for item in items if (found := gap_of_json(item)))

@@ -7,11 +7,11 @@ about that gap): a gap named in passing is not judged. It must not know which ga
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from reconvene.core.gaps.book import TEXT, TITLE
-from reconvene.core.gaps.lists import Found, as_json, gap_of_json, id_first, listed_below
+from reconvene.core.gaps.found import Found, id_first
+from reconvene.core.gaps.lists import listed_below
 from reconvene.core.gaps.markdown import (
     Line,
     Row,
@@ -29,50 +29,16 @@ from reconvene.core.gaps.markdown import (
     span,
 )
 from reconvene.core.gaps.names import ISSUE, gaps_in, issue_named, issues_in
-from reconvene.core.gaps.verdicts import overall, phrase, verdict_in
+from reconvene.core.gaps.objects import as_json, review_of
+from reconvene.core.gaps.outputs import Judged, Raised, Review
+from reconvene.core.gaps.verdicts import OVERALL_KEYS, decided, overall, phrase, verdict_in
 from reconvene.core.gaps.vocabulary import Overall, Severity, Verdict, rating, severity_named
-
-
-class Judged(NamedTuple):
-    gap: str
-    verdict: Verdict
-    note: str
-    line: int
-
-
-class Raised(NamedTuple):
-    """An issue. `id` "" = it has none yet; `gap` "" = it does not say which."""
-
-    id: str
-    gap: str
-    severity: Severity | None
-    title: str
-    text: str
-    lines: str
-
-
-class Review(NamedTuple):
-    verdicts: tuple[Judged, ...] = ()
-    issues: tuple[Raised, ...] = ()
-    new: tuple[Found, ...] = ()
-    checks: tuple[tuple[str, bool], ...] = ()
-    overall: Overall = "NONE"
-    gaps: frozenset[str] = frozenset()  # named anywhere outside examples
-    cited: frozenset[str] = frozenset()  # issues named anywhere outside examples
-    words: int = 0
-    said: str = ""
-
-    @property
-    def empty(self) -> bool:
-        return not (self.verdicts or self.issues or self.new)
-
 
 _NEW = re.compile(r"(?:new|further|additional|missed) gaps?\b", re.IGNORECASE)
 _ISSUES = re.compile(r"(?<!no )(?<!response to )\b(?:issues?|concerns?|problems?)\b(?! found: none)", re.IGNORECASE)
 _CHECKS = re.compile(r"\bchecks?\b|\bchecklist\b|\bchecked\b", re.IGNORECASE)
 _OVERALL = re.compile(r"(?:overall|final|recommendation|conclusion|verdict|decision)\b", re.IGNORECASE)
 _APPROVAL = re.compile(r"review\b.{0,80}[-—–:(]\s*(?:approval|approved?)\b", re.IGNORECASE)
-_OVERALL_KEYS = re.compile(r"(?:overall|final)(?: \w+)?$|recommendation$|verdict$|recommended action$")
 _VERDICT_KEYS = frozenset("verdict status decision assessment result recommendation outcome".split())
 _NOTE_KEYS = re.compile(r"note|comment|suggestion|remark|reason|why|concern")
 _NO_ISSUE = re.compile(r"(?:none|no |nothing|n/?a\b)", re.IGNORECASE)
@@ -80,7 +46,7 @@ _NO_ISSUE = re.compile(r"(?:none|no |nothing|n/?a\b)", re.IGNORECASE)
 
 def review_in(text: str, round: int) -> Review:
     if (value := as_json(text)) is not None:
-        return _from_json(value, text, round)
+        return review_of(value, text, round)
     lines = read(text)
     said = prose(lines)
     walk = _Walk(lines, round)
@@ -90,17 +56,12 @@ def review_in(text: str, round: int) -> Review:
         tuple(walk.issues),
         tuple(walk.new),
         tuple(walk.checks),
-        _decided(walk.overall),
+        decided(walk.overall),
         frozenset(gaps_in(said)),
         frozenset(issues_in(said, round)),
         len(re.findall(r"\w+", said)),
         said,
     )
-
-
-def _decided(said: list[Overall]) -> Overall:
-    """Two overall verdicts that differ are no approval."""
-    return "REVISE" if "REVISE" in said else "APPROVE" if "APPROVE" in said else "NONE"
 
 
 class _Walk:
@@ -272,7 +233,7 @@ class _Walk:
             self._note(gap, pair[1])
         elif pair and gap and pair[0] in ("issue", "problem") and not _NO_ISSUE.match(bare(pair[1])):
             self._raise("", gap, rating(pair[1]).severity, "", bare(pair[1]), str(line.number))
-        elif pair and not gap and _OVERALL_KEYS.match(pair[0]) and (verdict := phrase(pair[1])):
+        elif pair and not gap and OVERALL_KEYS.match(pair[0]) and (verdict := phrase(pair[1])):
             self.overall.append(overall(verdict))
         elif item and self._in(_CHECKS):
             self.checks.append((clip(bare(text), TITLE), True))
@@ -331,62 +292,3 @@ def _untagged(text: str) -> str:
     """Without the leading marks that are kept apart: "(HIGH) GAP-FLOW-001: x" → "x"."""
     rest = rating(id_first(rating(text).rest)[1]).rest
     return rest or text
-
-
-def _from_json(value: object, text: str, round: int) -> Review:
-    source = value if isinstance(value, Mapping) else {"verdicts": value}
-    verdicts, issues, new = [], [], []
-    checks: list[tuple[str, bool]] = []
-    decided: list[Overall] = []
-    for key, inner in source.items():
-        name = str(key).lower()
-        if isinstance(inner, str) and _OVERALL_KEYS.match(name.replace("_", " ")):
-            decided.append(overall(phrase(inner)))
-        for item in inner if isinstance(inner, list) else []:
-            if "new" in name:
-                new += [found] if (found := gap_of_json(item)) else []
-            elif "check" in name:
-                checks.append(
-                    (clip(str(item.get("text", "")) if isinstance(item, Mapping) else str(item), TITLE), True)
-                )
-            elif isinstance(item, Mapping):
-                issues += [issue] if (issue := _issue_of_json(item, name, round)) else []
-                verdicts += [judged] if (judged := _judged_of_json(item)) else []
-    return Review(
-        tuple(verdicts),
-        tuple(issues),
-        tuple(new),
-        tuple(checks),
-        _decided(decided),
-        frozenset(gaps_in(text)),
-        frozenset(issues_in(text, round)),
-        len(re.findall(r"\w+", text)),
-        text,
-    )
-
-
-def _texts(item: Mapping[str, object]) -> dict[str, str]:
-    return {str(key).lower(): value for key, value in item.items() if isinstance(value, str)}
-
-
-def _judged_of_json(item: Mapping[str, object]) -> Judged | None:
-    said = _texts(item)
-    name, _ = id_first(said.get("gap") or said.get("gap_id") or said.get("id") or "")
-    verdict = phrase(said.get("verdict") or said.get("status") or said.get("decision") or "")
-    return Judged(name, verdict, clip(said.get("note", said.get("notes", "")), TEXT), 0) if name and verdict else None
-
-
-def _issue_of_json(item: Mapping[str, object], key: str, round: int) -> Raised | None:
-    said = _texts(item)
-    match = ISSUE.match(said.get("id", said.get("issue", "")))
-    text = said.get("text") or said.get("description") or said.get("concern") or said.get("title") or ""
-    if (match is None and "issue" not in key) or not text:
-        return None
-    gap, _ = id_first(said.get("gap") or said.get("gap_id") or "")
-    name = issue_named(match, round) if match else ""
-    title = said.get("title") or text
-    return Raised(name, gap, severity_named(said.get("severity", "")), clip(title, 80), clip(text, TEXT), "")
-
-
-def checks_said(found: Review) -> Iterator[str]:
-    return (text for text, done in found.checks if done)

@@ -10,16 +10,16 @@ import re
 
 import msgspec
 
-from reconvene.core.gaps.book import Check, Decision, Gap, Issue, Proposal, is_open
+from reconvene.core.gaps.book import Book, Check, Decision, Gap, Issue, Proposal, is_open
+from reconvene.core.gaps.found import Found
 from reconvene.core.gaps.ledger import Ledger, Origin
-from reconvene.core.gaps.lists import Found
 from reconvene.core.gaps.markdown import at_lines, clip
-from reconvene.core.gaps.names import Counter, canonical
-from reconvene.core.gaps.proposals import Proposals, Resolution
-from reconvene.core.gaps.review import Judged, Raised, Review
+from reconvene.core.gaps.names import ANY_ID, GAP, Counter, canonical
+from reconvene.core.gaps.outputs import Judged, Proposals, Raised, Resolution, Review
 from reconvene.core.gaps.verdicts import strictest
 from reconvene.core.gaps.vocabulary import GRAVE
 
+_GUESSES = 40  # a text full of unknown ids is not worth more guesses at what was meant
 ENGINEER = "engineer"
 REVIEWER = "reviewer"
 _RULED = re.compile(
@@ -85,7 +85,10 @@ def _meant(ledger: Ledger, resolution: Resolution) -> Gap | None:
 
 
 def _not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
-    near = ledger.unknown(name, title)
+    told = sum(one.code == "UNKNOWN_GAP" for one in ledger.book.errors)
+    near = ledger.unknown(name, title) if told < _GUESSES else ""
+    if not near and ANY_ID.fullmatch(name) and not GAP.match(name):
+        return  # "SHA-256 - APPROVED" judges something else
     meant = f"; {near} was probably meant" if near else ""
     ledger.book.notice(ledger.round, "UNKNOWN_GAP", f"{clip(name, 60)} is not a known gap{meant}: {so}.", near)
 
@@ -141,6 +144,14 @@ def _obeyed(ledger: Ledger, output: Proposals) -> None:
                 ledger.book.notice(
                     ledger.round, "DECISION_IGNORED", f"The decision on {what} was not taken up.", decision.gap
                 )
+
+
+def release(book: Book) -> None:
+    """A decision about a gap that has been settled since need not be taken up any more."""
+    for at, decision in enumerate(book.decisions):
+        gap = book.gaps.get(decision.gap)
+        if decision.due and gap is not None and not is_open(gap) and not gap.into:
+            book.decisions[at] = msgspec.structs.replace(decision, due=False)
 
 
 # The reviewer
@@ -237,8 +248,11 @@ def _take_issues(ledger: Ledger, raised: tuple[Raised, ...]) -> None:
         if before is not None and before.state in ("decided", "waived", "false alarm"):
             continue  # a person has spoken
         severity = one.severity or (before.severity if before else None) or "MEDIUM"
+        disputed = before is not None and before.state == "disputed"  # said again, against a standing answer
         book.issues[name] = Issue(
             id=name,
+            state="disputed" if disputed else "open",
+            answer=before.answer if before and disputed else "",
             gap=gap.id if gap else (before.gap if before else ""),
             severity=severity,
             title=one.title or (before.title if before else ""),

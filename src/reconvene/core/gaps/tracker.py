@@ -22,7 +22,7 @@ from reconvene.core.gaps.lists import gaps_listed
 from reconvene.core.gaps.orders import Clerk
 from reconvene.core.gaps.proposals import proposals_in
 from reconvene.core.gaps.review import review_in
-from reconvene.core.gaps.rounds import judge, propose
+from reconvene.core.gaps.rounds import judge, propose, release
 from reconvene.core.gaps.view import value_of
 from reconvene.core.gaps.vocabulary import SEVERITIES, STATES, WEIGHTS
 
@@ -64,8 +64,8 @@ def track(before: object, sources: Sources, config: Config) -> dict[str, object]
     for name in in_circles(book):
         book.notice(sources.round, "CIRCLE", f"{name} waits for a gap that waits for it: drop one “Blocked by”.", name)
     row = _converge(book, start, sources, stuck, config) if sources.round > 0 else None
-    if sources.closed and not book.open() and book.verdict == "APPROVE" and not book.outcome:
-        book.outcome = "COMPLETE"
+    if sources.closed and book.outcome != "USER_APPROVED":
+        book.outcome = "COMPLETE" if not book.open() and book.verdict == "APPROVE" else ""
     return value_of(book, row)
 
 
@@ -87,8 +87,10 @@ def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
     output = proposals_in(sources.proposals, sources.round) if sources.proposals is not None else None
     review = review_in(sources.review, sources.round) if sources.review is not None else None
     unchanged = propose(ledger, output) if output is not None else []
-    sent_back = judge(ledger, review) if review is not None else []
     find_conflicts(book, output, sources.round)
+    sent_back = judge(ledger, review) if review is not None else []
+    find_conflicts(book, None, sources.round)
+    release(book)
     book.empty = (
         output.idle if output is not None else sources.closed,
         review.empty if review is not None else sources.closed,

@@ -36,6 +36,7 @@ _CONDITION = re.compile(
 _NOTE = re.compile(
     r"[\s,;:(—–-]*with (?:\w+ ){0,3}(?:notes?|comments?|suggestions?|remarks?|caveats?|nits?)\b", re.IGNORECASE
 )
+OVERALL_KEYS = re.compile(r"(?:overall|final)(?: \w+)?$|recommendation$|verdict$|recommended action$")
 _RANK: dict[Verdict, int] = {"approved": 0, "approved with note": 1, "needs revision": 2, "rejected": 3}
 _BOLD = re.compile(r"\*\*([^*]{2,120})\*\*|__([^_]{2,120})__")
 _BREAKS = re.compile(r"\s+[-—–]+\s+|\s*[:|→⇒]\s*|\s*=>\s*|—")
@@ -87,3 +88,8 @@ def overall(verdict: Verdict | None) -> Overall:
             return "APPROVE"
         case "needs revision" | "rejected":
             return "REVISE"
+
+
+def decided(said: list[Overall]) -> Overall:
+    """Two overall verdicts that differ are no approval."""
+    return "REVISE" if "REVISE" in said else "APPROVE" if "APPROVE" in said else "NONE"

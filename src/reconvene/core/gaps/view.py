@@ -56,7 +56,7 @@ def value_of(book: Book, this_round: Row | None = None) -> dict[str, object]:
         "blocked": _items(blocked),
         "all_blocked": all_blocked,
         "must_decide": all_blocked,
-        "next": decide(len(still), approved, all_blocked, book.outcome == "USER_APPROVED"),
+        "next": book.outcome or decide(len(still), approved, all_blocked, False),
         "engineer_empty": book.empty[0],
         "reviewer_empty": book.empty[1],
         "both_empty": both_empty(len(still), all_blocked) if all(book.empty) else "",

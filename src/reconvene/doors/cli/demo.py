@@ -1,13 +1,16 @@
 """`demo`: the packaged workflows at work, offline. One story told in full, then four small patterns in a line each.
 
+What a run is given and decided lies beside the workflow; one with several `cases` shows each of them.
+
 On a terminal the person decides; elsewhere the answers packaged with each workflow are taken. Every run goes the way of
 any other: this only chooses what to start and which decisions to take. The words are in `telling.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -52,6 +55,7 @@ When you are asked, you could say, for example:
     epilog="""
 Examples:
   reconvene demo
+  reconvene demo brainstorm
   reconvene demo quality-gate
 """
 )
@@ -64,12 +68,14 @@ def demo(call: Call, name: str | None, by: str) -> int:
     """
     names = [_known(name)] if name else [STORY, *PATTERNS]
     if call.interactive:
-        return _sit_down(call, names[0], person(by))
+        return _sit_down(call, _chosen(_cases(names[0])), person(by))
     ended = []
-    for each in names:
-        if each == PATTERNS[0] and not call.as_json and name is None:
+    for each in [case for one in names for case in _cases(one)]:
+        if each.name == PATTERNS[0] and not call.as_json and name is None:
             put(f"\n── Four patterns, each to its end {'─' * 45}\n")
-        ended.append(_play(call, each, person(by), _telling(call, each, alone=name is not None)))
+        elif each.title and not call.as_json:
+            put(f"\n── {each.title} {'─' * (75 - len(each.title))}\n")
+        ended.append(_play(call, each, person(by), _telling(call, each.name, alone=name is not None)))
     if call.as_json:
         put_json(ended)
     return 0 if all(summary["status"] in ("completed", "aborted") for summary in ended) else 1
@@ -89,13 +95,55 @@ def _folder(name: str) -> Path:
     return packaged_workflows()[name].parent
 
 
-def _start(engine: Engine, name: str, by: str) -> str:
+class _Case(NamedTuple):
+    """What a demo run is given and decided: files beside the workflow, or in one of its `cases`."""
+
+    name: str
+    folder: Path
+    title: str = ""
+
+
+def _cases(name: str) -> list[_Case]:
+    folder = _folder(name)
+    found = sorted(path for path in (folder / "cases").glob("*") if path.is_dir())
+    return [_Case(name, path, path.name.partition("-")[2]) for path in found] or [_Case(name, folder)]
+
+
+def _chosen(cases: list[_Case]) -> _Case:
+    """Where there are several, the person says which."""
+    from reconvene.doors.cli.ask import pick
+
+    if len(cases) == 1:
+        return cases[0]
+    entries = [(case, f"{case.title}: {_given(case).get('description', '')}") for case in cases]
+    return pick("Which case would you like to play?", entries)
+
+
+def _given(case: _Case) -> Mapping[str, object]:
+    inputs = _yaml(case.folder / "inputs.yaml")
+    return inputs if isinstance(inputs, dict) else {}
+
+
+def _start(call: Call, engine: Engine, case: _Case, by: str) -> str:
     from reconvene.wire.workflow import load_workflow
 
-    folder = _folder(name)
+    folder = _folder(case.name)
     workflow = _recorded(load_workflow(folder), folder)
-    inputs = _yaml(folder / "inputs.yaml")
-    return engine.start(workflow, inputs if isinstance(inputs, dict) else {}, by=by, door=DOOR)
+    inputs = {**_sample(call, folder, workflow), **_given(case)}
+    settings = _yaml(case.folder / "settings.yaml")
+    return engine.start(workflow, inputs, settings=settings if isinstance(settings, dict) else None, by=by, door=DOOR)
+
+
+def _sample(call: Call, folder: Path, workflow: Workflow) -> dict[str, object]:
+    """A project to work on, where the workflow wants one: the recording's own, never the person's."""
+    from reconvene.doors.cli.sample import write_sample
+
+    files = _yaml(folder / "recorded" / "project.yaml")
+    wanted = [name for name, given in workflow.inputs.items() if given.type == "project"]
+    if not wanted or not isinstance(files, dict):
+        return {}
+    root = write_sample(Path(call.home) / "demo", "pantry", {str(path): str(text) for path, text in files.items()})
+    return {wanted[0]: str(root)}
 
 
 def _recorded(workflow: Workflow, folder: Path) -> Workflow:
@@ -105,7 +153,10 @@ def _recorded(workflow: Workflow, folder: Path) -> Workflow:
     team = _yaml(folder / "recorded" / "team.yaml")
     if team is None or any(agent.kind == "recorded" for agent in workflow.agents.values()):
         return workflow
-    agents = {name: replace(agent, kind="recorded", recorded="team") for name, agent in workflow.agents.items()}
+    agents = {
+        name: agent if agent.kind == "survey" else replace(agent, kind="recorded", recorded="team", command_line="")
+        for name, agent in workflow.agents.items()
+    }
     return replace(workflow, agents=agents, recordings={"team": team})
 
 
@@ -118,13 +169,13 @@ def _yaml(file: Path) -> object:
 # --- with a person ----------------------------------------------------------------------------------------------------
 
 
-def _sit_down(call: Call, name: str, by: str) -> int:
+def _sit_down(call: Call, case: _Case, by: str) -> int:
     from reconvene.doors.cli.drive import proceed, who_decides
     from reconvene.wiring import open_engine
 
     engine = open_engine(call.home, say=note)
-    run = _start(engine, name, by)
-    if not _introduced(call, engine, run, name):
+    run = _start(call, engine, case, by)
+    if not _introduced(call, engine, run, case):
         return 0
     code = proceed(call, engine, run, who_decides(call, None, by, False), by)
     if code == _PARKED:
@@ -133,7 +184,7 @@ def _sit_down(call: Call, name: str, by: str) -> int:
     for line in telling.changes(engine, run):
         put(line)
     put()
-    if name == STORY:
+    if case.name == STORY:
         telling.closing(call, engine, run)
         put(wrapped(f"\nSmaller ones: {', '.join(call.command('demo', each) for each in PATTERNS)}"))
     else:
@@ -141,14 +192,14 @@ def _sit_down(call: Call, name: str, by: str) -> int:
     return code
 
 
-def _introduced(call: Call, engine: Engine, run: str, name: str) -> bool:
+def _introduced(call: Call, engine: Engine, run: str, case: _Case) -> bool:
     """What this is and what to try, before the first screen pushes it away. False: the person leaves here."""
     from reconvene.doors.cli.ask import ask_text
 
-    answers = _answers(name)
+    answers = _answers(case)
     tries = [remark.text for answer in answers for remark in answer.remarks]
     put(wrapped(telling.opening(engine, run)))
-    if name != STORY:
+    if case.name != STORY:
         put(wrapped(_TRY.format(first=tries[0])) if tries else "")
         return True
     put(wrapped(_HOW.format(stops=len(answers), first=tries[0], last=tries[-1], resume=call.command("resume", run))))
@@ -163,14 +214,14 @@ def _introduced(call: Call, engine: Engine, run: str, name: str) -> bool:
 # --- with the packaged answers ----------------------------------------------------------------------------------------
 
 
-def _answers(name: str) -> list[Answer]:
+def _answers(case: _Case) -> list[Answer]:
     from reconvene.wire.answers import read_answers
 
-    file = _folder(name) / "answers.yaml"
+    file = case.folder / "answers.yaml"
     return read_answers(file.read_text(encoding="utf-8"), file.name) if file.is_file() else []
 
 
-def _play(call: Call, name: str, by: str, tells: telling.Mute) -> dict[str, object]:
+def _play(call: Call, case: _Case, by: str, tells: telling.Mute) -> dict[str, object]:
     """Run one workflow to its end with its own answers, or to where they do not help."""
     import asyncio
 
@@ -178,9 +229,9 @@ def _play(call: Call, name: str, by: str, tells: telling.Mute) -> dict[str, obje
     from reconvene.doors.cli.session import keep_history
     from reconvene.wiring import open_engine
 
-    answers = _answers(name)
+    answers = _answers(case)
     engine = open_engine(call.home, say=note)
-    run = _start(engine, name, by)
+    run = _start(call, engine, case, by)
     tells.start(engine, run)
     taken: list[Answer] = []
     with asyncio.Runner() as loop:

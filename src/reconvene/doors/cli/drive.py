@@ -185,7 +185,8 @@ def _ask_input(workflow: Workflow, name: str) -> object:
     from reconvene.doors.cli.inputs import input_value
 
     spec = workflow.inputs[name]
-    what = {"file": " (path of a file)", "files": " (paths)", "folder": " (path of a folder)"}.get(spec.type, "")
+    places = {"file": "path of a file", "files": "paths", "folder": "path of a folder", "project": "path of a folder"}
+    what = f" ({places[spec.type]})" if spec.type in places else ""
     while True:
         typed = ask_text(f"{spec.description or name}{what}:")
         try:

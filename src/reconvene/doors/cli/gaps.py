@@ -1,4 +1,4 @@
-"""`gaps`: the gaps that a run follows, how they converge, and the life of one. Only reads.
+"""`gaps`: the gaps that a run follows, and how they converge. Only reads; the life of one is told by `gap_life`.
 
 Tables and words: what a gap is, and which of them are wanted, is told by `app.gaps` and the core.
 """
@@ -17,7 +17,7 @@ from reconvene.errors import UserError
 if TYPE_CHECKING:
     from reconvene.app.gaps import Tracked
     from reconvene.core.gaps.book import Book, Gap
-    from reconvene.core.looking_back.gap_lives import Choice, Life
+    from reconvene.core.looking_back.gap_lives import Choice
 
 _GAPS = ("GAP", "SEVERITY", "STATE", "RAISED", "TITLE")
 _ROUNDS = ("ROUND", "START", "RESOLVED", "NEW", "END", "NET", "WEIGHT", "STATE")
@@ -67,6 +67,7 @@ def gaps(
     """
     from reconvene.app import gaps as looking
     from reconvene.core.looking_back.gap_lives import Choice
+    from reconvene.doors.cli.gap_life import put_life
 
     if run is not None and gap is None and run.upper().startswith("GAP-"):
         run, gap = None, run
@@ -74,7 +75,7 @@ def gaps(
     engine, found = open_run(call, run)
     tracked = looking.gaps(engine, found, place)
     if gap is not None:
-        _put_life(call, found, looking.life(tracked, found, gap))
+        put_life(call, found, looking.life(tracked, found, gap))
     elif call.as_json:
         put_json(_to_json(found, tracked, choice))
     elif not tracked.known:
@@ -227,66 +228,3 @@ def _put_chart(book: Book) -> None:
         put("\nopen gaps")
     for line in draw(drawn, _severity_names(), screen_width(), marks()):
         put(line)
-
-
-# --- one of them ---
-
-
-def _put_life(call: Call, run: str, life: Life) -> None:
-    if call.as_json:
-        from reconvene.core.gaps.book import plain
-
-        told = plain(life)
-        put_json({"run": run, **(told if isinstance(told, dict) else {})})
-        return
-    gap = life.gap
-    put(f"{gap.id}  {one_line(gap.title)}")
-    for line in _standing(life):
-        say(f"  {line}")
-    put("\nits life")
-    for moment in life.moments:
-        by = f" ({one_line(moment.by)})" if moment.by else ""
-        where = f" [{one_line(moment.where)}]" if moment.where else ""
-        what = "" if moment.what == "state" else f"{moment.what} "
-        say(f"  - round {moment.round}: {what}{one_line(moment.text, 400)}{by}{where}")
-    for conflict in life.conflicts:
-        put(f"\nopen conflict {one_line(conflict.id)}: {one_line(conflict.title)}")
-        say(f"  - the reviewer: {one_line(conflict.reviewer.quote, 400)} [{one_line(conflict.reviewer.where)}]")
-        say(f"  - the engineer: {one_line(conflict.engineer.quote, 400)} [{one_line(conflict.engineer.where)}]")
-
-
-def _standing(life: Life) -> Iterator[str]:
-    gap = life.gap
-    raised = f"raised by {one_line(gap.raised_by)} in round {gap.raised_in}" if gap.raised_by else ""
-    yield ", ".join(part for part in (gap.severity, "blocking" * gap.blocking, gap.state, raised) if part)
-    if gap.where:
-        yield f"found in {one_line(gap.where)}"
-    if gap.spec_lines:
-        yield f"about line {one_line(gap.spec_lines)} of the specification"
-    if gap.detail:
-        yield one_line(gap.detail, 600)
-    if gap.confidence:
-        yield f"the engineer's confidence: {one_line(gap.confidence)}"
-    if gap.proposal:
-        yield f"latest proposal: round {gap.proposal.round}, {one_line(gap.proposal.where)}"
-    yield from _relations(life)
-    if gap.question:
-        yield f"asks you: {one_line(gap.question)}"
-    if gap.note:
-        yield f"note: {one_line(gap.note)}"
-
-
-def _relations(life: Life) -> Iterator[str]:
-    gap = life.gap
-    named = [("waits for", life.waits_for), ("holds up", life.holds_up), ("split into", life.parts)]
-    for title, others in named:
-        if others:
-            yield f"{title} {', '.join(f'{other.id} ({other.state})' for other in others)}"
-    if gap.parent:
-        yield f"part of {gap.parent}"
-    if gap.source:
-        yield f"brought up by the solution of {gap.source}"
-    for merge in life.merged:
-        yield f"merged: {merge.id} lives on in {merge.into} ({one_line(merge.why)})"
-    for pair in life.similar:
-        yield f"looks like {pair.of if pair.id == gap.id else pair.id}: {one_line(pair.why)}"

@@ -77,8 +77,11 @@ def schema(call: Call) -> int:
 
 @command()
 def doctor(call: Call) -> int:
-    """What this machine offers: Python, SQLite, where state lives, and what can play an agent."""
-    rows = [_python(), _sqlite(), _home(call), _git(), *_models()]
+    """What this machine offers: Python, SQLite, where state lives, and what can play an agent.
+
+    Removes worktrees of projects that ended runs have left behind; their branches stay.
+    """
+    rows = [_python(), _sqlite(), _home(call), _git(), *_worktrees(call), *_models()]
     if call.as_json:
         put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
         return 0
@@ -116,6 +119,23 @@ def _git() -> Row:
     except ImportError as error:
         return "history", False, f"the git library cannot be loaded: {error}"
     return "history", True, f"libgit2 {pygit2.LIBGIT2_VERSION}"
+
+
+def _worktrees(call: Call) -> list[Row]:
+    """The worktrees of agents, those of ended runs taken away."""
+    import shutil
+
+    program = shutil.which("git")
+    rows = [("git", program is not None, program or "not installed: agents cannot change a project of yours")]
+    if os.path.isdir(call.home):
+        from reconvene.wiring import tidy_worktrees
+
+        removed, used = tidy_worktrees(call.home)
+        if removed or used:
+            told = [f"removed those of {', '.join(removed)}"] if removed else []
+            told += [f"in use by {', '.join(used)}"] if used else []
+            rows.append(("worktrees", True, "; ".join(told)))
+    return rows
 
 
 def _models() -> list[Row]:

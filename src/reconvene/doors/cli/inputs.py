@@ -61,6 +61,10 @@ def input_value(name: str, spec: Input, text: str) -> object:
             return read_text(name, Path(path))
         case "files":
             return [{"name": Path(one).name, "text": read_text(name, Path(one))} for one in path.split(os.pathsep)]
+        case "project":
+            from reconvene.app.engine import project_folder
+
+            return project_folder(name, path)
         case "folder":
             return _read_folder(name, Path(path))
         case _:

@@ -190,6 +190,9 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
     from reconvene.doors.cli.advice import todo_lines
 
     put(f"workflow   {shown.get('workflow') or ''}\nworkspace  {shown.get('workspace') or ''}")
+    project = shown.get("project")
+    if isinstance(project, dict):
+        put(f"project    {clean(str(project['path']))}, branch {clean(str(project['branch']))}")
     if shown.get("parent"):
         put(f"parent     {shown['parent']} (this is its piece {one_line(shown.get('title'))!r})")
     put("\nto do")

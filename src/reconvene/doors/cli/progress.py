@@ -96,6 +96,9 @@ class Written(Silent):
         self._working: dict[str, Works] = {}
 
     def __call__(self, progress: Progress) -> None:
+        if progress.what == "note":
+            self._put(f"! {one_line(progress.detail, 300)}")
+            return
         now = self._clock()
         works = self._working.setdefault(progress.task, Works(progress.agent, now))
         works.hear(progress)

@@ -163,7 +163,7 @@ def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
 
     run = str(summary["run"])
     if not call.as_json and (said := queries.closing(engine, run)):
-        say(f"\n{said}")
+        put(f"\n{clean(said)}")  # a document: its lines stay as they are
     if summary["status"] == "completed" and not call.as_json:
         _tell_open(call, engine, run)
     keep_history(engine, run)
@@ -242,6 +242,14 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
         put(f"\ncontinue with:\n  {next_command}")
     else:
         put(f"see what came of it: {call.command('files', str(summary['run']))}")
+        if merge := _merge_command(summary):
+            put(f"take the changes to your project over with:\n  {merge}")
+
+
+def _merge_command(summary: Mapping[str, object]) -> str:
+    """What brings the run's branch into the person's project; "" where it changed none."""
+    project = summary.get("project")
+    return clean(str(project["merge"])) if isinstance(project, dict) else ""
 
 
 def headline(summary: Mapping[str, object]) -> str:

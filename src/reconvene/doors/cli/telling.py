@@ -165,12 +165,14 @@ def opening(engine: Engine, run: str) -> str:
     texts = {name: text for name, text in given.items() if isinstance(text, str)} if isinstance(given, dict) else {}
     grouped = {agent for members in workflow.groups.values() for agent in members}
     who = [agent for agent in workflow.agents if agent not in grouped]
+    real = "".join(f"but the {name} " for name, agent in workflow.agents.items() if agent.kind == "survey")
     who += [f"{len(members)} {name} ({', '.join(members)})" for name, members in workflow.groups.items()]
     return "\n".join(
         [
             *(f"The {name}: {summary_in(text)}\n" for name, text in texts.items()),
-            f"At work: {' and '.join(part for part in (', '.join(who[:-1]), who[-1]) if part)}. All are recorded: no "
-            "model is asked, nothing leaves this machine. Yet what a person says changes what they conclude.",
+            f"At work: {' and '.join(part for part in (', '.join(who[:-1]), who[-1]) if part)}. "
+            f"All {real}are recorded: no model is asked, nothing leaves this machine. Yet what a person says changes "
+            "what they conclude.",
         ]
     )
 

@@ -37,7 +37,7 @@ _TALK = 400  # characters of one entry; the log has them all
 
 
 def talk_line(row: Mapping[str, object]) -> str:
-    """`ann: question 2 makes no sense`, `brainstormer presented: 4 list`, `ann chose “Discuss”`"""
+    """`ann: question 2 makes no sense`, `brainstormer presented: 4 items`, `ann chose “Discuss”`"""
     said = str(row.get("text") or "")
     text = one_line("; ".join(said.split("\n")) if row.get("kind") == "answer" else said, _TALK)
     who = one_line(row.get("who") or "the person")

@@ -1,0 +1,219 @@
+"""Lets agents work in the person's project, each in a worktree outside of it, and hands their work over as a branch.
+
+The log says which commit counts; this brings worktrees and the branch there. Must not know how a run goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import re
+import threading
+from collections.abc import Mapping, Sequence
+
+from reconvene.adapters.project import disk, worktree
+from reconvene.adapters.project.git import Git
+from reconvene.adapters.project.repository import Repository, find, free_branch, move_branch
+from reconvene.core.events import Usage
+from reconvene.core.paths import is_safe
+from reconvene.errors import AgentError
+from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, ProjectWork
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_FILE = 20_000  # bytes of one file in a prompt
+_MAX_FILES = 60_000  # and of all
+_SUBJECT = 72
+
+
+class GitProjects:
+    """`home`: where the engine's state lives. Worktrees lie below it, or elsewhere where it is inside the project."""
+
+    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
+        self._home = os.path.abspath(home)
+        self._environ = environ
+        self._lock = threading.Lock()  # one preparation at a time: a cancelled one may still be at it
+
+    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
+        work = assignment.project
+        assert work is not None
+        if assignment.agent.kind == "survey":
+            return await asyncio.to_thread(self._survey, assignment, work)
+        opened, tree = await asyncio.to_thread(self._prepare, assignment, work)
+        if opened.uncommitted and not work.branch:
+            listener(Progress(assignment.run, assignment.task, assignment.agent.name, "note", _warning(opened)))
+        finished = assignment.agent.kind == "command"  # ends with all it started, however it ends
+        try:
+            answer = await runner.run(assignment._replace(folder=tree.folder), listener)
+            finished = True
+            return await asyncio.to_thread(self._finish, assignment, work, opened, tree, answer)
+        finally:
+            if finished:
+                worktree.release(tree)
+
+    def _prepare(self, assignment: Assignment, work: ProjectWork) -> tuple[ProjectDone, worktree.Worktree]:
+        with self._lock:
+            repository = find(work.path, self._environ)
+            opened = self._open(repository, assignment.run, work)
+            place = self._place(repository, assignment.run)
+            commit, name = work.head or opened.base, _plain(assignment.agent.name)
+            tree = worktree.ready(place, name, repository, commit, opened.branch, self._environ)
+            return opened, tree
+
+    def _open(self, repository: Repository, run: str, work: ProjectWork) -> ProjectDone:
+        """Where the run's branch begins: as recorded, or from what is checked out now."""
+        begun = bool(work.branch or work.base or work.head)
+        branch = work.branch or free_branch(repository, run)
+        base = work.base if begun else repository.head()
+        return ProjectDone(work.path, branch, base, 0 if begun else repository.uncommitted())
+
+    def _place(self, repository: Repository, run: str) -> str:
+        """The folder of all this run's worktrees, outside of the person's checkout."""
+        inside = os.path.realpath(self._home).startswith(os.path.realpath(repository.top) + os.sep)
+        place = os.path.join(self._roots()[1 if inside else 0], _plain(run))
+        os.makedirs(place, mode=0o700, exist_ok=True)
+        with open(os.path.join(place, "run"), "w", encoding="utf-8") as file:
+            file.write(run)
+        return place
+
+    def _roots(self) -> tuple[str, str]:
+        beside = os.path.join(self._home, "projects")
+        state = self._environ.get("XDG_STATE_HOME") or os.path.expanduser(
+            os.path.join(self._environ.get("HOME") or "~", ".local", "state")
+        )
+        mark = hashlib.sha256(self._home.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+        return beside, os.path.join(state, "reconvene", f"projects-{mark}")
+
+    def _finish(
+        self, assignment: Assignment, work: ProjectWork, opened: ProjectDone, tree: worktree.Worktree, answer: Answer
+    ) -> Answer:
+        worktree.check_pointer(tree)
+        if work.place != "project":
+            return answer._replace(files={}, project=opened)
+        ignored = disk.write(tree.folder, answer.files)
+        before = work.head or opened.base
+        author = worktree.Author(*_author(tree.repository))
+        commit = worktree.take(tree, before, opened.branch, _message(assignment, work), author)
+        done = opened
+        if commit:
+            starts = [(since, since or opened.base) for since in work.since]
+            done = opened._replace(
+                commit=commit,
+                diff=worktree.diff(tree.engine, before, commit),
+                since=tuple((since, worktree.diff(tree.engine, start, commit)) for since, start in starts),
+                changed=worktree.changed(tree.engine, before, commit),
+            )
+        return answer._replace(files={}, ignored=(*answer.ignored, *ignored), project=done)
+
+    def _survey(self, assignment: Assignment, work: ProjectWork) -> Answer:
+        """What is there: in the person's folder as it is, or, once the run has changed something, on its branch."""
+        from reconvene.adapters.project.survey import survey
+
+        if not work.head:
+            return _told(survey(work.path, work.words, Git(self._environ, work.path)), assignment)
+        _, tree = self._prepare(assignment, work)
+        try:
+            return _told(survey(tree.folder, work.words, Git(self._environ, tree.folder)), assignment)
+        finally:
+            worktree.release(tree)
+
+    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
+        try:
+            repository = find(work.path, self._environ)
+        except AgentError as error:
+            return f"({error.message})"
+        commit = work.head or work.base or repository.head()
+        left, parts = _MAX_FILES, []
+        for name in names:
+            text = _content(repository, commit, name, min(left, _MAX_FILE))
+            left -= len(text)
+            parts.append(f"#### {name}\n{text}")
+        return "\n\n".join(parts)
+
+    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
+        with self._lock:
+            repository = find(path, self._environ)
+            place = self._place(repository, run)
+            note = os.path.join(place, "published")
+            ours = disk.read_small(note, 1000).decode("utf-8", "replace").strip()
+            if not create and not repository.commit(f"refs/heads/{branch}"):
+                return ""
+            wrong = move_branch(repository, branch, commit, ours)
+            if not wrong:
+                with open(note, "w", encoding="utf-8") as file:
+                    file.write(commit)
+            return wrong
+
+    def close(self, run: str) -> None:
+        with self._lock:
+            for root in self._roots():
+                disk.remove(os.path.join(root, _plain(run)))
+                with contextlib.suppress(OSError):
+                    os.rmdir(root)
+
+    def kept(self) -> list[str]:
+        """The runs that have worktrees here."""
+        found: list[str] = []
+        for root in self._roots():
+            with contextlib.suppress(OSError):
+                for name in sorted(os.listdir(root)):
+                    run = disk.read_small(os.path.join(root, name, "run"), 1000).decode("utf-8", "replace")
+                    found += [run] if run else []
+        return found
+
+
+def _plain(name: str) -> str:
+    """A name for a folder, its own for every name."""
+    plain = _UNSAFE.sub("_", name).strip(".")[:80]
+    if plain == name:
+        return plain
+    return f"{plain or 'x'}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def _warning(opened: ProjectDone) -> str:
+    count = f"{opened.uncommitted} uncommitted change{'s' * (opened.uncommitted != 1)}"
+    at = f"the last commit ({opened.base[:12]})" if opened.base else "nothing: the project has no commit yet"
+    return f"{opened.path} has {count}; agents start from {at} and do not see them"
+
+
+def _author(repository: Repository) -> tuple[str, str]:
+    name, email = repository.person()
+    return name or "Reconvene", email or "reconvene@localhost"
+
+
+def _message(assignment: Assignment, work: ProjectWork) -> str:
+    subject = " ".join("".join(char if char.isprintable() else " " for char in work.title).split()) or assignment.phase
+    if len(subject) > _SUBJECT:
+        subject = subject[: _SUBJECT - 1].rstrip() + "…"
+    trailers = (
+        f"Reconvene-Run: {assignment.run}\n"
+        f"Reconvene-Task: {assignment.task}\n"
+        f"Reconvene-Agent: {assignment.agent.name}\n"
+    )
+    return f"{subject}\n\n{trailers}"
+
+
+def _told(text: str, assignment: Assignment) -> Answer:
+    data = text.encode("utf-8", "replace")
+    return Answer(text, None, False, {}, (), Usage(), assignment.prompt.encode("utf-8", "replace"), data)
+
+
+def _content(repository: Repository, commit: str, name: str, room: int) -> str:
+    """One file as it is in the commit, never on a disk: a link there leads nowhere here."""
+    if not is_safe(name):
+        return "(not a path inside the project)"
+    path = repository.prefix + "/".join(part for part in name.split("/") if part not in ("", "."))
+    found = repository.git.maybe("ls-tree", "--full-tree", "-z", commit, path) if commit else ""
+    about = found.partition("\t")[0].split(" ")
+    if len(about) != 3:
+        return "(not there yet)"
+    mode, kind, blob = about
+    if kind != "blob" or mode == "120000":
+        return {"tree": "(a folder)", "commit": "(a submodule)"}.get(kind, "(a symbolic link)")
+    if room <= 0:
+        return "(left out: too much to show)"
+    text, whole = repository.git.start_of(room, "cat-file", "blob", blob)
+    if "\0" in text:
+        return "(binary)"
+    return text.rstrip("\n") + ("" if whole else "\n… (the rest is not shown)")

@@ -1,0 +1,274 @@
+"""One agent's worktree of the project: reset to a commit before an attempt, turned into a commit after it.
+
+Three git folders keep apart what must not mix. The person's: new objects go there, nothing else is touched. The
+agent's (`git`, behind the `.git` file of its tree): made anew for every attempt, so an agent may use git as it likes,
+and nothing it configures, stashes or hooks reaches anybody. The engine's (`engine.git`): the only one whose
+configuration the engine's own calls read; its attributes outrank those in the tree, so content is taken as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from reconvene.adapters.project import disk
+from reconvene.adapters.project.git import ALONE, Git, GitFailed
+from reconvene.adapters.project.repository import Repository
+from reconvene.errors import AgentError
+
+MAX_DIFF = 60_000  # bytes of one diff that are recorded
+_MAX_STAT = 4_000
+_MAX_COMMITS = 200  # of an agent's own, in one attempt
+_MAX_NAMES = 1000
+_ATTRIBUTES = "* -text !eol !filter !ident !working-tree-encoding !diff !merge !crlf\n"
+_IDLE = "idle"  # there when no attempt works in the folder: one that a crash left behind is not used again
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_DIFF = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+
+
+class Worktree(NamedTuple):
+    root: str
+    repository: Repository
+    engine: Git  # with the index and tree of this worktree
+    environ: Mapping[str, str]
+
+    @property
+    def tree(self) -> str:
+        return os.path.join(self.root, "tree")
+
+    @property
+    def folder(self) -> str:
+        """Where the agent starts: the folder that the person named, in the tree."""
+        return os.path.join(self.tree, *self.repository.prefix.split("/")).rstrip("/")
+
+    @property
+    def git(self) -> str:
+        return os.path.join(self.root, "git")
+
+    @property
+    def pointer(self) -> bytes:
+        return f"gitdir: {self.git}\n".encode("utf-8", "surrogateescape")
+
+
+class Author(NamedTuple):
+    name: str
+    email: str
+
+
+def engine_git(place: str, repository: Repository, environ: Mapping[str, str]) -> Git:
+    """The engine's own view of the repository: its objects, none of its configuration."""
+    own = os.path.join(place, "engine.git")
+    bare = Git(environ, place, ALONE)
+    if not os.path.isdir(os.path.join(own, "refs")):
+        bare.do("init", "--quiet", "--bare", "--template=", f"--object-format={repository.format}", own)
+        os.makedirs(os.path.join(own, "info"), exist_ok=True)
+        _save(os.path.join(own, "info", "attributes"), _ATTRIBUTES.encode())
+    _share(own, repository)
+    return bare.with_(GIT_DIR=own, GIT_OBJECT_DIRECTORY=repository.objects)
+
+
+def _share(own: str, repository: Repository) -> None:
+    """What is not configuration but belongs to reading the objects: where history is cut off, what is ignored."""
+    os.makedirs(os.path.join(own, "info"), exist_ok=True)
+    excluded = disk.read_small(os.path.join(repository.common, "info", "exclude"), 1_000_000)
+    _save(os.path.join(own, "info", "exclude"), excluded)
+    shallow = disk.read_small(os.path.join(repository.common, "shallow"), 10_000_000)
+    if shallow:
+        _save(os.path.join(own, "shallow"), shallow)
+    elif os.path.exists(os.path.join(own, "shallow")):
+        os.unlink(os.path.join(own, "shallow"))
+
+
+def _save(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def ready(
+    place: str, agent: str, repository: Repository, commit: str, branch: str, environ: Mapping[str, str]
+) -> Worktree:
+    """A clean worktree at this commit ("" = nothing yet) for this agent. What git ignores there (caches) may stay."""
+    engine = engine_git(place, repository, environ)
+    for root in _used(place, agent):
+        worktree = _at(root, repository, engine, environ)
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(root, _IDLE))
+            with contextlib.suppress(GitFailed):
+                _reset(worktree, commit)
+                _agents_git(worktree, commit, branch)
+                return worktree
+        disk.remove(root)
+    root = os.path.join(place, f"{agent}-{secrets.token_hex(4)}")
+    os.makedirs(os.path.join(root, "tree"), mode=0o700)
+    worktree = _at(root, repository, engine, environ)
+    _reset(worktree, commit)
+    _agents_git(worktree, commit, branch)
+    return worktree
+
+
+def _used(place: str, agent: str) -> list[str]:
+    named = re.compile(re.escape(agent) + r"-[0-9a-f]{8}")
+    return [os.path.join(place, name) for name in sorted(os.listdir(place)) if named.fullmatch(name)]
+
+
+def _at(root: str, repository: Repository, engine: Git, environ: Mapping[str, str]) -> Worktree:
+    bound = engine.with_(GIT_WORK_TREE=os.path.join(root, "tree"), GIT_INDEX_FILE=os.path.join(root, "index"))
+    return Worktree(root, repository, bound, environ)
+
+
+def release(worktree: Worktree) -> None:
+    """Nobody works here any more: the next attempt may use it again."""
+    with contextlib.suppress(OSError):
+        _save(os.path.join(worktree.root, _IDLE), b"")
+
+
+def _reset(worktree: Worktree, commit: str) -> None:
+    disk.defuse(worktree.tree)
+    disk.remove(os.path.join(worktree.tree, ".git"))
+    if commit:
+        worktree.engine.do("read-tree", "--reset", "-u", commit)
+    else:
+        worktree.engine.do("read-tree", "--empty")
+    worktree.engine.do("clean", "-ffdq")
+    os.makedirs(worktree.folder, exist_ok=True)
+
+
+def _agents_git(worktree: Worktree, commit: str, branch: str) -> None:
+    """A repository for the agent alone, which borrows the person's objects."""
+    own, repository = worktree.git, worktree.repository
+    disk.remove(own)
+    alone = Git(worktree.environ, worktree.root, ALONE)
+    form = f"--object-format={repository.format}"
+    alone.do("init", "--quiet", "--bare", "--template=", form, own)
+    bound = alone.with_(GIT_DIR=own)
+    bound.do("config", "core.bare", "false")
+    bound.do("config", "core.worktree", worktree.tree)
+    for key, value in zip(("user.name", "user.email"), repository.person()):
+        if value:
+            bound.do("config", key, value)
+    os.makedirs(os.path.join(own, "objects", "info"), exist_ok=True)
+    alternates = repository.objects.encode("utf-8", "surrogateescape")
+    _save(os.path.join(own, "objects", "info", "alternates"), alternates + b"\n")
+    _share(own, repository)
+    bound.do("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    if commit:
+        bound.do("update-ref", f"refs/heads/{branch}", commit)
+    _save(os.path.join(own, "index"), disk.read_small(os.path.join(worktree.root, "index"), 1 << 30))
+    _save(os.path.join(worktree.tree, ".git"), worktree.pointer)
+
+
+# --- after the attempt ------------------------------------------------------------------------------------------------
+
+
+def check_pointer(worktree: Worktree) -> None:
+    if disk.read_small(os.path.join(worktree.tree, ".git"), 10_000) != worktree.pointer:
+        raise AgentError("It replaced the `.git` file of its worktree. Leave that file alone; git itself may be used.")
+
+
+def take(worktree: Worktree, before: str, branch: str, message: str, author: Author) -> str:
+    """Everything that changed since `before` as a commit on top of it; "" where nothing did."""
+    disk.defuse(worktree.tree)
+    _keep_submodules(worktree)
+    engine = worktree.engine
+    engine.do("add", "--all", ".")
+    tree = engine.text("write-tree")
+    parent = _own_commits(worktree, before, branch) or before
+    if parent and engine.text("rev-parse", f"{parent}^{{tree}}") == tree:
+        return parent if parent != before else ""
+    if not parent and not engine.names("ls-tree", "-z", tree):
+        return ""
+    signed = {
+        f"GIT_{role}_{what}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", author.name), ("EMAIL", author.email))
+    }
+    parents = ("-p", parent) if parent else ()
+    return engine.with_(**signed).text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
+
+
+def _keep_submodules(worktree: Worktree) -> None:
+    """Their folders are empty here; one that somebody tidied away is not a submodule removed."""
+    for entry in worktree.engine.names("ls-files", "--stage", "-z"):
+        about, _, path = entry.partition("\t")
+        full = os.path.join(worktree.tree, path)
+        parent = os.path.dirname(full)
+        if about.startswith("160000 ") and not os.path.lexists(full) and os.path.realpath(parent) == parent:
+            with contextlib.suppress(OSError):
+                os.mkdir(full)
+
+
+def _own_commits(worktree: Worktree, before: str, branch: str) -> str:
+    """The last commit that the agent itself made on top of `before`, brought into the repository; "" for none."""
+    own = _agents_head(worktree, branch)
+    if not own or own == before:
+        return ""
+    theirs = worktree.engine.with_(GIT_ALTERNATE_OBJECT_DIRECTORIES=os.path.join(worktree.git, "objects"))
+    since = [f"^{before}"] if before else []
+    try:
+        if before:
+            theirs.do("merge-base", "--is-ancestor", before, own)
+        if int(theirs.text("rev-list", "--count", own, *since)) > _MAX_COMMITS:
+            return ""
+        wanted = "\n".join([own, *since, ""]).encode()
+        pack = theirs.do("pack-objects", "--revs", "--stdout", "--quiet", stdin=wanted)
+        # checked object by object: a broken or hostile one keeps the agent's commits out, not its work
+        worktree.engine.do("unpack-objects", "-q", "--strict", stdin=pack)
+        worktree.engine.do("rev-list", "--objects", "--quiet", own, *since)
+    except (GitFailed, ValueError):
+        return ""
+    return own
+
+
+def _agents_head(worktree: Worktree, branch: str) -> str:
+    """Read by hand: what an agent made of its git folder is not for git to interpret."""
+    head = _line(disk.read_small(os.path.join(worktree.git, "HEAD"), 1000))
+    ref = head.removeprefix("ref: ").strip()
+    if _HASH.fullmatch(head):
+        return head
+    if ref != f"refs/heads/{branch}":
+        return ""
+    place = os.path.join(worktree.git, *ref.split("/"))
+    if os.path.realpath(place) != os.path.join(os.path.realpath(worktree.git), *ref.split("/")):
+        return ""
+    found = _line(disk.read_small(place, 1000)) or _packed(worktree, ref)
+    return found if _HASH.fullmatch(found) else ""
+
+
+def _packed(worktree: Worktree, ref: str) -> str:
+    text = disk.read_small(os.path.join(worktree.git, "packed-refs"), 1_000_000).decode("utf-8", "replace")
+    return next((line.partition(" ")[0] for line in text.split("\n") if line.partition(" ")[2] == ref), "")
+
+
+def _line(data: bytes) -> str:
+    return data.decode("utf-8", "replace").partition("\n")[0].strip()
+
+
+# --- differences ------------------------------------------------------------------------------------------------------
+
+
+def diff(engine: Git, old: str, new: str) -> str:
+    """What changed, as a unified diff; a long one is cut, and then ends with the list of all files."""
+    ends = (old or _nothing(engine), new or _nothing(engine))
+    words = ("diff-tree", "-p", *_DIFF, "--src-prefix=a/", "--dst-prefix=b/", *ends)
+    text, whole = engine.start_of(MAX_DIFF, *words)
+    if whole:
+        return text
+    listed, _ = engine.start_of(_MAX_STAT, "diff-tree", "--stat=100", *_DIFF, *ends)
+    kept = text[: text.rfind("\n") + 1]
+    return f"{kept}\\ the rest of this diff is not shown; all files that changed:\n{listed}"
+
+
+def changed(engine: Git, old: str, new: str) -> tuple[str, ...]:
+    names = engine.names(
+        "diff-tree", "-r", "-z", "--name-only", "--no-renames", old or _nothing(engine), new or _nothing(engine)
+    )
+    return tuple(name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in names[:_MAX_NAMES])
+
+
+def _nothing(engine: Git) -> str:
+    """The tree without files."""
+    return engine.text("hash-object", "-t", "tree", "-w", "--stdin")

@@ -1,0 +1,194 @@
+"""A run of `brainstorm` with scripted agents, and the person in front of it. Shared by its tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from reconvene.app import queries
+from reconvene.core import commands as c
+from reconvene.core.events import CheckpointOpened
+from reconvene.core.feedback import parse_remark
+from reconvene.core.scope import context
+from reconvene.core.state import RunState
+from reconvene.ports import Assignment
+from reconvene.testing.scripted import ScriptedAgents
+from reconvene.wire.workflow import load_workflow
+from reconvene.wiring import open_engine
+
+from .conftest import WORKFLOWS
+
+FOLDER = WORKFLOWS / "brainstorm"
+WISH = "Keep what was typed in the notes window, so that a crash loses nothing."
+AGREE = {
+    "straightforward": "Agree — quick design outline",
+    "exploration": "Agree — questions, approaches, design",
+    "complex": "Agree — more questions, deeper design",
+}
+Script = Callable[[Assignment], object]
+
+
+def triage(level: str = "exploration", **more: object) -> dict[str, object]:
+    return {"level": level, "reasoning": f"It looks {level} to me, for this project.", "suggestedSkips": [], **more}
+
+
+def questions(count: int = 3, *ids: str, **more: object) -> dict[str, object]:
+    names = ids or tuple(f"q{n}" for n in range(1, count + 1))
+    listed = [{"id": name, "text": f"What about {name}?"} for name in names]
+    listed[0]["options"] = ["a file", "a database"]  # type: ignore[assignment]
+    return {"list": listed, **more}
+
+
+def approaches(*titles: str, **more: object) -> dict[str, object]:
+    names = titles or ("Journal file", "Small database")
+    listed = [{"title": name, "summary": f"Take the {name}.", "pros": ["simple"], "cons": ["slow"]} for name in names]
+    return {"list": listed, "recommended": names[0], **more}
+
+
+def outline(approach: str, *ids: str) -> dict[str, object]:
+    sections = [{"id": name, "title": f"The {name}", "covers": name} for name in ids]
+    return {"approach": approach, "why": "It is the least.", "sections": sections}
+
+
+def section(
+    approach: str, text: str = "It appends every change to a journal, and reads it at the start.", **more: object
+):
+    return {"title": "How it works", "approach": approach, "text": text, **more}
+
+
+def plan(*ids: str) -> dict[str, object]:
+    tasks = [
+        {
+            "id": name,
+            "title": f"Do {name}",
+            "description": f"All of {name}.",
+            "files": [f"{name}.py"],
+            "tests": ["pytest"],
+            "acceptance": [f"{name} works"],
+        }
+        for name in ids
+    ]
+    return {"summary": "Some tasks.", "tasks": tasks}
+
+
+def review(verdict: str = "APPROVE", *findings: str) -> dict[str, object]:
+    return {
+        "verdict": verdict,
+        "summary": f"I say {verdict}.",
+        "checked": ["the tests"],
+        "findings": [{"text": text} for text in findings],
+    }
+
+
+def asked_approach(work: Assignment) -> str:
+    """What the prompt of the design step says the approach is."""
+    found = re.search(r"`approach`: “(.*?)”|chose “(.*?)”|`approach` \(“(.*?)”", work.prompt)
+    return next((part for part in found.groups() if part), "") if found else ""
+
+
+LONG = "The journal is a file beside the notes. " * 20
+
+
+def brainstormer(work: Assignment) -> object:
+    """Answers every step acceptably, whatever the level."""
+    deep = "5 to 7" in work.prompt or "three to eight" in work.prompt
+    quick = "one or two, each" in work.prompt
+    match work.phase:
+        case "triage":
+            return triage()
+        case "questions":
+            return questions(5 if deep else 3)
+        case "approaches":
+            return approaches()
+        case "outline":
+            ids = ("store",) if quick else ("store", "screen", "failure") if deep else ("store", "screen")
+            return outline(asked_approach(work) or "Journal file", *ids)
+        case "design":
+            return section(asked_approach(work), LONG)
+        case "reassess":
+            found = re.findall(r"^\d+\. \*\*.*?\*\* \(`(.*?)`\)", work.prompt, re.MULTILINE)
+            return {"summary": "On we go.", "batches": batches(*dict.fromkeys(found))}
+    raise AssertionError(work.phase)
+
+
+def batches(*ids: str) -> list[dict[str, object]]:
+    return [{"id": name, "title": name.capitalize(), "description": f"All of {name}."} for name in ids]
+
+
+def _project(parent: Path) -> Path:
+    """A folder for the scout to look at."""
+    folder = parent / "project"
+    folder.mkdir(exist_ok=True)
+    (folder / "notes.py").write_text("NOTES = []  # typed notes are kept in memory\n", encoding="utf-8")
+    return folder
+
+
+class Talk:
+    """A run with scripted agents."""
+
+    def __init__(
+        self,
+        home: Path,
+        inputs: Mapping[str, object] | None = None,
+        settings: Mapping[str, object] | None = None,
+        **replies: object,
+    ) -> None:
+        everybody: dict[str, object] = {
+            "brainstormer": brainstormer,
+            "planner": lambda work: plan("one", "two"),
+            "plan_reviewer": lambda work: review(),
+            "coder": "Done.",
+            "specification": lambda work: review(),
+            "quality": lambda work: review(),
+        }
+        given: dict[str, object] = {"description": WISH, "project": str(_project(home.parent)), **(inputs or {})}
+        self.agents = ScriptedAgents(everybody | replies)  # type: ignore[arg-type]
+        self.engine = open_engine(home, runner=self.agents)
+        self.run = self.engine.start(load_workflow(FOLDER), given, settings=settings, by="ann")
+        self.state: RunState = self.engine.drive_sync(self.run)
+
+    @property
+    def phase(self) -> str:
+        return self.state.world.top.phase
+
+    @property
+    def open(self) -> CheckpointOpened:
+        assert self.state.world.open is not None, f"the run is {self.state.status} ({self.state.outcome})"
+        assert not self.state.world.open.attention, self.state.world.open.prompt
+        return self.state.world.open
+
+    @property
+    def trouble(self) -> CheckpointOpened:
+        assert self.state.world.open is not None, f"the run is {self.state.status}"
+        assert self.state.world.open.attention, self.state.world.open.prompt
+        return self.state.world.open
+
+    @property
+    def labels(self) -> list[str]:
+        assert self.state.world.open is not None
+        return [option.label for option in self.state.world.open.options if option.available]
+
+    @property
+    def context(self) -> dict[str, object]:
+        return context(self.state, self.engine.session(self.run).book)
+
+    def draft(self, **fields: object) -> Talk:
+        self.engine.submit(self.run, c.SaveDraft(self.open.id, fields))
+        self.state = self.engine.load(self.run)
+        return self
+
+    def decide(self, option: str, *said: str, **fields: object) -> Talk:
+        point = self.state.world.open
+        assert point is not None, f"the run is {self.state.status}"
+        remarks = tuple(parse_remark(text) for text in said)
+        self.engine.submit(self.run, c.AnswerCheckpoint(point.id, option, fields, remarks, by="ann"))
+        self.state = self.engine.drive_sync(self.run)
+        return self
+
+    def file(self, path: str) -> str:
+        return queries.file(self.engine, self.run, path).decode()
+
+    def asked(self, agent: str, phase: str) -> list[str]:
+        """The prompts an agent got in a phase."""
+        return [call.prompt for call in self.agents.of(agent) if call.phase == phase]

@@ -1,0 +1,165 @@
+"""The recording of brainstorm: two cases that play to their end, and an answer for whatever way a person takes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from msgspec.structs import replace
+
+from reconvene.core.commands import AnswerCheckpoint, RemarkIn
+from reconvene.core.events import AttemptEnded
+from reconvene.core.state import RunState
+from reconvene.doors.cli.sample import write_sample
+from reconvene.wire.workflow import load_workflow
+from reconvene.wiring import open_engine
+
+from .brainstorming import FOLDER
+
+CASES = sorted(path.name for path in (FOLDER / "cases").iterdir())
+
+
+def read(*path: str) -> object:
+    return yaml.safe_load(FOLDER.joinpath(*path).read_text(encoding="utf-8"))
+
+
+class Recorded:
+    """A run on the recording, and a person who takes the first of the options they want that is there."""
+
+    def __init__(self, home: Path, case: str) -> None:
+        workflow = load_workflow(FOLDER)
+        agents = {
+            name: agent if agent.kind == "survey" else replace(agent, kind="recorded", recorded="team", command_line="")
+            for name, agent in workflow.agents.items()
+        }
+        workflow = replace(workflow, agents=agents, recordings={"team": read("recorded", "team.yaml")})
+        files = read("recorded", "project.yaml")
+        assert isinstance(files, dict)
+        given = read("cases", case, "inputs.yaml")
+        assert isinstance(given, dict)
+        self.project = write_sample(home, "pantry", files)
+        self.engine = open_engine(home)
+        inputs = {**given, "project": str(self.project)}
+        self.run = self.engine.start(workflow, inputs, settings={"can_execute": True}, by="ann")
+        self.state: RunState = self.engine.drive_sync(self.run)
+
+    def take(self, *wanted: str, said: str = "", **fields: object) -> None:
+        point = self.state.world.open
+        assert point is not None, self.state.status
+        assert not point.attention, point.prompt
+        labels = [option.label for option in point.options if option.available]
+        option = next((label for label in wanted if label in labels), None)
+        assert option, f"none of {wanted} among {labels}"
+        remarks = (RemarkIn(said),) if said else ()
+        self.engine.submit(self.run, AnswerCheckpoint(point.id, option, fields, remarks, by="ann"))
+        self.state = self.engine.drive_sync(self.run)
+
+    def on_to_the_end(self) -> None:
+        for _ in range(30):
+            if self.state.status != "waiting":
+                break
+            self.take("Done", "Choose", "Approve", "Build it", "Continue to the next batch")
+        assert self.state.status == "completed", self.state.status
+
+
+Play = Callable[[str], Recorded]
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
+    monkeypatch.setenv("RECONVENE_DEMO_SPEED", "0")
+    played: list[Recorded] = []
+
+    def start(case: str) -> Recorded:
+        played.append(Recorded(tmp_path / f"home-{len(played)}", case))
+        return played[-1]
+
+    yield start
+    for one in played:
+        asyncio.run(one.engine.close())
+        assert one.state.record.errors == ()
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "first",
+    ["Override — straightforward", "Override — needs exploration", "Override — complex", "Skip to planning", "agree"],
+)
+def test_the_recording_answers_at_every_level(play: Play, case: str, first: str) -> None:
+    one = play(case)
+    assert one.state.world.open is not None
+    labels = [option.label for option in one.state.world.open.options if option.available]
+    one.take(first if first in labels else labels[0])
+    one.on_to_the_end()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_recording_answers_whatever_is_discussed(play: Play, case: str) -> None:
+    one = play(case)
+    one.take("Discuss", said="Is that so?")
+    one.take("Override — complex", "Agree — more questions, deeper design")
+    one.take("Discuss", said="I do not understand the first one")
+    one.take("Done")
+    one.take("Discuss", said="And both together?")
+    one.take("Choose", own="Both, one after the other")
+    one.take("Discuss", said="Why is that?")
+    one.take("Revise", said="Name the file")
+    point = one.state.world.open
+    assert point is not None
+    assert "Name the file" in point.prompt
+    one.on_to_the_end()
+
+
+def test_batches_of_ones_own_are_answered_too(play: Play) -> None:
+    one = play("2-complex")
+    one.take("Agree, with other batches", batches="Kitchen: what is there; Cellar")
+    while one.state.world.top.phase != "plan_review":
+        one.take("Done", "Choose", "Approve")
+    one.take("Build it")
+    assert one.state.world.open is not None
+    assert not one.state.world.open.attention, one.state.world.open.prompt
+    assert one.state.world.top.phase == "reassess"
+
+
+def test_every_answer_says_that_it_is_recorded(play: Play) -> None:
+    one = play("1-straightforward")
+    one.take("Agree — quick design outline")
+    one.on_to_the_end()
+    ended = [event for _, event in one.engine.log.read(one.run) if isinstance(event, AttemptEnded)]
+    assert all(event.recorded for event in ended if not event.task.endswith("/scout"))
+    assert not any(event.recorded for event in ended if event.task.endswith("/scout"))
+
+
+def test_the_demo_plays_both_cases_and_leaves_branches_whose_tests_pass(tmp_path: Path) -> None:
+    environment = {**os.environ, "RECONVENE_DEMO_SPEED": "0"}
+    words = [sys.executable, "-m", "reconvene.doors.cli", "demo", "brainstorm", "--json"]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    ended = json.loads(done.stdout)
+    assert [row["status"] for row in ended] == ["completed", "completed"]
+    for number, (row, tests) in enumerate(zip(ended, (5, 9)), 1):
+        project = tmp_path / ".reconvene" / "demo" / f"pantry-{number}"
+        mine = tmp_path / f"mine-{number}"
+        clone = ["git", "clone", "-q", "-b", f"reconvene/{row['run']}", str(project), str(mine)]
+        subprocess.run(clone, check=True)
+        ran = subprocess.run([sys.executable, "-m", "unittest"], cwd=mine, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+        assert f"Ran {tests} tests" in ran.stderr
+        assert "def plain" not in (project / "pantry.py").read_text(encoding="utf-8")
+
+
+def test_the_demo_tells_what_happens_and_that_it_is_recorded(tmp_path: Path) -> None:
+    environment = {**os.environ, "RECONVENE_DEMO_SPEED": "0"}
+    words = [sys.executable, "-m", "reconvene.doors.cli", "demo", "brainstorm"]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for told in ("── straightforward ", "── complex ", "recorded", "Batch 1 complete", "summary.md"):
+        assert told in done.stdout
+    assert "{%" not in done.stdout
