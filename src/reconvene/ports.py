@@ -151,6 +151,9 @@ class Projects(Protocol):
     async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
         """One attempt of an assignment with a `project`: on a clean worktree, and what it changed as a commit."""
 
+    def unfit(self, path: str) -> str:
+        """Why no agent could work in this folder, and what would help; "" where one could."""
+
     def files(self, work: ProjectWork, names: Sequence[str]) -> str:
         """These files as they are at the run's commit, for a prompt."""
 

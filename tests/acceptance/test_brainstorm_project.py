@@ -205,3 +205,20 @@ def test_a_command_changes_the_project_through_two_batches_on_a_branch_of_its_ow
     assert ".upper()" in (mine / "greet.py").read_text(encoding="utf-8")
     assert "being changed by hand" not in (mine / "greet.py").read_text(encoding="utf-8")
     asyncio.run(engine.close())
+
+
+def test_a_folder_without_git_is_told_before_anybody_works(tmp_path: Path):
+    project = tmp_path / "plain folder"
+    project.mkdir()
+    said = subprocess.run(
+        [sys.executable, "-m", "reconvene.doors.cli", "new", "brainstorm"]
+        + ["--input", "description=Say hello", "--input", f"project={project}"],
+        cwd=tmp_path,
+        env={**os.environ, "RECONVENE_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 0, said.stderr
+    assert "before it comes to building" in said.stderr
+    assert f"git -C '{project}' init" in said.stderr

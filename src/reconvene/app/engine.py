@@ -32,7 +32,7 @@ from reconvene.core.ids import digest_of
 from reconvene.core.paths import is_safe
 from reconvene.core.plan import plan, unmade_children
 from reconvene.core.state import EMPTY, RunState
-from reconvene.core.workflow import Workflow
+from reconvene.core.workflow import Workflow, every_phase
 from reconvene.errors import Busy, Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import (
     AgentRunner,
@@ -119,6 +119,15 @@ class Engine:
                 return run
             if self.log.head(run) == 0:
                 raise outcome.error
+
+    def foreseen(self, workflow: Workflow, inputs: Mapping[str, object]) -> list[str]:
+        """What would stop a run of this workflow hours from now, and can be mended before it starts."""
+        builds = any(step.place == "project" for phase in every_phase(workflow) for step in phase.steps)
+        if self._projects is None or not builds:
+            return []
+        given = self._inputs(workflow, inputs)
+        paths = [given[name] for name, spec in workflow.inputs.items() if spec.type == "project"]
+        return [why for path in paths if isinstance(path, str) and (why := self._projects.unfit(path))]
 
     def _inputs(self, workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
         complete = complete_inputs(workflow, given)

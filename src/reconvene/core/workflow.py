@@ -6,6 +6,7 @@ Fields are only ever added, always with a default, so that a workflow pinned by 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct, field
@@ -273,3 +274,14 @@ class Workflow(Struct, frozen=True, omit_defaults=True):
     reopen: str = ""
     closing: str = ""  # template of what is said when a run has ended
     outcome: str = ""  # expression: what a run that reached its end came to, a text or {outcome, status}
+
+
+def every_phase(workflow: Workflow) -> Iterator[Phase]:
+    """All of them, the nested ones too, in the order in which they are written."""
+
+    def walk(phases: tuple[Phase, ...]) -> Iterator[Phase]:
+        for phase in phases:
+            yield phase
+            yield from walk(phase.phases)
+
+    return walk(workflow.phases)

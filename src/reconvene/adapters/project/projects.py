@@ -118,6 +118,13 @@ class GitProjects:
         finally:
             worktree.release(tree)
 
+    def unfit(self, path: str) -> str:
+        try:
+            find(path, self._environ)
+        except AgentError as error:
+            return error.message + (f" {error.hint}" if error.hint else "")
+        return ""
+
     def files(self, work: ProjectWork, names: Sequence[str]) -> str:
         try:
             repository = find(work.path, self._environ)

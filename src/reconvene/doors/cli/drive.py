@@ -105,6 +105,8 @@ def _started(
     for name in missing:
         values[name] = _ask_input(loaded, name)
     engine = open_engine(call.home, say=note)
+    for warning in engine.foreseen(loaded, values):
+        note(f"before it comes to building: {warning}")
     return engine, engine.start(loaded, values, settings=chosen, by=by, door=DOOR)
 
 
