@@ -248,9 +248,10 @@ def test_on_a_terminal_it_ends_with_what_became_of_the_persons_words(terminal: T
     while child.expect([ANYTHING, "Did we capture everything you were thinking"]) == 0:
         child.send("looks good" + ENTER)
         answer(child, DECISION, ENTER)
-    answer(child, "captures everything I was thinking", ENTER)
-    answer(child, "anything else you want on record", ENTER)
-    answer(child, DECISION, ENTER)
+    answer(child, "Your choice:", ENTER)  # the open questions, one after the other
+    answer(child, "Use arrow keys", ENTER)
+    answer(child, r"on record\? \(optional\)", ENTER)
+    answer(child, "Your choice:", "Finish" + ENTER)
     answer(child, "Your feedback", ENTER)
     child.expect("What your words changed")
     child.expect(r"was: Capital is the predetermined element: [^~]*3\.10x")

@@ -242,11 +242,11 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
         put(f"\ncontinue with:\n  {next_command}")
     else:
         put(f"see what came of it: {call.command('files', str(summary['run']))}")
-        if merge := _merge_command(summary):
+        if merge := merge_command(summary):
             put(f"take the changes to your project over with:\n  {merge}")
 
 
-def _merge_command(summary: Mapping[str, object]) -> str:
+def merge_command(summary: Mapping[str, object]) -> str:
     """What brings the run's branch into the person's project; "" where it changed none."""
     project = summary.get("project")
     return clean(str(project["merge"])) if isinstance(project, dict) else ""

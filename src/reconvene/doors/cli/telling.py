@@ -5,6 +5,7 @@ Words only: what is played, and with which decisions, is `demo.py`'s business.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -136,6 +137,8 @@ class Full(Mute):
 
     def answer(self, answer: Answer) -> None:
         put(f"\n▸ The person chooses: {one_line(answer.option)}")
+        for name, value in answer.fields.items():
+            put(f"  {one_line(name)}: {one_line(value if isinstance(value, str) else json.dumps(value))}")
         for remark in answer.remarks:
             put(f"  {remark.kind}: {one_line(remark.text)}")
         put()
@@ -223,10 +226,15 @@ def _fate(entry: Entry) -> Iterator[str]:
 
 
 def tell_files(call: Call, engine: Engine, run: str, *, further: bool = True) -> None:
+    from reconvene.app import queries
+    from reconvene.doors.cli.session import merge_command
+
     state = engine.load(run)
     put(f"{run} is {state.status}. Its files are in {state.workspace}:")
     for line in _listed(sorted(state.world.files)):
         put(f"  {line}")
+    if merge := merge_command(queries.summary(engine, run)):
+        put(f"What was built is on a branch of its own. Take it over with:\n  {merge}")
     rounds = ["1..2"] if state.record.rounds > 1 else []
     if further:
         _tell_further(call, ("show", run), ("diff", run, *rounds), ("log", run))
