@@ -239,3 +239,19 @@ def test_a_decision_about_a_gap_that_was_settled_is_due_no_more():
     assert value["due"] == []
     assert value["decisions"][0]["obeyed"] is False
     assert wrong_with(value, "proposals", proposals(solution("GAP-FLOW-002")), Sources(4)) == ""
+
+
+def test_to_dispute_a_ruling_again_is_to_ignore_it():
+    text = proposals(response("ISSUE-R1-001"), solution("GAP-FLOW-001", "As before."))
+    ruled = ordered(answered(response("ISSUE-R1-001")), rulings={"ISSUE-R1-001": "B"})
+    assert wrong_with(ruled, "proposals", text, Sources(3)).startswith("DECISION_IGNORED:")
+    mine = ordered(answered(response("ISSUE-R1-001")), rulings={"ISSUE-R1-001": "A"})
+    assert wrong_with(mine, "proposals", text, Sources(3)) == "", "the ruling was that the engineer is right"
+
+
+def test_an_answer_that_was_asked_for_may_be_a_disagreement():
+    passed_over = answered(solution("GAP-FLOW-002"))
+    value = ordered(passed_over, rulings={"ISSUE-R1-001": "have it answered"})
+    text = proposals(response("ISSUE-R1-001"), solution("GAP-FLOW-001", "As before."))
+    assert wrong_with(value, "proposals", text, Sources(3)) == ""
+    assert only(answered(text, before=value, n=3))["kind"] == "explicit"

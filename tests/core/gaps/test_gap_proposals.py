@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gap_texts import begun, codes, gap, proposals, response, solution, states
+from gap_texts import begun, codes, gap, ordered, played, proposals, response, review, solution, states
 
 from reconvene.core.gaps.proposals import proposals_in
 from reconvene.core.gaps.tracker import Config, Sources, track
@@ -207,3 +207,22 @@ def test_a_number_given_out_never_meets_another_gaps():
     value = begun("- GAP-01-002: One thing\n- GAP-1-001: Another matter\n")
     value = after(proposals(solution("GAP-1-001", new=["Who pays the bill?"])), value)
     assert list(states(value)) == ["GAP-01-002", "GAP-1-001", "GAP-1-003"]
+
+
+def test_the_parent_named_as_the_form_asks_for_it_splits_the_gap_and_leaves_the_title():
+    parts = ["GAP-FLOW-010 (LOW): Refused at sea; Parent: GAP-FLOW-001", "GAP-FLOW-011: By air. `Parent: GAP-FLOW-001`"]
+    value = after(proposals(solution("GAP-FLOW-001", new=parts)))
+    assert states(value)["GAP-FLOW-001"] == "split"
+    assert [gap(value, name)["parent"] for name in ("GAP-FLOW-010", "GAP-FLOW-011")] == ["GAP-FLOW-001"] * 2
+    assert [gap(value, name)["title"] for name in ("GAP-FLOW-010", "GAP-FLOW-011")] == ["Refused at sea", "By air"]
+
+
+def test_a_reviewer_cannot_approve_a_question_that_only_the_person_can_answer():
+    text = proposals(solution("GAP-FLOW-001", "**Needs decision:** Which carrier?"))
+    value = played(begun(), 1, text, review({"GAP-FLOW-001": "APPROVED"}))
+    assert states(value)["GAP-FLOW-001"] == "open"
+    assert value["questions"] == [{"id": "GAP-FLOW-001", "text": "GAP-FLOW-001: Which carrier?"}]
+    assert "NEEDS_DECISION" in codes(value)
+    told = ordered(value, answers={"GAP-FLOW-001": "Ours"})
+    text = proposals(solution("GAP-FLOW-001", "By the person's decision, our own carrier."))
+    assert states(played(told, 2, text, review({"GAP-FLOW-001": "APPROVED"})))["GAP-FLOW-001"] == "resolved"

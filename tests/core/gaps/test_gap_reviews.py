@@ -266,3 +266,50 @@ def test_json_reviews_are_understood():
 )
 def test_the_overall_verdict(text: str, said: str):
     assert review_in(text, 1).overall == said
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["- GAP-FLOW-002: HIGH to LOW - the depot is closed", "- **GAP-FLOW-002**: HIGH → **LOW**: the depot is closed",
+     "GAP-FLOW-002: LOW (the depot is closed)"],
+)  # fmt: skip
+def test_a_reviewer_may_rate_a_gap_anew_and_it_stays_in_its_history(line: str):
+    text = review({"GAP-FLOW-001": "APPROVED"}) + f"\n### Severities Changed\n\n{line}\n"
+    value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), text)
+    one = gap(value, "GAP-FLOW-002")
+    assert (one["severity"], one["state"]) == ("LOW", "open")
+    assert one["history"][-1]["why"] == "severity HIGH → LOW: the depot is closed"
+    assert "The reviewer rates GAP-FLOW-002 LOW, not HIGH: the depot is closed." in [e["text"] for e in value["errors"]]
+    assert value["by_severity"] == {"CRITICAL": 0, "HIGH": 1, "MEDIUM": 1, "LOW": 2}
+
+
+def test_a_rating_of_a_gap_that_is_settled_or_unknown_changes_nothing():
+    text = review({"GAP-FLOW-001": "APPROVED"})
+    done = played(begun(), 1, proposals(solution("GAP-FLOW-001")), text)
+    again = text + "\n### Severities Changed\n- GAP-FLOW-001: CRITICAL to LOW\n- GAP-FLAW-001: LOW\n- None.\n"
+    value = played(done, 2, proposals(solution("GAP-FLOW-002")), again)
+    assert gap(value, "GAP-FLOW-001")["severity"] == "CRITICAL"
+    assert "UNKNOWN_GAP" in codes(value)
+
+
+def test_an_approval_beside_a_grave_issue_on_the_same_gap_is_none():
+    text = review({"GAP-FLOW-001": "APPROVED"}, issue("ISSUE-R1-001", "GAP-FLOW-001"), overall="APPROVE")
+    value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), text)
+    assert states(value)["GAP-FLOW-001"] == "needs revision"
+    assert "CONTRADICTION" in codes(value)
+    assert [one["state"] for one in value["issues"]] == ["open"]
+
+
+@pytest.mark.parametrize(("name", "severity"), [("ISSUE-R1-001", "LOW"), ("ISSUE-R0-001", "HIGH")])
+def test_a_small_issue_or_one_of_an_earlier_round_takes_no_approval_back(name: str, severity: str):
+    text = review({"GAP-FLOW-001": "APPROVED"}, issue(name, "GAP-FLOW-001", severity))
+    value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), text)
+    assert states(value)["GAP-FLOW-001"] == "resolved"
+
+
+def test_what_stands_below_a_verdict_is_its_note():
+    text = review({"GAP-FLOW-001": "NEEDS REVISION"}).replace(
+        "**NEEDS REVISION**", "**NEEDS REVISION**\n   - Proposed Solution: nobody reads the record"
+    )
+    value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), text)
+    assert gap(value, "GAP-FLOW-001")["note"] == "Proposed Solution: nobody reads the record"

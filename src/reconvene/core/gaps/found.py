@@ -28,6 +28,7 @@ class Found(NamedTuple):
     detail: str = ""
     parent: str = ""
     question: str = ""
+    about: str = ""  # lines of the specification
 
 
 # "None." and "None found" are nothing; "None of the errors has a code" is a gap.
@@ -40,7 +41,9 @@ NOTHING = re.compile(
 _AFTER_ID = re.compile(r"[\s*_`\])]*(?:[:|—–-]+|→)?[\s*_`]*")
 _BEFORE_ID = re.compile(r"[\s*_`\[(]*")
 # "Part of" is said of much; only a split says that the parts replace the whole.
-_PARENT = re.compile(r"\b(?:split (?:of|from|off)|child of|sub-?gap of)\b[ :]*", re.IGNORECASE)
+_PARENT = re.compile(r"\b(?:split (?:of|from|off)|child of|sub-?gap of)\b[ :]*|\bparent: *", re.IGNORECASE)
+_PARENT_MARK = re.compile(r"[\s;,.([—–-]*\bparent: *GAP-[A-Z0-9.-]{1,60}[)\].]?", re.IGNORECASE)
+_LINES = re.compile(r"(?:lines? *)?(\d[\d ,–-]{0,60})")
 _BLOCKED = re.compile(r"\b(?:blocked by|depends on|waits? for)\b[ :*]*", re.IGNORECASE)
 _STOPS = re.compile(r"[;()\n]|\.\s")
 _MINE = re.compile(r"\b(?:user|person|human|owner|stakeholder|customer|decision)", re.IGNORECASE)
@@ -64,7 +67,7 @@ def item_of(name: str, title: str, lines: str) -> Found:
     rated = rating(title)
     found = Found(name, clip(rated.rest, TITLE), rated.severity, rated.blocking, lines=lines)
     if (parent := _PARENT.search(title)) and (ids := _named_next(title, parent.end())):
-        found = found._replace(parent=ids[0])
+        found = found._replace(parent=ids[0], title=_PARENT_MARK.sub("", found.title, count=1) or found.title)
     if (blocked := _BLOCKED.search(title)) and (ids := _named_next(title, blocked.end())):
         found = found._replace(blocked_by=tuple(ids))
     return found
@@ -94,6 +97,9 @@ def with_field(found: Found, key: str, value: str) -> Found | None:
             if not found.title:
                 return found._replace(title=clip(said, TITLE))
             return found._replace(detail=clip(f"{found.detail} {said}", TEXT))
+        case "lines" | "line":
+            named = _LINES.match(said.lower().replace("-", "–"))
+            return found._replace(about=named[1].strip(" ,–")) if named else None
         case "area" | "category":
             return found._replace(area=area_of(said))
         case _:

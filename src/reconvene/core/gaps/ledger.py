@@ -72,13 +72,25 @@ class Ledger:
         self.put(moved)
         return moved
 
+    def rate(self, gap: Gap, severity: Severity, by: str, why: str = "") -> Gap:
+        """Another severity than before, kept in the history as a move that changes no state."""
+        if severity == gap.severity:
+            return gap
+        told = f"severity {gap.severity} → {severity}"
+        return self.move(
+            msgspec.structs.replace(gap, severity=severity), gap.state, by, f"{told}: {why}" if why else told
+        )
+
     def raise_all(self, found: list[Found], origin: Origin) -> list[Gap]:
         """Those with ids first, so that numbers given out never collide with numbers written further down."""
+        self.reserve(found)
+        made = [self.raise_one(one, origin) for one in found]
+        return [gap for gap in made if gap is not None]
+
+    def reserve(self, found: list[Found]) -> None:
         for one in found:
             if one.id:
                 self._counter.take(tidy(one.id))
-        made = [self.raise_one(one, origin) for one in found]
-        return [gap for gap in made if gap is not None]
 
     def raise_one(self, found: Found, origin: Origin) -> Gap | None:
         """The gap as kept: new, or the one already known. None when there is nothing in it."""
@@ -128,7 +140,7 @@ class Ledger:
             raised_in=self.round,
             lines=found.lines,
             where=at_lines(origin.file, found.lines),
-            spec_lines=self._spec_lines(f"{found.title} {found.detail}"),
+            spec_lines=found.about or self._spec_lines(f"{found.title} {found.detail}"),
             parent=tidy(parent) if parent and canonical(parent) != canonical(name) else "",
             source=origin.source,
             question=found.question,

@@ -67,6 +67,14 @@ class Raised(NamedTuple):
     lines: str
 
 
+class Rated(NamedTuple):
+    """A gap that is graver, or less grave, than it was said to be."""
+
+    gap: str
+    severity: Severity
+    why: str
+
+
 class Review(NamedTuple):
     verdicts: tuple[Judged, ...] = ()
     issues: tuple[Raised, ...] = ()
@@ -77,6 +85,7 @@ class Review(NamedTuple):
     cited: frozenset[str] = frozenset()  # issues named anywhere outside examples
     words: int = 0
     said: str = ""
+    rated: tuple[Rated, ...] = ()
 
     @property
     def empty(self) -> bool:

@@ -124,7 +124,9 @@ def _solve(ledger: Ledger, gap: Gap, resolution: Resolution) -> bool:
 
 
 def takes_up(decision: Decision, output: Proposals) -> bool:
-    """The output names the issue, or speaks of a decision where it deals with the gap."""
+    """The output names the issue, or speaks of a decision where it deals with the gap. To dispute it is neither."""
+    if any(answer.issue == decision.issue and answer.position == "DISAGREE" for answer in output.answers):
+        return decision.decision.startswith(("A:", "have it answered"))
     if decision.issue and decision.issue in output.issues:
         return True
     if not decision.gap:
@@ -163,6 +165,7 @@ def judge(ledger: Ledger, output: Review) -> list[str]:
     book.verdict = output.overall
     book.checks = [Check(text, done) for text, done in output.checks]
     _raise(ledger, list(output.new), Origin(REVIEWER, file_of(REVIEWER, ledger.round)))
+    _rate(ledger, output)
     by_gap: dict[str, list[Judged]] = {}
     for judged in output.verdicts:
         gap = ledger.find(judged.gap)
@@ -174,12 +177,47 @@ def judge(ledger: Ledger, output: Review) -> list[str]:
         for gap in list(book.gaps.values()):
             if gap.state == "proposed" and gap.proposal is not None and gap.proposal.round == ledger.round:
                 by_gap[gap.id] = [Judged(gap.id, "approved", "", 0)]
+    _doubt(ledger, output, by_gap)
     sent_back = [name for name, judged in by_gap.items() if _verdict(ledger, book.gaps[name], judged)]
     if output.overall == "APPROVE" and sent_back:
         names = ", ".join(sent_back)
         book.notice(ledger.round, "CONTRADICTION", f"The review says APPROVE and sends back {names}: they stay open.")
     _take_issues(ledger, output.issues)
     return sent_back
+
+
+def _rate(ledger: Ledger, output: Review) -> None:
+    """Severities that the reviewer puts right: said to the person, who may have accepted or forced otherwise."""
+    for rated in output.rated:
+        gap = ledger.find(rated.gap)
+        if gap is None:
+            _not_known(ledger, rated.gap, "", "its severity stays as it is")
+        elif is_open(gap) and gap.severity != rated.severity:
+            ledger.rate(gap, rated.severity, REVIEWER, rated.why)
+            because = f": {rated.why}" if rated.why else ""
+            ledger.book.notice(
+                ledger.round,
+                "RATED",
+                f"The reviewer rates {gap.id} {rated.severity}, not {gap.severity}{because}.",
+                gap.id,
+            )
+
+
+def _doubt(ledger: Ledger, output: Review, by_gap: dict[str, list[Judged]]) -> None:
+    """An approval beside a new HIGH or CRITICAL issue on the same gap is none: the issue would be lost with it."""
+    fresh = f"ISSUE-R{ledger.round}-"
+    for issue in output.issues:
+        gap = ledger.find(issue.gap) if issue.gap and issue.severity in GRAVE else None
+        if gap is None or gap.id not in by_gap or (issue.id and not issue.id.startswith(fresh)):
+            continue
+        if all(one.verdict in ("approved", "approved with note") for one in by_gap[gap.id]):
+            by_gap[gap.id] = [Judged(gap.id, "needs revision", issue.title, 0)]
+            ledger.book.notice(
+                ledger.round,
+                "CONTRADICTION",
+                f"{gap.id} is approved, and a {issue.severity} issue is raised on it: it stays open.",
+                gap.id,
+            )
 
 
 def approves_all(output: Review) -> bool:
@@ -209,6 +247,14 @@ def _approve(ledger: Ledger, gap: Gap, note: str) -> None:
             ledger.book.notice(
                 ledger.round, "NOTHING_PROPOSED", f"{gap.id} was approved without a proposal: it stays open.", gap.id
             )
+        return
+    if gap.question and is_open(gap):
+        ledger.book.notice(
+            ledger.round,
+            "NEEDS_DECISION",
+            f"{gap.id} was approved, but waits for your decision: {gap.question}",
+            gap.id,
+        )
         return
     this_round = gap.proposal.round == ledger.round
     if is_open(gap) or (gap.state in ("deferred", "accepted") and this_round):

@@ -7,6 +7,7 @@ know phases, tasks or files.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, NamedTuple, assert_never
 
 import msgspec
@@ -21,6 +22,7 @@ from reconvene.core.gaps.likeness import digest
 from reconvene.core.gaps.lists import gaps_listed
 from reconvene.core.gaps.orders import Clerk
 from reconvene.core.gaps.proposals import proposals_in
+from reconvene.core.gaps.relisting import relist
 from reconvene.core.gaps.review import review_in
 from reconvene.core.gaps.rounds import judge, propose, release
 from reconvene.core.gaps.view import value_of
@@ -70,15 +72,19 @@ def track(before: object, sources: Sources, config: Config) -> dict[str, object]
 
 
 def _take_lists(ledger: Ledger, sources: Sources) -> None:
-    """Each list once: the same text comes with every call."""
+    """Each list once: the same text comes with every call. An agent's second list stands in the place of its first."""
     for text, by, file, strict in (
         (sources.given, "person", "the list of gaps", False),
         (sources.found, "reviewer", "the search for gaps", True),
     ):
-        mark = f"{by}:{digest(text)}" if text is not None else ""
-        if text is not None and mark not in ledger.book.read:
-            ledger.book.read.append(mark)
-            ledger.raise_all(gaps_listed(text, strict=strict), Origin(by, file))
+        if text is None:
+            continue
+        mark, before = f"{by}:{digest(text)}", [one for one in ledger.book.read if one.startswith(f"{by}:")]
+        if mark in (before[-1:] if strict else before):
+            continue
+        ledger.book.read.append(mark)
+        take = partial(relist, ledger) if strict and before else ledger.raise_all
+        take(gaps_listed(text, strict=strict), Origin(by, file))
 
 
 def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
