@@ -41,7 +41,12 @@ def _complete(answers: dict[str, object], fields: tuple[e.FieldAsked, ...]) -> N
         empty = answers.get(field.id) in (None, "")
         if empty and field.blank is not None:
             answers[field.id] = field.blank
-        elif field.required and (empty or (field.type == "confirm" and answers.get(field.id) is not True)):
+        elif field.required and field.type == "confirm" and answers.get(field.id) is not True:
+            raise Refused(
+                f"{field.prompt or field.id} needs an answer of yes first.",
+                hint=f"Add --field {field.id}=yes, or choose another option.",
+            )
+        elif field.required and empty:
             raise Refused(f"{field.prompt or field.id} needs an answer first.", hint=f"Add --field {field.id}=…")
 
 

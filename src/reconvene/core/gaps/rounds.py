@@ -129,6 +129,8 @@ def takes_up(decision: Decision, output: Proposals) -> bool:
         return decision.decision.startswith(("A:", "have it answered"))
     if decision.issue and decision.issue in output.issues:
         return True
+    if re.search(rf"(?<![\w-]){re.escape(decision.id)}(?!\d)", output.said, re.IGNORECASE):
+        return True
     if not decision.gap:
         return not decision.issue
     about = [one.body for one in output.resolutions if canonical(one.gap) == canonical(decision.gap)]

@@ -84,7 +84,10 @@ def _take_lists(ledger: Ledger, sources: Sources) -> None:
             continue
         ledger.book.read.append(mark)
         take = partial(relist, ledger) if strict and before else ledger.raise_all
-        take(gaps_listed(text, strict=strict), Origin(by, file))
+        found = gaps_listed(text, strict=strict)
+        take(found, Origin(by, file))
+        if not found and not strict:
+            ledger.book.notice(sources.round, "NO_GAPS_LISTED", "No gap could be read from the list that was given.")
 
 
 def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
