@@ -7,7 +7,7 @@ import json
 from gap_texts import begun, codes, gap, ordered, played, proposals, response, review, solution, states
 
 from reconvene.core.gaps.proposals import proposals_in
-from reconvene.core.gaps.tracker import Config, Sources, track
+from reconvene.core.gaps.tracker import Config, Sources, track, wrong_with
 
 
 def after(text: str, value: object = None, n: int = 1) -> dict[str, object]:
@@ -226,3 +226,27 @@ def test_a_reviewer_cannot_approve_a_question_that_only_the_person_can_answer():
     told = ordered(value, answers={"GAP-FLOW-001": "Ours"})
     text = proposals(solution("GAP-FLOW-001", "By the person's decision, our own carrier."))
     assert states(played(told, 2, text, review({"GAP-FLOW-001": "APPROVED"})))["GAP-FLOW-001"] == "resolved"
+
+
+def test_a_part_that_does_not_say_is_as_grave_as_the_whole_and_blocks_as_it_did():
+    parts = [
+        "GAP-FLOW-010: By night; Parent: GAP-FLOW-003",
+        "GAP-FLOW-011 (LOW, non-blocking): By day; Parent: GAP-FLOW-003",
+    ]
+    value = after(proposals(solution("GAP-FLOW-003", new=parts)))
+    rated = [(gap(value, name)["severity"], gap(value, name)["blocking"]) for name in ("GAP-FLOW-010", "GAP-FLOW-011")]
+    assert rated == [("HIGH", True), ("LOW", False)]
+
+
+def test_a_list_that_names_no_gap_is_said():
+    assert codes(begun("\n\n")) == ["NO_GAPS_LISTED"]
+    assert codes(begun()) == []
+
+
+def test_the_answer_to_a_question_is_taken_up_by_its_own_id():
+    asked = played(begun(), 1, proposals(solution("GAP-FLOW-001", "**Needs decision:** Which carrier?")), None)
+    told = ordered(asked, answers={"GAP-FLOW-001": "Ours"})
+    (ruling,) = told["due"]
+    for text, code in ((f"Ours ({ruling['id']}).", ""), ("Some carrier or other.", "DECISION_IGNORED")):
+        wrong = wrong_with(told, "proposals", proposals(solution("GAP-FLOW-001", text)), Sources(2))
+        assert wrong.partition(":")[0] == code

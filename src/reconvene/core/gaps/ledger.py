@@ -128,13 +128,16 @@ class Ledger:
         return f"GAP-{area}"
 
     def _new(self, name: str, title: str, found: Found, origin: Origin) -> Gap:
-        severity: Severity = found.severity or "MEDIUM"
         parent = found.parent or origin.parent
+        whole = self.find(parent) if parent else None
+        severity: Severity = found.severity or (whole.severity if whole else "MEDIUM")
+        # A part that does not say is as grave as the whole, and blocks as it did: a split is no way round a rule.
+        blocks = severity == "CRITICAL" or (whole is not None and whole.blocking)
         gap = Gap(
             id=name,
             title=title,
             severity=severity,
-            blocking=severity == "CRITICAL" if found.blocking is None else found.blocking,
+            blocking=blocks if found.blocking is None else found.blocking,
             blocked_by=tuple(tidy(one) for one in found.blocked_by if canonical(one) != canonical(name)),
             raised_by=origin.by,
             raised_in=self.round,
