@@ -11,6 +11,7 @@ from reconvene.app import queries
 from reconvene.core import commands as c
 from reconvene.doors.cli.options import on_offer
 from reconvene.errors import Refused
+from reconvene.ports import Assignment
 
 from .refining import Refinement, Script, disagree, proposal, proposals, review
 
@@ -173,9 +174,13 @@ def test_a_count_that_cries_wolf_is_put_right_by_the_first_line(start: Start) ->
         rounds.append((proposals(n, proposal(f"GAP-A-00{n}", new=new)), review(n, {f"GAP-A-00{n}": "APPROVED"})))
     run = start([one for one, _ in rounds], [two for _, two in rounds], gaps=gaps).decide("Continue")
     assert [row[-1] for row in run.rows] == ["STALLED (1)", "DIVERGENCE_WARNING"]
-    first = run.asked.splitlines()[0].lower()
-    assert "weight" in first
-    assert "converg" in first
+    for n, (closed, found) in ((2, (8, 2)), (3, (12, 3)), (4, (16, 4))):
+        assert run.rows[-1] == (n, 5, 1, 1, 5, 0, "DIVERGENCE_WARNING")
+        assert run.asked.splitlines()[0] == (
+            f"Converging by weight and by identity: weight {closed} closed against {found} found over {n} rounds, "
+            "and no gap came back. Only the counts stand still."
+        )
+        run.decide("Continue") if n < 4 else None
 
 
 def test_how_long_a_stall_may_last_can_be_set(start: Start) -> None:
@@ -231,6 +236,53 @@ def test_nothing_open_without_approval_goes_on(start: Start) -> None:
     assert run.gaps["open"] == 0
     assert run.state.status == "waiting"
     assert "Open Gaps: 0 (0 Critical, 0 High, 0 Medium, 0 Low)" in run.asked
+    assert "No gap is open, but the reviewer has not approved." in run.asked
+    assert {"Continue", "Accept as complete"} <= set(run.offered)
+
+
+CLOSING = (
+    "## Review: Round 2 - it can be built\n\nThe four resolutions of GAP-BOX-001 to GAP-BOX-004 fit together.\n\n"
+    "### Completeness Checks\n- [x] No resolution contradicts another\n\n### Recommendation\n**APPROVE**\n"
+)
+
+
+@pytest.mark.parametrize("auto", [False, True])
+def test_with_nothing_open_only_the_reviewer_is_asked_for_a_closing_word(start: Start, auto: bool) -> None:
+    run = start([closing(1, *ALL)[0]], [closing(1, *ALL)[1], CLOSING], auto=auto)
+    if not auto:
+        run.decide("Continue")
+    assert (run.state.status, run.state.outcome) == ("completed", "COMPLETE")
+    assert len(run.prompts("engineer")) == 1, "there is nothing to propose"
+    assert "No gap is open any more" in run.prompts("reviewer")[1]
+
+
+def test_a_closing_review_may_open_a_gap_again(start: Start) -> None:
+    run = start([closing(1, *ALL)[0]], [closing(1, *ALL)[1], review(2, {TWO: "NEEDS REVISION"})]).decide("Continue")
+    assert run.states[TWO] == "open"
+    assert run.rows[-1][:6] == (2, 0, 0, 1, 1, -1)
+
+
+def test_an_automatic_run_that_is_never_approved_says_that_nothing_is_open(start: Start) -> None:
+    run = start([closing(1, *ALL)[0]], [closing(1, *ALL)[1], review(2, {})], auto=True, max_rounds=3)
+    assert (run.state.status, run.state.outcome) == ("failed", "MAX_ROUNDS")
+    assert "no gap is open, but the reviewer did not approve" in run.state.why
+
+
+def test_a_final_text_that_fails_its_gate_is_asked_about_and_may_be_missing(start: Start) -> None:
+    def short(work: Assignment) -> object:
+        text = "## Known Limitations\n\nNone, as far as anybody can see today."
+        return {"text": "done", "files": {work.writes[0]: text}} if work.phase == "final" else "A round went by. " * 4
+
+    run = start(*zip(closing(1, *ALL, approve=True)), mediator=short)
+    assert [one[1:] for one in run.attempts if one[0].endswith("0/mediator")] == [("rejected", "SHORTENED")] * 3
+    assert run.state.world.open is not None
+    assert "much shorter than the specification" in run.state.world.open.prompt
+    run.engine.submit(run.run, c.AnswerCheckpoint("", "Go on without it", by="ann"))
+    run.state = run.engine.drive_sync(run.run)
+    assert (run.state.status, run.state.outcome) == ("completed", "COMPLETE")
+    status = run.file("status.md")
+    assert "No specification was written. What was approved is in `round_NNN/engineer.md`" in status
+    assert "## Final Specification: Errors" in status
 
 
 def test_no_gaps_found_completes_at_once_and_says_so(start: Start) -> None:
@@ -259,7 +311,35 @@ def test_what_was_found_is_shown_before_the_first_round_and_may_be_looked_at_aga
     run.decide("Look again", "missing factor: nobody says how the code is made")
     assert list(run.states) == [ONE, TWO]
     assert "nobody says how the code is made" in run.prompts("reviewer")[1]
+    assert "Write the whole list again" in run.prompts("reviewer")[1]
     assert run.decide("Begin").rows == [(1, 2, 1, 0, 1, 1, "CONVERGING")]
+
+
+def test_what_the_second_look_leaves_out_or_rates_anew_is_shown(start: Start) -> None:
+    marks = "**Severity:** HIGH\n**Blocking:** yes\n**Lines:** 7-8"
+    one = f"## {ONE}: What if no box is free?\n\n{marks}\n\nNothing is said.\n"
+    two = f"\n## {TWO}: Which colour?\n\n**Severity:** LOW\n**Blocking:** no\n\nNothing is said.\n"
+    run = start(*zip(closing(1, ONE)), gaps=None, found=[one + two, one.replace("HIGH", "CRITICAL")])
+    run.decide("Look again", "correction: the colour is no gap")
+    assert f"- {ONE} (CRITICAL, blocking): What if no box is free?" in run.asked
+    assert f"(deferred, not lost):\n- {TWO} (LOW): Which colour?" in run.asked
+    run.decide("Begin")
+    assert (
+        f"- {ONE} (CRITICAL, blocking, lines 7–8): What if no box is free? Nothing is said."
+        in run.prompts("engineer")[0]
+    )
+    assert run.rows == [(1, 1, 1, 0, 0, 1, "CONVERGING")]
+
+
+def test_a_second_look_that_finds_nothing_ends_complete(start: Start) -> None:
+    one = f"## {ONE}: What if no box is free?\n\n**Severity:** HIGH\n\nNothing is said.\n"
+    run = start(gaps=None, found=[one, "No gaps found.\n\n- [x] Every step has an actor\n"])
+    run.decide("Look again", "correction: there always is a box")
+    assert "None is left." in run.asked
+    run.decide("Begin")
+    assert (run.state.status, run.state.outcome) == ("completed", "COMPLETE")
+    assert f"- {ONE}: What if no box is free? (deferred - high priority)" in run.file("status.md")
+    assert "Known Limitations" in run.file("specs/lockers_v1.0.md")
 
 
 def test_abandoning_counts_as_aborted_and_is_on_file(start: Start) -> None:

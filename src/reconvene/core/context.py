@@ -301,7 +301,7 @@ def _retry(book: Book, task: TaskAt) -> str:
     example = f"An example of what is expected:\n\n{book.text(task.example)}\n\n" if task.example else ""
     return (
         f"## Your last attempt was sent back\n\n{task.why}\n\n{example}What you wrote then:\n\n"
-        f"{book.text(task.rejected.digest)[:_MOST_INLINE]}\n\n{_taken_back(book, task)}"
+        f"{book.text(task.rejected.digest)[:_MOST_INLINE].strip() or '(nothing)'}\n\n{_taken_back(book, task)}"
         "Please do it again, with that put right."
     )
 

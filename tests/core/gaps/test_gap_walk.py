@@ -41,6 +41,7 @@ class Round(NamedTuple):
     overall: str
     engineer_there: bool
     reviewer_there: bool
+    rated: dict[str, str]
 
     def engineer(self) -> str | None:
         parts = [solution(name, text, [str(one) for one in new], more) for name, text, new, more in self.solutions]
@@ -48,6 +49,7 @@ class Round(NamedTuple):
 
     def reviewer(self) -> str | None:
         text = review(self.verdicts, "\n".join(self.issues), [str(one) for one in self.new], self.overall)
+        text += "\n### Severities Changed\n" + "\n".join(f"- {name}: {how} - why" for name, how in self.rated.items())
         return text if self.reviewer_there else None
 
     def raised(self) -> list[New]:
@@ -88,6 +90,7 @@ ROUND = st.builds(
     st.sampled_from(["APPROVE", "REVISE"]),
     MOSTLY,
     MOSTLY,
+    st.dictionaries(NAMES, SEVERITY, max_size=2),
 )
 YES = st.dictionaries(NAMES, st.just(True), min_size=1, max_size=3)
 ORDERS = st.fixed_dictionaries(

@@ -115,7 +115,7 @@ def _resolution(part: Section, name: str, title: str) -> Resolution:
         span(part.start, _last_filled(part)),
         digest("\n".join(line.text for line in part.lines)),
         clip(bare(prose(solution.lines if solution else part.lines)), TEXT),
-        bare(known.get("confidence", "")).upper().partition(" ")[0][:20],
+        "".join(re.findall(r"^\W*(\w{1,20})", bare(known.get("confidence", "")).upper())),
         blocked.question or ("" if EMPTY.match(question) else clip(question, TITLE)),
         blocked.blocked_by,
         tuple(new),
