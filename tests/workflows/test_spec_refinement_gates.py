@@ -86,6 +86,18 @@ def test_what_a_reviewer_gets_wrong_is_named_and_asked_for_again(start: Start, b
     assert run.states[ONE] == "resolved"
 
 
+def test_the_errors_of_two_rounds_stand_under_headings_of_their_own(start: Start) -> None:
+    run = start(["short", "short", "short", "short", GOOD], [APPROVED]).decide("Continue")
+    assert "All retries exhausted, partial round\n\n## Round 2 Errors\n\n- [" in run.file("status.md")
+    assert "What you wrote then:\n\nshort\n" in run.prompts("engineer")[4]
+
+
+def test_an_order_that_could_not_be_followed_is_told_at_the_next_stop(start: Start) -> None:
+    redo = {"reason": "too thin", "focus": "GAP-NOPE-001"}
+    run = start([GOOD], [APPROVED]).answer("Redo this round", redo)
+    assert "- No gap is named in the focus “GAP-NOPE-001”: all open gaps stay in focus." in run.asked
+
+
 def test_after_two_retries_the_round_goes_on_without_and_redo_is_recommended(start: Start) -> None:
     run = start(["short"], [APPROVED])
     assert [one[1] for one in run.attempts if "engineer" in one[0]] == ["rejected"] * 3
@@ -231,6 +243,7 @@ def test_a_list_of_gaps_that_names_none_is_said_and_the_reviewer_looks(start: St
     found = "## GAP-BOX-001: What if no box is free?\n\n**Severity:** HIGH\n**Blocking:** yes\n\nNothing is said.\n"
     run = start([GOOD], [APPROVED], gaps="\n\n", found=[found])
     assert run.state.world.top.phase == "find"
+    assert "Noticed:\n- No gap could be read from the list that was given." in run.asked
     assert "GAP-BOX-001 (HIGH, blocking): What if no box is free?" in run.asked
 
 
@@ -242,6 +255,7 @@ def test_duplicate_ids_in_a_list_are_shown_and_none_is_lost(start: Start) -> Non
     titles = [row["title"] for row in rows]
     assert len(titles) == 2
     assert "Noticed:" in run.asked
+    assert "is already taken" in run.asked
     assert ONE in run.asked.partition("Noticed:")[2]
 
 

@@ -255,3 +255,20 @@ def test_an_answer_that_was_asked_for_may_be_a_disagreement():
     text = proposals(response("ISSUE-R1-001"), solution("GAP-FLOW-001", "As before."))
     assert wrong_with(value, "proposals", text, Sources(3)) == ""
     assert only(answered(text, before=value, n=3))["kind"] == "explicit"
+
+
+def test_a_grave_issue_that_names_no_gap_is_said_and_waits_only_until_it_is_answered():
+    loose = "### Issues\n- **ISSUE-R1-001** (HIGH): The whole reads like two documents\n"
+    value = played(begun(), 1, proposals(solution("GAP-FLOW-001")), review(BACK, loose))
+    assert "NO_GAP_NAMED" in codes(value)
+    assert [one["state"] for one in answered(solution("GAP-FLOW-002"), before=value)["issues"]] == ["open"]
+    cited = answered(solution("GAP-FLOW-002", "One voice now, as ISSUE-R1-001 asks."), before=value)
+    assert [one["state"] for one in cited["issues"]] == ["answered"]
+    assert cited["conflicts"] == []
+
+
+def test_a_small_issue_that_is_cited_is_answered():
+    value = answered(
+        solution("GAP-FLOW-001", "Two hundred, see ISSUE-R1-001."), before=criticised("LOW"), verdicts=BACK
+    )
+    assert [one["state"] for one in value["issues"]] == ["answered"]

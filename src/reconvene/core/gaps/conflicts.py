@@ -28,9 +28,11 @@ def find_conflicts(book: Book, output: Proposals | None, round: int) -> None:
         gap = book.gaps.get(issue.gap)
         if issue.state not in ("open", "disputed", "answered"):
             continue
-        if gap is None or not is_open(gap):
-            if gap is not None:
-                book.issues[issue.id] = msgspec.structs.replace(issue, state="closed")
+        if gap is None:
+            _answered_or_not(book, issue, output, round)
+            continue
+        if not is_open(gap):
+            book.issues[issue.id] = msgspec.structs.replace(issue, state="closed")
             continue
         before = book.conflicts.get(issue.id)
         if issue.state == "answered" or issue.severity not in GRAVE:
@@ -64,6 +66,9 @@ def _answered_or_not(book: Book, issue: Issue, output: Proposals | None, round: 
     answer = _answer(issue, output) if output and issue.round < round else None
     if answer is not None:
         said = clip(f"{answer.position}: {answer.rationale}", 300)
+        book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=said)
+    elif output and issue.round < round and issue.state == "open" and issue.id in output.issues:
+        said = f"cited in {file_of(ENGINEER, round)}"
         book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=said)
 
 

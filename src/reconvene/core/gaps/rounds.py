@@ -287,6 +287,12 @@ def _take_issues(ledger: Ledger, raised: tuple[Raised, ...]) -> None:
         gap = ledger.find(one.gap) if one.gap else None
         if one.gap and gap is None:
             _not_known(ledger, one.gap, "", f"{name} belongs to no gap")
+        if not one.gap and one.severity in GRAVE and name not in book.issues:
+            book.notice(
+                ledger.round,
+                "NO_GAP_NAMED",
+                f"{name} ({one.severity}) names no gap: it is shown to the engineer, no more.",
+            )
         if name in seen:
             fresh = counter.next(f"ISSUE-R{ledger.round}")
             book.notice(ledger.round, "DUPLICATE_ISSUE", f"{name} is used twice; the second one is kept as {fresh}.")
