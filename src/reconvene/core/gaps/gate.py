@@ -9,6 +9,7 @@ from __future__ import annotations
 from reconvene.core.gaps.book import Book, is_open
 from reconvene.core.gaps.endings import waiting
 from reconvene.core.gaps.found import Found
+from reconvene.core.gaps.judging import approves_all
 from reconvene.core.gaps.ledger import Ledger
 from reconvene.core.gaps.likeness import normal
 from reconvene.core.gaps.lists import gaps_listed, says_none
@@ -17,7 +18,7 @@ from reconvene.core.gaps.names import GAP, canonical
 from reconvene.core.gaps.outputs import Proposals, Review
 from reconvene.core.gaps.proposals import proposals_in
 from reconvene.core.gaps.review import review_in
-from reconvene.core.gaps.rounds import approves_all, takes_up
+from reconvene.core.gaps.rounds import takes_up
 from reconvene.core.gaps.view import assign, focus_of
 
 _NAMED = 10  # unknown ids that one message names

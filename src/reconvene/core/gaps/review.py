@@ -31,17 +31,11 @@ from reconvene.core.gaps.markdown import (
 from reconvene.core.gaps.names import ISSUE, gaps_in, issue_named, issues_in
 from reconvene.core.gaps.objects import as_json, review_of
 from reconvene.core.gaps.outputs import Judged, Raised, Rated, Review
+from reconvene.core.gaps.rerating import RATED, rated_below
 from reconvene.core.gaps.verdicts import OVERALL_KEYS, decided, overall, phrase, verdict_in
 from reconvene.core.gaps.vocabulary import Overall, Severity, Verdict, rating, severity_named
 
 _NEW = re.compile(r"(?:new|further|additional|missed) gaps?\b", re.IGNORECASE)
-_RATED = re.compile(
-    r"(?:severit(?:y|ies)|ratings?) (?:chang|revis|correct)|(?:changed|revised) severit|re-?rat", re.IGNORECASE
-)
-_RATING = re.compile(
-    r"[\s*_(]*(?:(?:critical|high|medium|low)\W{0,4}(?:to\W|→|->|=>|⇒)\W{0,4})?(critical|high|medium|low)\b(.*)",
-    re.IGNORECASE,
-)
 _ISSUES = re.compile(r"(?<!no )(?<!response to )\b(?:issues?|concerns?|problems?)\b(?! found: none)", re.IGNORECASE)
 _CHECKS = re.compile(r"\bchecks?\b|\bchecklist\b|\bchecked\b", re.IGNORECASE)
 _OVERALL = re.compile(r"(?:overall|final|recommendation|conclusion|verdict|decision)\b", re.IGNORECASE)
@@ -135,9 +129,9 @@ class _Walk:
             self._skip = part.end
             self.new += listed_below(part.lines)
             return
-        if _RATED.match(part.title):
+        if RATED.match(part.title):
             self._skip = part.end
-            self.rated += _rated_below(part)
+            self.rated += rated_below(part)
             return
         self._heads.append(part)
         if ISSUE.match(part.title):
@@ -282,18 +276,6 @@ class _Walk:
         where = severity or self._severity()
         said = _untagged(text)
         self.issues.append(Raised(name, gap, where, clip(_untagged(title) or said, 80), clip(said, TEXT), lines))
-
-
-def _rated_below(part: Section) -> list[Rated]:
-    """`- GAP-FLOW-002: HIGH to LOW - why`."""
-    found = []
-    for line in part.lines:
-        item = bullet(line)
-        name, rest = id_first(bare(item.text if item else line.text))
-        if name and not line.code and (rated := _RATING.match(rest)):
-            severity = severity_named(rated[1])
-            found += [Rated(name, severity, clip(rated[2].strip(" :,;.()—–-"), TITLE))] if severity else []
-    return found
 
 
 def _concern(known: Mapping[str, str], body: list[Line]) -> str:

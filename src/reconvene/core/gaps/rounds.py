@@ -1,7 +1,6 @@
-"""What one round's outputs do to the gaps: the engineer proposes, splits and answers, the reviewer judges.
+"""What the engineer's output does to the gaps: it proposes, splits, raises new ones and takes up decisions.
 
-One job: parsed outputs → moves of the ledger and of the issues. Verdicts come from the reviewer's words alone: a gap
-without one stays as it was. It must not know how outputs are written, nor who converges.
+One job: parsed proposals → moves of the ledger. It must not know how outputs are written, nor who converges.
 """
 
 from __future__ import annotations
@@ -10,14 +9,12 @@ import re
 
 import msgspec
 
-from reconvene.core.gaps.book import Book, Check, Decision, Gap, Issue, Proposal, is_open
+from reconvene.core.gaps.book import Book, Decision, Gap, Proposal, is_open
 from reconvene.core.gaps.found import Found
 from reconvene.core.gaps.ledger import Ledger, Origin
 from reconvene.core.gaps.markdown import at_lines, clip
-from reconvene.core.gaps.names import ANY_ID, GAP, Counter, canonical
-from reconvene.core.gaps.outputs import Judged, Proposals, Raised, Resolution, Review
-from reconvene.core.gaps.verdicts import strictest
-from reconvene.core.gaps.vocabulary import GRAVE
+from reconvene.core.gaps.names import ANY_ID, GAP, canonical
+from reconvene.core.gaps.outputs import Proposals, Resolution
 
 _GUESSES = 40  # a text full of unknown ids is not worth more guesses at what was meant
 ENGINEER = "engineer"
@@ -35,17 +32,14 @@ def place(role: str, round: int, lines: str) -> str:
     return at_lines(file_of(role, round), lines)
 
 
-# The engineer
-
-
 def propose(ledger: Ledger, output: Proposals) -> list[str]:
     """Takes the proposals in; gives the ids whose criticised section came back unchanged."""
     file = file_of(ENGINEER, ledger.round)
     for resolution in output.resolutions:
         source = _meant(ledger, resolution)
         origin = Origin(ENGINEER, file, source=source.id if source else "")
-        _raise(ledger, list(resolution.new), origin)
-    _raise(ledger, list(output.new), Origin(ENGINEER, file))
+        raise_found(ledger, list(resolution.new), origin)
+    raise_found(ledger, list(output.new), Origin(ENGINEER, file))
     for owner, name in output.named_new:
         source = ledger.find(owner)
         if ledger.find(name) is None:
@@ -55,7 +49,7 @@ def propose(ledger: Ledger, output: Proposals) -> list[str]:
     for resolution in output.resolutions:
         gap = _meant(ledger, resolution)
         if gap is None:
-            _not_known(ledger, resolution.gap or resolution.title, resolution.title, "its section counts for nothing")
+            not_known(ledger, resolution.gap or resolution.title, resolution.title, "its section counts for nothing")
         elif gap.id in seen:
             ledger.book.notice(
                 ledger.round, "DUPLICATE_GAP", f"{gap.id} has two sections; the first one counts.", gap.id
@@ -67,7 +61,7 @@ def propose(ledger: Ledger, output: Proposals) -> list[str]:
     return unchanged
 
 
-def _raise(ledger: Ledger, found: list[Found], origin: Origin) -> None:
+def raise_found(ledger: Ledger, found: list[Found], origin: Origin) -> None:
     """Parts of an existing gap split it, wherever they are listed."""
     parts: dict[str, list[Found]] = {}
     for one in found:
@@ -84,7 +78,7 @@ def _meant(ledger: Ledger, resolution: Resolution) -> Gap | None:
     return ledger.find(resolution.gap) if resolution.gap else ledger.titled(resolution.title)
 
 
-def _not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
+def not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
     told = sum(one.code == "UNKNOWN_GAP" for one in ledger.book.errors)
     near = ledger.unknown(name, title) if told < _GUESSES else ""
     if not near and ANY_ID.fullmatch(name) and not GAP.match(name):
@@ -156,162 +150,3 @@ def release(book: Book) -> None:
         gap = book.gaps.get(decision.gap)
         if decision.due and gap is not None and not is_open(gap) and not gap.into:
             book.decisions[at] = msgspec.structs.replace(decision, due=False)
-
-
-# The reviewer
-
-
-def judge(ledger: Ledger, output: Review) -> list[str]:
-    """Takes the review in; gives the ids that were sent back in it."""
-    book = ledger.book
-    book.verdict = output.overall
-    book.checks = [Check(text, done) for text, done in output.checks]
-    _raise(ledger, list(output.new), Origin(REVIEWER, file_of(REVIEWER, ledger.round)))
-    _rate(ledger, output)
-    by_gap: dict[str, list[Judged]] = {}
-    for judged in output.verdicts:
-        gap = ledger.find(judged.gap)
-        if gap is None:
-            _not_known(ledger, judged.gap, "", "its verdict counts for nothing")
-        else:
-            by_gap.setdefault(gap.id, []).append(judged)
-    if approves_all(output):
-        for gap in list(book.gaps.values()):
-            if gap.state == "proposed" and gap.proposal is not None and gap.proposal.round == ledger.round:
-                by_gap[gap.id] = [Judged(gap.id, "approved", "", 0)]
-    _doubt(ledger, output, by_gap)
-    sent_back = [name for name, judged in by_gap.items() if _verdict(ledger, book.gaps[name], judged)]
-    if output.overall == "APPROVE" and sent_back:
-        names = ", ".join(sent_back)
-        book.notice(ledger.round, "CONTRADICTION", f"The review says APPROVE and sends back {names}: they stay open.")
-    _take_issues(ledger, output.issues)
-    return sent_back
-
-
-def _rate(ledger: Ledger, output: Review) -> None:
-    """Severities that the reviewer puts right: said to the person, who may have accepted or forced otherwise."""
-    for rated in output.rated:
-        gap = ledger.find(rated.gap)
-        if gap is None:
-            _not_known(ledger, rated.gap, "", "its severity stays as it is")
-        elif is_open(gap) and gap.severity != rated.severity:
-            ledger.rate(gap, rated.severity, REVIEWER, rated.why)
-            because = f": {rated.why}" if rated.why else ""
-            ledger.book.notice(
-                ledger.round,
-                "RATED",
-                f"The reviewer rates {gap.id} {rated.severity}, not {gap.severity}{because}.",
-                gap.id,
-            )
-
-
-def _doubt(ledger: Ledger, output: Review, by_gap: dict[str, list[Judged]]) -> None:
-    """An approval beside a new HIGH or CRITICAL issue on the same gap is none: the issue would be lost with it."""
-    fresh = f"ISSUE-R{ledger.round}-"
-    for issue in output.issues:
-        gap = ledger.find(issue.gap) if issue.gap and issue.severity in GRAVE else None
-        if gap is None or gap.id not in by_gap or (issue.id and not issue.id.startswith(fresh)):
-            continue
-        if all(one.verdict in ("approved", "approved with note") for one in by_gap[gap.id]):
-            by_gap[gap.id] = [Judged(gap.id, "needs revision", issue.title, 0)]
-            ledger.book.notice(
-                ledger.round,
-                "CONTRADICTION",
-                f"{gap.id} is approved, and a {issue.severity} issue is raised on it: it stays open.",
-                gap.id,
-            )
-
-
-def approves_all(output: Review) -> bool:
-    """Nothing found, the checks listed, APPROVE: the seed's own form, which names no gap and means all of the round."""
-    grave = any(issue.severity in GRAVE for issue in output.issues)
-    checked = any(done for _, done in output.checks) and all(done for _, done in output.checks)
-    return output.overall == "APPROVE" and checked and not (output.verdicts or output.new or grave)
-
-
-def _verdict(ledger: Ledger, gap: Gap, judged: list[Judged]) -> bool:
-    """One gap's verdict taken in. True when it was sent back."""
-    verdict = strictest([one.verdict for one in judged])
-    note = clip(" ".join(dict.fromkeys(one.note for one in judged if one.note)), 600)
-    if len({one.verdict in ("approved", "approved with note") for one in judged}) > 1:
-        ledger.book.notice(
-            ledger.round, "TWO_VERDICTS", f"{gap.id} has two verdicts in one review; the stricter one counts.", gap.id
-        )
-    if verdict in ("approved", "approved with note"):
-        _approve(ledger, gap, note)
-        return False
-    return _send_back(ledger, gap, verdict, note)
-
-
-def _approve(ledger: Ledger, gap: Gap, note: str) -> None:
-    if gap.proposal is None:
-        if is_open(gap):
-            ledger.book.notice(
-                ledger.round, "NOTHING_PROPOSED", f"{gap.id} was approved without a proposal: it stays open.", gap.id
-            )
-        return
-    if gap.question and is_open(gap):
-        ledger.book.notice(
-            ledger.round,
-            "NEEDS_DECISION",
-            f"{gap.id} was approved, but waits for your decision: {gap.question}",
-            gap.id,
-        )
-        return
-    this_round = gap.proposal.round == ledger.round
-    if is_open(gap) or (gap.state in ("deferred", "accepted") and this_round):
-        gap = msgspec.structs.replace(gap, note=note, question="", rejections=0)
-        ledger.move(gap, "resolved", REVIEWER, note)
-
-
-def _send_back(ledger: Ledger, gap: Gap, verdict: str, note: str) -> bool:
-    if gap.proposal is None or gap.state in ("accepted", "deferred", "merged"):
-        return False  # nothing to send back, or a person has spoken
-    gap = msgspec.structs.replace(gap, note=note, rejections=gap.rejections + 1)
-    match gap.state:
-        case "resolved":
-            ledger.move(gap, "open", REVIEWER, f"reopened: {verdict}. {note}")
-        case "split":
-            ledger.move(gap, "needs revision", REVIEWER, f"reopened: the split was sent back. {note}")
-        case _:
-            ledger.move(gap, "needs revision", REVIEWER, f"{verdict}. {note}" if note else verdict)
-    return True
-
-
-def _take_issues(ledger: Ledger, raised: tuple[Raised, ...]) -> None:
-    book = ledger.book
-    counter = Counter([*book.issues, *(one.id for one in raised)])
-    seen: set[str] = set()
-    for one in raised:
-        name = one.id or counter.next(f"ISSUE-R{ledger.round}")
-        gap = ledger.find(one.gap) if one.gap else None
-        if one.gap and gap is None:
-            _not_known(ledger, one.gap, "", f"{name} belongs to no gap")
-        if not one.gap and one.severity in GRAVE and name not in book.issues:
-            book.notice(
-                ledger.round,
-                "NO_GAP_NAMED",
-                f"{name} ({one.severity}) names no gap: it is shown to the engineer, no more.",
-            )
-        if name in seen:
-            fresh = counter.next(f"ISSUE-R{ledger.round}")
-            book.notice(ledger.round, "DUPLICATE_ISSUE", f"{name} is used twice; the second one is kept as {fresh}.")
-            name = fresh
-        seen.add(name)
-        before = book.issues.get(name)
-        if before is not None and before.state in ("decided", "waived", "false alarm"):
-            continue  # a person has spoken
-        severity = one.severity or (before.severity if before else None) or "MEDIUM"
-        disputed = before is not None and before.state == "disputed"  # said again, against a standing answer
-        book.issues[name] = Issue(
-            id=name,
-            state="disputed" if disputed else "open",
-            answer=before.answer if before and disputed else "",
-            gap=gap.id if gap else (before.gap if before else ""),
-            severity=severity,
-            title=one.title or (before.title if before else ""),
-            text=one.text or (before.text if before else ""),
-            where=place(REVIEWER, ledger.round, one.lines),
-            round=ledger.round,
-            digest=gap.proposal.digest if gap and gap.proposal else "",
-        )

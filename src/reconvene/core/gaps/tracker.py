@@ -17,6 +17,7 @@ from reconvene.core.gaps.book import Book, Row, opened
 from reconvene.core.gaps.conflicts import find_conflicts
 from reconvene.core.gaps.convergence import Config, Start, Stuck, row_of, start_of, warning_of
 from reconvene.core.gaps.endings import both_empty, decide, in_circles
+from reconvene.core.gaps.judging import judge
 from reconvene.core.gaps.ledger import Ledger, Origin
 from reconvene.core.gaps.likeness import digest
 from reconvene.core.gaps.lists import gaps_listed
@@ -24,7 +25,7 @@ from reconvene.core.gaps.orders import Clerk
 from reconvene.core.gaps.proposals import proposals_in
 from reconvene.core.gaps.relisting import relist
 from reconvene.core.gaps.review import review_in
-from reconvene.core.gaps.rounds import judge, propose, release
+from reconvene.core.gaps.rounds import propose, release
 from reconvene.core.gaps.view import value_of
 from reconvene.core.gaps.vocabulary import SEVERITIES, STATES, WEIGHTS
 
