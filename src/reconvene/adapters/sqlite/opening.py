@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from reconvene.errors import StoreError
 
 SCHEMA_VERSION = 1
-# Pages of the write-ahead log after which SQLite starts it over. While that file grows, every fsync must also put its new
-# length on disk, which costs as much again as the data; with SQLite's own 1,000 a run of a few hundred steps would never
-# get past that. Much fewer, and moving them into the database would cost more than is saved.
-_WAL_PAGES = 100
+# The pages at which SQLite moves the write-ahead log into the database and starts it over. While that file grows, every
+# fsync also has to put its new length on disk, which may cost as much as the data; at SQLite's own 1,000 pages, a run
+# of a few hundred steps would pay that at each of them. Far fewer, and the moving would cost more than is saved.
+_WAL_PAGES = 128
 _SCHEMA_FILE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "schema.sql")
 
 
