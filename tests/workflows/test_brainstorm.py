@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def talk(tmp_path: Path) -> Iterator[Sit]:
 
     yield start
     for one in talks:
-        asyncio.run(one.engine.close())
+        one.close()
         assert one.state.record.errors == ()  # every template and every expression worked
 
 
@@ -68,7 +67,7 @@ def approve_all(one: Talk) -> Talk:
 def test_a_straightforward_change_has_no_questions_and_no_approaches(talk: Sit):
     one = talk(brainstormer=by_phase(triage=triage("straightforward")))
     assert "Brainstormer assessment: Straightforward" in one.open.prompt
-    assert one.labels == [
+    assert one.offered == [
         "Agree — quick design outline",
         "Override — needs exploration",
         "Override — complex",
@@ -80,7 +79,7 @@ def test_a_straightforward_change_has_no_questions_and_no_approaches(talk: Sit):
     assert one.phase == "design"
     assert "Section 1 of 1" in one.open.prompt
     assert "The approach: Journal file" in one.open.prompt  # picked by the brainstormer, named by the design
-    assert "Back to approaches" not in one.labels
+    assert "Back to approaches" not in one.offered
     one.decide("Approve")
     assert "Approach: **Journal file**" in one.file("design.md")
 
@@ -208,7 +207,7 @@ def test_sections_are_approved_one_by_one_and_make_the_design(talk: Sit):
     one = talk()
     one.decide(AGREE["exploration"]).decide("Done").decide("Choose")
     assert "Section 1 of 2" in one.open.prompt
-    assert "Previous section" not in one.labels
+    assert "Previous section" not in one.offered
     assert "It works" not in one.file("design.md")
     one.decide("Approve")
     assert "Section 2 of 2" in one.open.prompt
@@ -292,7 +291,7 @@ def test_independent_pieces_become_queued_runs_once_the_person_confirms(talk: Si
         {"id": "help", "title": "Help", "description": "Write the help."},
     ]
     one = talk(brainstormer=by_phase(triage=[triage(), triage("exploration", split=pieces)]))
-    assert "Split into separate runs" not in one.labels
+    assert "Split into separate runs" not in one.offered
     one.decide("Discuss", "These are two things")
     assert "**Notes**: Keep the notes." in one.open.prompt
     with pytest.raises(Refused):
@@ -322,7 +321,7 @@ def test_prose_instead_of_an_assessment_is_shown_and_the_person_goes_on_by_hand(
     assert len(one.asked("brainstormer", "triage")) == 3
     one.decide("Go on without it")
     assert "Choose a level yourself" in one.open.prompt
-    assert one.labels == [
+    assert one.offered == [
         "Override — straightforward",
         "Override — needs exploration",
         "Override — complex",
@@ -406,6 +405,6 @@ def test_a_batch_that_depends_on_a_later_one_is_sent_back(talk: Sit):
 def test_a_section_that_never_comes_can_be_written_by_hand(talk: Sit):
     one = talk(brainstormer=by_phase(triage=triage("straightforward"), design="No."))
     one.decide(AGREE["straightforward"]).decide("Go on without it")
-    assert one.labels == ["Use my words", "Revise", "Discuss"]
+    assert one.offered == ["Use my words", "Revise", "Discuss"]
     one.decide("Use my words", words="It appends to a journal.")
     assert "It appends to a journal." in one.file("design.md")
