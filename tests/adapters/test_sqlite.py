@@ -412,6 +412,13 @@ def test_appends_are_synced_also_after_leases_and_snapshots_that_are_not(log: Sq
     assert log._connection.execute("PRAGMA synchronous").fetchone() == (full,)
 
 
+def test_the_write_ahead_log_starts_over_instead_of_growing_with_every_append(log: SqliteLog, path: Path) -> None:
+    for number in range(200):  # at least a page each for the events and for the run's row
+        log.append("run-1", number, [paused(number)], {}, row(doc=str(number)))
+    assert os.path.getsize(f"{path}-wal") < 800_000
+    assert writers(log) == [str(number) for number in range(200)]
+
+
 def test_content_that_shrinks_is_kept_compressed_and_other_content_as_it_is(log: SqliteLog) -> None:
     noise = random.Random(1).randbytes(5_000)
     log.append("run-1", 0, [paused(0)], {"text": b"again and " * 1_000, "noise": noise, "short": b"aaaa" * 20}, None)
