@@ -5,53 +5,23 @@ The agents are the recorded ones; the person's keys are all that is simulated. N
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from reconvene.core.events import DecisionRecorded, RemarkAdded
 from reconvene.wiring import open_log
+from terminals import DOWN, ENTER, Terminal, pexpect
 
-pexpect = pytest.importorskip("pexpect")
-
-UNSET = ("NO_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL")
-DOWN, ENTER, CTRL_C = "\x1b[B", "\r", "\x03"
+CTRL_C = "\x03"
 MENU, CHOICE = "Use arrow keys", "Your choice:"
-
-Terminal = Callable[..., "pexpect.spawn[str]"]
 
 
 @pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    started = []
-
-    def start(*words: str) -> pexpect.spawn[str]:
-        settings = {name: value for name, value in os.environ.items() if name not in UNSET}
-        ours = {
-            "TERM": "xterm-256color",
-            "PROMPT_TOOLKIT_NO_CPR": "1",
-            "RECONVENE_DEMO_SPEED": "0",
-            "RECONVENE_BY": "ann",
-        }
-        child = pexpect.spawn(
-            sys.executable,
-            ["-m", "reconvene.doors.cli", *words],
-            cwd=str(tmp_path),
-            env={**settings, **ours},
-            dimensions=(60, 140),
-            encoding="utf-8",
-            timeout=120,
-        )
-        started.append(child)
-        return child
-
-    yield start
-    for child in started:
-        child.close(force=True)
+def terminal(terminal: Terminal) -> Terminal:
+    return partial(terminal, size=(60, 140), RECONVENE_BY="ann")
 
 
 class Person:

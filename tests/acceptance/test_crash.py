@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,48 +29,31 @@ PLACES = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """In memory where that can be had: a killed process loses nothing that it wrote, to whatever kind of disk."""
-    memory = Path("/dev/shm")
-    if not (memory.is_dir() and os.access(memory, os.W_OK)):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory, prefix="reconvene-crash-") as made:
-        yield Path(made)
-
-
-@pytest.fixture
-def forks() -> Iterator[Forks]:
-    with Forks() as server:
-        yield server
-
-
 @pytest.mark.parametrize("place", PLACES)
-def test_a_run_killed_at_any_boundary_resumes_to_the_same_end(forks: Forks, folder: Path, place: str) -> None:
+def test_a_run_killed_at_any_boundary_resumes_to_the_same_end(forks: Forks, memory: Path, place: str) -> None:
     cast = Cast()
-    expected = untroubled(forks, folder / "untroubled", cast)
+    expected = untroubled(forks, memory / "untroubled", cast)
     crashes = 0
-    while survive(forks, folder / f"crash{crashes + 1}", cast, [(place, crashes + 1)], expected):
+    while survive(forks, memory / f"crash{crashes + 1}", cast, [(place, crashes + 1)], expected):
         crashes += 1
     assert crashes >= PLACES[place]
 
 
-def test_a_run_killed_again_and_again_still_resumes_to_the_same_end(forks: Forks, folder: Path) -> None:
+def test_a_run_killed_again_and_again_still_resumes_to_the_same_end(forks: Forks, memory: Path) -> None:
     cast = Cast(agents=4, seed=7)
-    expected = untroubled(forks, folder / "untroubled", cast)
+    expected = untroubled(forks, memory / "untroubled", cast)
     crashes = [
         (place, at) for at in (1, 2, 4) for place in ("call", "after append", "before manifest", "before append")
     ]
-    assert survive(forks, folder / "crash", cast, crashes, expected) == len(crashes)
+    assert survive(forks, memory / "crash", cast, crashes, expected) == len(crashes)
 
 
 @pytest.mark.parametrize("place", ["call", "return"])
 @pytest.mark.parametrize(("ruling", "calls"), [("Try again", 2), ("Go on without it", 1)])
 def test_an_agent_with_effects_that_may_have_acted_waits_for_the_person(
-    forks: Forks, folder: Path, place: str, ruling: str, calls: int
+    forks: Forks, memory: Path, place: str, ruling: str, calls: int
 ) -> None:
-    home = folder / "home"
+    home = memory / "home"
     arguments = {"home": str(home), "effects": True}
     # The fourth call of the run is the editor's first: three agents have worked before it.
     assert forks.one(PLAY, place=place, at=4, **arguments).killed
@@ -101,9 +81,9 @@ def called(home: Path, task: str) -> list[str]:
 
 
 def test_a_long_run_killed_on_the_way_folds_to_the_same_state_with_and_without_snapshots(
-    forks: Forks, folder: Path
+    forks: Forks, memory: Path
 ) -> None:
-    home = str(folder / "home")
+    home = str(memory / "home")
     for at in (70, 30, 1):
         assert forks.one("support.crashing:play_long", home=home, place="after append", at=at).killed
     ended = forks.one("support.crashing:play_long", home=home)
@@ -117,13 +97,13 @@ def test_a_long_run_killed_on_the_way_folds_to_the_same_state_with_and_without_s
 
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(40))
-def test_runs_killed_at_random_resume_to_the_same_end(forks: Forks, folder: Path, seed: int) -> None:
+def test_runs_killed_at_random_resume_to_the_same_end(forks: Forks, memory: Path, seed: int) -> None:
     """40 casts, at least 50 crashes each: other numbers of agents, other speeds, one to three crashes in a row."""
     chance = random.Random(seed)
     cast = Cast(agents=chance.randrange(2, 6), seed=seed)
-    expected = untroubled(forks, folder / "untroubled", cast)
+    expected = untroubled(forks, memory / "untroubled", cast)
     crashes = 0
     while crashes < 50:
         places = chance.choices(list(PLACES), k=chance.randrange(1, 4))
         plan = [(place, chance.randrange(1, PLACES[place] + 5)) for place in places]
-        crashes += survive(forks, folder / "crash", cast, plan, expected)
+        crashes += survive(forks, memory / "crash", cast, plan, expected)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,12 +33,6 @@ agents: {{a: {{command: [sh, -c, "{script}"], retries: 1{more}}}}}
 phases:
   - {{id: work, agents: [a], output: {{name: result, file: result.md}}}}
 """
-
-
-@pytest.fixture
-def forks() -> Iterator[Forks]:
-    with Forks() as server:
-        yield server
 
 
 # --- the store ---

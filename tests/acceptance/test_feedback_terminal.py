@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from reconvene.core.events import DecisionRecorded, RemarkAdded
 from reconvene.wiring import open_log
+from terminals import DOWN, ENTER, UP, Terminal, answer, ending, pexpect
 
-pexpect = pytest.importorskip("pexpect")
-
-UNSET = ("NO_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL")
-UP, DOWN, ENTER = "\x1b[A", "\x1b[B", "\r"
 ANYTHING, MORE, RIGHT, DECISION = "Anything to correct", "more, or an empty line", "what you mean", "Your decision"
 BOTH = "Revenue is $900M, not $850M. The board approved the EV pivot yesterday"
 
@@ -53,8 +49,6 @@ phases:
           then: again
 """
 
-Terminal = Callable[..., "pexpect.spawn[str]"]
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -63,45 +57,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def terminal(folder: Path) -> Iterator[Terminal]:
-    """Start the command in a pseudo-terminal; whatever is still running at the end is ended."""
-    started = []
-
-    def start(*words: str, **environment: str) -> pexpect.spawn[str]:
-        settings = {name: value for name, value in os.environ.items() if name not in UNSET}
-        child = pexpect.spawn(
-            sys.executable,
-            ["-m", "reconvene.doors.cli", *words],
-            cwd=str(folder),
-            env={
-                **settings,
-                "TERM": "xterm-256color",
-                "PROMPT_TOOLKIT_NO_CPR": "1",
-                "RECONVENE_BY": "Ada",
-                **environment,
-            },
-            dimensions=(50, 160),
-            encoding="utf-8",
-            timeout=120,
-        )
-        started.append(child)
-        return child
-
-    yield start
-    for child in started:
-        child.close(force=True)
-
-
-def ending(child: pexpect.spawn[str]) -> int:
-    child.expect(pexpect.EOF)
-    child.wait()
-    assert child.exitstatus is not None, child.before
-    return int(child.exitstatus)
-
-
-def answer(child: pexpect.spawn[str], question: str, keys: str) -> None:
-    child.expect(question)
-    child.send(keys)
+def terminal(terminal: Terminal) -> Terminal:
+    return partial(terminal, size=(50, 160), RECONVENE_BY="Ada")
 
 
 def type_in(child: pexpect.spawn[str], *lines: str) -> None:

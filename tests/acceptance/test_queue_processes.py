@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,23 +25,6 @@ from reconvene.core.events import (
 PIECES = 3
 # Where the process dies, and how often at least each place is passed between the decision and the end of the queue.
 PLACES = {"before append": 13, "after append": 13, "acknowledged": 13, "call": PIECES}
-
-
-@pytest.fixture
-def forks() -> Iterator[Forks]:
-    with Forks() as server:
-        yield server
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """In memory where that can be had: a killed process loses nothing that it wrote, to whatever kind of disk."""
-    memory = Path("/dev/shm")
-    if not (memory.is_dir() and os.access(memory, os.W_OK)):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory, prefix="reconvene-queue-") as made:
-        yield Path(made)
 
 
 def prepared(forks: Forks, home: Path, pieces: int) -> Path:
@@ -80,9 +60,9 @@ def check_whole(home: Path, pieces: int) -> None:
 
 
 @pytest.mark.parametrize("processes", [2, 3])
-def test_processes_that_work_the_queue_off_together_share_it_out(forks: Forks, folder: Path, processes: int) -> None:
+def test_processes_that_work_the_queue_off_together_share_it_out(forks: Forks, memory: Path, processes: int) -> None:
     pieces = 12
-    home = prepared(forks, folder / "home", pieces)
+    home = prepared(forks, memory / "home", pieces)
     assert forks.one("support.queueing:split", home=str(home)).answer == 0
     call = ("support.queueing:work_off", {"home": str(home), "processes": processes})
     ended = forks.run(*[call] * processes)
@@ -99,12 +79,12 @@ def test_processes_that_work_the_queue_off_together_share_it_out(forks: Forks, f
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_split_killed_at_any_boundary_loses_no_piece_and_makes_none_twice(
-    forks: Forks, folder: Path, place: str
+    forks: Forks, memory: Path, place: str
 ) -> None:
-    before = prepared(forks, folder / "before", PIECES)
+    before = prepared(forks, memory / "before", PIECES)
     crashes = 0
     while True:
-        home = folder / f"crash{crashes + 1}"
+        home = memory / f"crash{crashes + 1}"
         shutil.copytree(before, home)
         died = forks.one("support.queueing:play", home=str(home), place=place, at=crashes + 1)
         if not died.killed:

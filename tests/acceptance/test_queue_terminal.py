@@ -6,15 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-pexpect = pytest.importorskip("pexpect")
+from terminals import ENTER, UP, Terminal, ending, pexpect
 
-UNSET = ("NO_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL")
-UP, ENTER = "\x1b[A", "\r"
 PIECES = [{"id": "api", "title": "New API"}, {"id": "cli", "title": "CLI help"}, {"id": "docs", "title": "Docs"}]
 SPLIT = """\
 name: split
@@ -37,8 +35,6 @@ phases:
     checkpoint: {prompt: "Is {{ inputs.description }} good?", options: [{label: Good, then: continue}]}
 """
 
-Terminal = Callable[..., "pexpect.spawn[str]"]
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -49,33 +45,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def terminal(folder: Path) -> Iterator[Terminal]:
-    started = []
-
-    def start(*words: str) -> pexpect.spawn[str]:
-        settings = {name: value for name, value in os.environ.items() if name not in UNSET}
-        child = pexpect.spawn(
-            sys.executable,
-            ["-m", "reconvene.doors.cli", *words],
-            cwd=str(folder),
-            env={**settings, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"},
-            dimensions=(50, 120),
-            encoding="utf-8",
-            timeout=120,
-        )
-        started.append(child)
-        return child
-
-    yield start
-    for child in started:
-        child.close(force=True)
-
-
-def ending(child: pexpect.spawn[str]) -> int:
-    child.expect(pexpect.EOF)
-    child.wait()
-    assert child.exitstatus is not None, child.before
-    return int(child.exitstatus)
+def terminal(terminal: Terminal) -> Terminal:
+    return partial(terminal, size=(50, 120))
 
 
 def statuses(folder: Path) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,12 +22,6 @@ from reconvene.wire.workflow import parse_workflow
 from reconvene.wiring import SystemClock
 
 RUNS = 200
-
-
-@pytest.fixture
-def forks() -> Iterator[Forks]:
-    with Forks() as server:
-        yield server
 
 
 def race(forks: Forks, what: str, **arguments: object) -> list[list[str]]:

@@ -7,15 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-pexpect = pytest.importorskip("pexpect")
-
-UNSET = ("NO_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL")
-DOWN, ENTER = "\x1b[B", "\r"
+from terminals import DOWN, ENTER, Terminal, ending, pexpect
 
 # What it presents follows from what it is shown, and from nothing else.
 AGENT = """
@@ -80,8 +77,6 @@ phases:
         - {label: Back to questions, then: {goto: questions}}
 """
 
-Terminal = Callable[..., "pexpect.spawn[str]"]
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -93,27 +88,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def terminal(folder: Path) -> Iterator[Terminal]:
-    """Start the command in a pseudo-terminal; whatever is still running at the end is ended."""
-    started = []
-
-    def start(*words: str) -> pexpect.spawn[str]:
-        kept = {name: value for name, value in os.environ.items() if name not in UNSET}
-        child = pexpect.spawn(
-            sys.executable,
-            ["-m", "reconvene.doors.cli", *words],
-            cwd=str(folder),
-            env={**kept, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", "RECONVENE_BY": "ann"},
-            dimensions=(50, 100),
-            encoding="utf-8",
-            timeout=120,
-        )
-        started.append(child)
-        return child
-
-    yield start
-    for child in started:
-        child.close(force=True)
+def terminal(terminal: Terminal) -> Terminal:
+    return partial(terminal, RECONVENE_BY="ann")
 
 
 def script(folder: Path, *words: str) -> str:
@@ -134,13 +110,6 @@ def shown(folder: Path) -> dict[str, object]:
     found = json.loads(script(folder, "show", "talk-1", "--json"))
     assert isinstance(found, dict)
     return found
-
-
-def ending(child: pexpect.spawn[str]) -> int:
-    child.expect(pexpect.EOF)
-    child.wait()
-    assert child.exitstatus is not None, child.before
-    return int(child.exitstatus)
 
 
 def at_questions(folder: Path) -> None:

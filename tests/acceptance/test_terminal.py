@@ -7,18 +7,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from reconvene.core.events import DecisionRecorded
 from reconvene.wiring import open_log
-
-pexpect = pytest.importorskip("pexpect")
-
-UNSET = ("NO_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL")
-UP, DOWN, ENTER = "\x1b[A", "\x1b[B", "\r"
+from terminals import DOWN, ENTER, UP, Terminal, ending, pexpect
 
 TWO_STEP = """\
 name: two-step
@@ -39,37 +34,11 @@ phases:
         - {label: "Again",  with_feedback: true, on_select: {action: repeat_phase, target: draft}}
 """
 
-Terminal = Callable[..., "pexpect.spawn[str]"]
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "two-step.yaml").write_text(TWO_STEP, encoding="utf-8")
     return tmp_path
-
-
-@pytest.fixture
-def terminal(folder: Path) -> Iterator[Terminal]:
-    """Start the command in a pseudo-terminal; whatever is still running at the end is ended."""
-    started = []
-
-    def start(*words: str, size: tuple[int, int] = (50, 100), **environment: str) -> pexpect.spawn[str]:
-        settings = {name: value for name, value in os.environ.items() if name not in UNSET}
-        child = pexpect.spawn(
-            sys.executable,
-            ["-m", "reconvene.doors.cli", *words],
-            cwd=str(folder),
-            env={**settings, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **environment},
-            dimensions=size,
-            encoding="utf-8",
-            timeout=120,
-        )
-        started.append(child)
-        return child
-
-    yield start
-    for child in started:
-        child.close(force=True)
 
 
 def command(folder: Path, *words: str) -> dict[str, object]:
@@ -85,13 +54,6 @@ def command(folder: Path, *words: str) -> dict[str, object]:
     found = json.loads(done.stdout)
     assert isinstance(found, dict)
     return found
-
-
-def ending(child: pexpect.spawn[str]) -> int:
-    child.expect(pexpect.EOF)
-    child.wait()
-    assert child.exitstatus is not None, child.before
-    return int(child.exitstatus)
 
 
 def remarks(folder: Path) -> list[tuple[str, str]]:

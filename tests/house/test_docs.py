@@ -20,12 +20,12 @@ import pytest
 from reconvene.core.attention import RESERVED
 from reconvene.core.events import AnyEvent
 from reconvene.core.feedback import KINDS
+from reconvene.core.scope import ROOTS
 from reconvene.core.state import TRANSITIONS
 from reconvene.core.workflow import Limits
 from reconvene.doors.cli.main import cli
 from reconvene.wire.answers import read_answers
 from reconvene.wire.grammar import TABLES
-from reconvene.wire.reading import ROOTS
 from reconvene.wire.shapes import Later
 from reconvene.wire.values import READ_WORDS
 from reconvene.wire.workflow import parse_workflow

@@ -6,18 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from reconvene.app import queries
 from reconvene.core import commands as c
 from reconvene.core.events import CheckpointOpened
-from reconvene.core.feedback import parse_remark
 from reconvene.core.scope import context
-from reconvene.core.state import RunState
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import load_workflow
 from reconvene.wiring import open_engine
 
-from .conftest import WORKFLOWS
+from .seats import WORKFLOWS, Seat
 
 FOLDER = WORKFLOWS / "brainstorm"
 WISH = "Keep what was typed in the notes window, so that a crash loses nothing."
@@ -124,7 +121,7 @@ def _project(parent: Path) -> Path:
     return folder
 
 
-class Talk:
+class Talk(Seat):
     """A run with scripted agents."""
 
     def __init__(
@@ -144,30 +141,13 @@ class Talk:
         }
         given: dict[str, object] = {"description": WISH, "project": str(_project(home.parent)), **(inputs or {})}
         self.agents = ScriptedAgents(everybody | replies)  # type: ignore[arg-type]
-        self.engine = open_engine(home, runner=self.agents)
-        self.run = self.engine.start(load_workflow(FOLDER), given, settings=settings, by="ann")
-        self.state: RunState = self.engine.drive_sync(self.run)
-
-    @property
-    def phase(self) -> str:
-        return self.state.world.top.phase
-
-    @property
-    def open(self) -> CheckpointOpened:
-        assert self.state.world.open is not None, f"the run is {self.state.status} ({self.state.outcome})"
-        assert not self.state.world.open.attention, self.state.world.open.prompt
-        return self.state.world.open
+        engine = open_engine(home, runner=self.agents)
+        super().__init__(engine, engine.start(load_workflow(FOLDER), given, settings=settings, by="ann"))
 
     @property
     def trouble(self) -> CheckpointOpened:
-        assert self.state.world.open is not None, f"the run is {self.state.status}"
-        assert self.state.world.open.attention, self.state.world.open.prompt
-        return self.state.world.open
-
-    @property
-    def labels(self) -> list[str]:
-        assert self.state.world.open is not None
-        return [option.label for option in self.state.world.open.options if option.available]
+        assert self.point.attention, self.point.prompt
+        return self.point
 
     @property
     def context(self) -> dict[str, object]:
@@ -179,15 +159,8 @@ class Talk:
         return self
 
     def decide(self, option: str, *said: str, **fields: object) -> Talk:
-        point = self.state.world.open
-        assert point is not None, f"the run is {self.state.status}"
-        remarks = tuple(parse_remark(text) for text in said)
-        self.engine.submit(self.run, c.AnswerCheckpoint(point.id, option, fields, remarks, by="ann"))
-        self.state = self.engine.drive_sync(self.run)
-        return self
-
-    def file(self, path: str) -> str:
-        return queries.file(self.engine, self.run, path).decode()
+        """Also what the engine asks of its own."""
+        return self.answer(option, fields, *said, at=self.point)
 
     def asked(self, agent: str, phase: str) -> list[str]:
         """The prompts an agent got in a phase."""

@@ -1,50 +1,24 @@
-"""One packaged workflow played through the real engine: real log, real files, the recorded agents it ships with."""
+"""Packaged workflows played through the real engine: real log, real files, recorded or scripted agents."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-import reconvene
 from reconvene.app import queries
-from reconvene.core.commands import AnswerCheckpoint
-from reconvene.core.events import CheckpointOpened
-from reconvene.core.feedback import parse_remark
-from reconvene.core.state import RunState
 from reconvene.wire.workflow import load_workflow
 from reconvene.wiring import open_engine
 
-WORKFLOWS = Path(reconvene.__file__).parent / "workflows"
+from .refining import Refinement, Start
+from .seats import WORKFLOWS, Seat
 
 
-class Table:
-    """A run and the person in front of it."""
-
+class Table(Seat):
     def __init__(self, home: Path, name: str | Path, inputs: Mapping[str, object] | None = None) -> None:
-        self.engine = open_engine(home)
-        self.run = self.engine.start(load_workflow(WORKFLOWS / name), inputs, by="ann")
-        self.state: RunState = self.engine.drive_sync(self.run)
-
-    @property
-    def open(self) -> CheckpointOpened:
-        assert self.state.world.open is not None, f"the run is {self.state.status}"
-        assert not self.state.world.open.attention, self.state.world.open.prompt
-        return self.state.world.open
-
-    def decide(self, option: str, *said: str) -> Table:
-        remarks = tuple(parse_remark(text) for text in said)
-        self.engine.submit(self.run, AnswerCheckpoint(self.open.id, option, {}, remarks, by="ann"))
-        self.state = self.engine.drive_sync(self.run)
-        return self
-
-    def file(self, path: str) -> str:
-        """As it lies in the workspace, and as the log has it: the same."""
-        recorded = queries.file(self.engine, self.run, path)
-        assert (Path(self.state.workspace) / path).read_bytes() == recorded
-        return recorded.decode()
+        engine = open_engine(home)
+        super().__init__(engine, engine.start(load_workflow(WORKFLOWS / name), inputs, by="ann"))
 
     @property
     def files(self) -> list[str]:
@@ -90,4 +64,18 @@ def sit(tmp_path: Path) -> Iterator[Sit]:
 
     yield start
     for table in tables:
-        asyncio.run(table.engine.close())
+        table.close()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start a spec refinement with scripted agents, and drive it to its first stop."""
+    runs: list[Refinement] = []
+
+    def begin(*args: object, **more: object) -> Refinement:
+        runs.append(Refinement(tmp_path / str(len(runs)), *args, **more))  # type: ignore[arg-type]
+        return runs[-1]
+
+    yield begin
+    for run in runs:
+        run.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,17 +9,14 @@ from reconvene.adapters.git import GitHistory
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import queries
 from reconvene.app.engine import Engine
-from reconvene.core import commands as c
-from reconvene.core.events import AttemptEnded, CheckpointOpened
-from reconvene.core.feedback import parse_remark
-from reconvene.core.state import RunState
+from reconvene.core.events import AttemptEnded
 from reconvene.core.workflow import Workflow
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import load_workflow
 from reconvene.wiring import open_log
 
-from .conftest import WORKFLOWS
+from .seats import WORKFLOWS, Seat
 
 FOLDER = WORKFLOWS / "spec-refinement"
 SPEC = """# Parcel Lockers
@@ -43,6 +39,7 @@ GAPS = """# Gaps
 - GAP-BOX-003 (MEDIUM): How long is "a while"?
 - GAP-BOX-004 (LOW): What does the screen say at night?
 """
+ONE, TWO, THREE, FOUR = (f"GAP-BOX-00{n}" for n in range(1, 5))
 Script = Callable[[Assignment], object] | str
 
 
@@ -116,7 +113,7 @@ def _final(work: Assignment) -> object:
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
-class Refinement:
+class Refinement(Seat):
     """Replies of engineer and reviewer are taken in order, the last one repeats; `found` is what the reviewer finds."""
 
     def __init__(
@@ -136,7 +133,7 @@ class Refinement:
         self._mediator = mediator or (lambda work: _final(work) if work.phase == "final" else _summary(work))
         self.agents = ScriptedAgents({"engineer": self._next, "reviewer": self._next, "mediator": self._mediator})
         home = str(folder / "home")
-        self.engine = Engine(
+        engine = Engine(
             open_log(home),
             Ticks(),
             self.agents,
@@ -147,45 +144,18 @@ class Refinement:
         inputs: dict[str, object] = {"spec": spec, "spec_name": "lockers"}
         if gaps is not None:
             inputs["gaps"] = gaps
-        self.run = self.engine.start(workflow or load_workflow(FOLDER), inputs, settings=settings, by="ann")
-        self.state: RunState = self.engine.drive_sync(self.run)
+        run = engine.start(workflow or load_workflow(FOLDER), inputs, settings=settings, by="ann")
+        super().__init__(engine, run)
 
     def _next(self, work: Assignment) -> object:
         replies = self._left["find" if work.phase == "find" else work.agent.name]
         reply = replies.pop(0) if len(replies) > 1 else replies[0]
         return said(reply)(work) if isinstance(reply, str) else reply(work)
 
-    def close(self) -> None:
-        asyncio.run(self.engine.close())
-
-    # --- the person ---
-
-    def decide(self, option: str, *remarks: str, **fields: object) -> Refinement:
-        return self.answer(option, fields, *remarks)
-
-    def answer(self, option: str, fields: Mapping[str, object], *remarks: str) -> Refinement:
-        heard = tuple(parse_remark(text) for text in remarks)
-        command = c.AnswerCheckpoint(self.open.id, option, dict(fields), heard, by="ann")
-        self.engine.submit(self.run, command)
-        self.state = self.engine.drive_sync(self.run)
-        return self
-
-    # --- looking ---
-
-    @property
-    def open(self) -> CheckpointOpened:
-        assert self.state.world.open is not None, f"the run is {self.state.status} {self.state.outcome}"
-        assert not self.state.world.open.attention, self.state.world.open.prompt
-        return self.state.world.open
-
     @property
     def asked(self) -> str:
         """What the person reads; blanks that only end a line are no part of it."""
         return self.open.prompt.replace("  \n", "\n")
-
-    @property
-    def offered(self) -> list[str]:
-        return [option.label for option in self.open.options if option.available]
 
     @property
     def recommended(self) -> list[str]:
@@ -224,12 +194,6 @@ class Refinement:
         assert isinstance(found, list)
         return found
 
-    def file(self, path: str) -> str:
-        """As it lies in the workspace, and as the log has it: the same."""
-        recorded = queries.file(self.engine, self.run, path)
-        assert (Path(self.state.workspace) / path).read_bytes() == recorded
-        return recorded.decode()
-
     @property
     def files(self) -> list[str]:
         root = Path(self.state.workspace)
@@ -243,3 +207,6 @@ class Refinement:
 
     def prompts(self, agent: str) -> list[str]:
         return [work.prompt for work in self.agents.of(agent)]
+
+
+Start = Callable[..., Refinement]

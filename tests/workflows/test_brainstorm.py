@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,7 +38,7 @@ def talk(tmp_path: Path) -> Iterator[Sit]:
 
     yield start
     for one in talks:
-        asyncio.run(one.engine.close())
+        one.close()
         assert one.state.record.errors == ()  # every template and every expression worked
 
 
@@ -69,7 +68,7 @@ def approve_all(one: Talk) -> Talk:
 def test_a_straightforward_change_has_no_questions_and_no_approaches(talk: Sit):
     one = talk(brainstormer=by_phase(triage=triage("straightforward")))
     assert "Brainstormer assessment: Straightforward" in one.open.prompt
-    assert one.labels == [
+    assert one.offered == [
         "Agree — quick design outline",
         "Override — needs exploration",
         "Override — complex",
@@ -81,7 +80,7 @@ def test_a_straightforward_change_has_no_questions_and_no_approaches(talk: Sit):
     assert one.phase == "design"
     assert "Section 1 of 1" in one.open.prompt
     assert "The approach: Journal file" in one.open.prompt  # picked by the brainstormer, named by the design
-    assert "Back to approaches" not in one.labels
+    assert "Back to approaches" not in one.offered
     one.decide("Approve")
     assert "Approach: **Journal file**" in one.file("design.md")
 
@@ -209,7 +208,7 @@ def test_sections_are_approved_one_by_one_and_make_the_design(talk: Sit):
     one = talk()
     one.decide(AGREE["exploration"]).decide("Done").decide("Choose")
     assert "Section 1 of 2" in one.open.prompt
-    assert "Previous section" not in one.labels
+    assert "Previous section" not in one.offered
     assert "It works" not in one.file("design.md")
     one.decide("Approve")
     assert "Section 2 of 2" in one.open.prompt
@@ -293,7 +292,7 @@ def test_independent_pieces_become_queued_runs_once_the_person_confirms(talk: Si
         {"id": "help", "title": "Help", "description": "Write the help."},
     ]
     one = talk(brainstormer=by_phase(triage=[triage(), triage("exploration", split=pieces)]))
-    assert "Split into separate runs" not in one.labels
+    assert "Split into separate runs" not in one.offered
     one.decide("Discuss", "These are two things")
     assert "**Notes**: Keep the notes." in one.open.prompt
     with pytest.raises(Refused):
@@ -323,7 +322,7 @@ def test_prose_instead_of_an_assessment_is_shown_and_the_person_goes_on_by_hand(
     assert len(one.asked("brainstormer", "triage")) == 3
     one.decide("Go on without it")
     assert "Choose a level yourself" in one.open.prompt
-    assert one.labels == [
+    assert one.offered == [
         "Override — straightforward",
         "Override — needs exploration",
         "Override — complex",
@@ -407,7 +406,7 @@ def test_a_batch_that_depends_on_a_later_one_is_sent_back(talk: Sit):
 def test_a_section_that_never_comes_can_be_written_by_hand(talk: Sit):
     one = talk(brainstormer=by_phase(triage=triage("straightforward"), design="No."))
     one.decide(AGREE["straightforward"]).decide("Go on without it")
-    assert one.labels == ["Use my words", "Revise", "Discuss", "Back to the assessment"]
+    assert one.offered == ["Use my words", "Revise", "Discuss", "Back to the assessment"]
     one.decide("Use my words", words="It appends to a journal.")
     assert "It appends to a journal." in one.file("design.md")
 
@@ -454,10 +453,10 @@ def test_an_approach_chosen_without_a_design_is_told_to_the_planner(talk: Sit):
 def test_from_the_design_there_is_always_a_way_back(talk: Sit, level: str, skips: list[str], back: str):
     one = talk(brainstormer=by_phase(triage=triage(level, suggestedSkips=skips))).decide(AGREE[level])
     if one.phase == "approaches":
-        assert one.labels == ["Choose", "Discuss", "Back to the assessment"]
+        assert one.offered == ["Choose", "Discuss", "Back to the assessment"]
         one.decide("Choose")
     assert one.phase == "design"
-    assert one.labels[-1] == back
+    assert one.offered[-1] == back
     one.decide(back)
     assert one.phase == {"Back to approaches": "approaches"}.get(back, "triage")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -48,7 +47,7 @@ def talk(tmp_path: Path, project: Path) -> Iterator[Sit]:
 
     yield start
     for one in talks:
-        asyncio.run(one.engine.close())
+        one.close()
         assert one.state.record.errors == ()
 
 
@@ -83,7 +82,7 @@ def test_batches_are_worked_off_in_order_with_a_reassessment_between(talk: Sit, 
     assert one.phase == "reassess"
     assert "Batch 1 complete: Store" in one.open.prompt
     assert "2. **Screen**" in one.open.prompt
-    assert one.labels == ["Continue to the next batch", "Adjust scope", "Stop here"]
+    assert one.offered == ["Continue to the next batch", "Adjust scope", "Stop here"]
     assert "**Store** (`store`) [done]" in one.file("batches.md")
     assert one.state.record.calls["scout"] == 1
     one.decide("Continue to the next batch")
@@ -175,7 +174,7 @@ def test_all_reviewers_look_at_every_task_whatever_the_level(talk: Sit, way: str
     else:
         one.decide(f"Override — {way}")
         while one.phase != "plan_review":
-            one.decide(next(label for label in ("Approve", "Choose", "Done") if label in one.labels))
+            one.decide(next(label for label in ("Approve", "Choose", "Done") if label in one.offered))
     one.decide("Build it")
     assert one.state.status == "completed"
     for name in ("specification", "quality"):
@@ -200,7 +199,7 @@ def test_after_two_send_backs_the_person_is_asked(talk: Sit):
     assert one.phase == "task_review"
     assert len(one.agents.of("coder")) == 3
     assert "Still open" in one.open.prompt
-    assert one.labels == ["Have it done again", "Take it as it is", "Stop here"]
+    assert one.offered == ["Have it done again", "Take it as it is", "Stop here"]
     one.decide("Have it done again", "Close it in a finally")
     assert "Close it in a finally" in one.agents.of("coder")[3].prompt
     one.decide("Take it as it is")
@@ -265,7 +264,7 @@ def test_with_nobody_to_build_a_plan_without_an_approving_review_is_put_to_the_p
     if one.state.world.open and one.state.world.open.attention:
         one.decide("Go on without it")
     assert "Nothing here can build it" in one.open.prompt
-    assert one.labels == ["Discuss the plan", "Stop here, with the plan"]
+    assert one.offered == ["Discuss the plan", "Stop here, with the plan"]
     one.decide("Stop here, with the plan")
     assert "reviewed" not in one.file("summary.md")
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-import pexpect
 import pytest
 
 from reconvene.app import queries, review
@@ -17,8 +15,8 @@ from reconvene.core.events import AttemptEnded
 from reconvene.doors.cli.demo import PATTERNS, STORY, demo
 from reconvene.errors import UserError
 from reconvene.wiring import open_engine
+from terminals import ENTER, UP, Terminal, answer, ending, pexpect
 
-ENTER, DOWN, UP = "\r", "\x1b[B", "\x1b[A"
 ANYTHING, MORE, RIGHT, DECISION = "Anything to correct", "more, or an empty line", "what you mean", "Your decision"
 
 
@@ -170,43 +168,10 @@ def test_a_workflow_that_is_not_there_is_refused_with_the_nearest_name(tmp_path:
 
 # --- at a terminal ----------------------------------------------------------------------------------------------------
 
-Terminal = Callable[..., "pexpect.spawn[str]"]
-
 
 @pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    started = []
-
-    def start(*words: str) -> pexpect.spawn[str]:
-        dropped = ("NO_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL")
-        kept = {name: value for name, value in os.environ.items() if name not in dropped}
-        child = pexpect.spawn(
-            sys.executable,
-            ["-m", "reconvene.doors.cli", *words],
-            cwd=str(tmp_path),
-            env={**kept, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "RECONVENE_BY": "ann"},
-            dimensions=(50, 120),
-            encoding="utf-8",
-            timeout=60,
-        )
-        started.append(child)
-        return child
-
-    yield start
-    for child in started:
-        child.close(force=True)
-
-
-def answer(child: pexpect.spawn[str], question: str, keys: str) -> None:
-    child.expect(question)
-    child.send(keys)
-
-
-def ended(child: pexpect.spawn[str]) -> int:
-    child.expect(pexpect.EOF)
-    child.wait()
-    assert child.exitstatus is not None, child.before
-    return int(child.exitstatus)
+def terminal(terminal: Terminal) -> Terminal:
+    return partial(terminal, size=(50, 120), RECONVENE_BY="ann")
 
 
 def correct_the_debt(child: pexpect.spawn[str]) -> None:
@@ -234,12 +199,12 @@ def test_on_a_terminal_the_person_decides_and_can_leave_and_come_back(terminal: 
     answer(child, ANYTHING, ENTER)
     answer(child, DECISION, UP + ENTER)  # the last choice: pause here
     child.expect(r"continue with:\s+reconvene resume SCENARIO-\d+-001")
-    assert ended(child) == 0, "to leave a demo is no failure"
+    assert ending(child) == 0, "to leave a demo is no failure"
     again = terminal("resume")
     again.expect("Round 2 complete")
     again.expect(ANYTHING)
     again.sendcontrol("c")
-    assert ended(again) == 3
+    assert ending(again) == 3
 
 
 def test_on_a_terminal_it_ends_with_what_became_of_the_persons_words(terminal: Terminal) -> None:
@@ -260,7 +225,7 @@ def test_on_a_terminal_it_ends_with_what_became_of_the_persons_words(terminal: T
     child.expect("✓ FB-001 correction")
     child.expect("How well it went")
     child.expect("reconvene ledger SCENARIO")
-    assert ended(child) == 0
+    assert ending(child) == 0
 
 
 def test_leaving_before_the_first_round_starts_nothing(terminal: Terminal) -> None:
@@ -268,4 +233,4 @@ def test_leaving_before_the_first_round_starts_nothing(terminal: Terminal) -> No
     child.expect("Press Enter to begin")
     child.sendcontrol("c")
     child.expect(r"begin with: reconvene resume SCENARIO-\d+-001")
-    assert ended(child) == 0
+    assert ending(child) == 0

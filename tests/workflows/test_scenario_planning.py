@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections import Counter
@@ -14,11 +13,9 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from reconvene.app import queries
 from reconvene.core import commands as c
-from reconvene.core.events import AttemptEnded, CheckpointOpened, PhaseClosed
+from reconvene.core.events import AttemptEnded, PhaseClosed
 from reconvene.core.feedback import parse_remark
-from reconvene.core.state import RunState
 from reconvene.core.workflow import Workflow
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
@@ -26,7 +23,7 @@ from reconvene.wire.answers import read_answers
 from reconvene.wire.workflow import load_workflow
 from reconvene.wiring import open_engine
 
-from .conftest import WORKFLOWS
+from .seats import WORKFLOWS, Seat
 
 FOLDER = WORKFLOWS / "scenario-planning"
 SPECIALISTS = ("economist", "geopolitics", "technologist", "ecologist", "sociologist", "industry_analyst", "contrarian")
@@ -81,7 +78,7 @@ class Metadata(TypedDict):
     total_rounds_by_phase: dict[str, int]
 
 
-class Board:
+class Board(Seat):
     """A run with scripted agents, and the person in front of it."""
 
     def __init__(
@@ -89,31 +86,15 @@ class Board:
     ) -> None:
         everybody = dict.fromkeys(SPECIALISTS, specialist) | {"moderator": moderator} | replies
         self.agents = ScriptedAgents(everybody)
-        self.engine = open_engine(home, runner=self.agents)
-        self.run = self.engine.start(load_workflow(FOLDER), GIVEN if inputs is None else inputs, by="ann")
-        self.state: RunState = self.engine.drive_sync(self.run)
-
-    @property
-    def phase(self) -> str:
-        return self.state.world.top.phase
-
-    @property
-    def open(self) -> CheckpointOpened:
-        assert self.state.world.open is not None, f"the run is {self.state.status}"
-        assert not self.state.world.open.attention, self.state.world.open.prompt
-        return self.state.world.open
+        engine = open_engine(home, runner=self.agents)
+        given = GIVEN if inputs is None else inputs
+        super().__init__(engine, engine.start(load_workflow(FOLDER), given, by="ann"))
 
     def say(self, *said: str) -> Board:
         remarks = tuple(parse_remark(text) for text in said)
         for remark in remarks:
             self.engine.submit(self.run, c.AddRemark(remark, by="ann"))
         self.state = self.engine.load(self.run)
-        return self
-
-    def decide(self, option: str, *said: str, **fields: object) -> Board:
-        remarks = tuple(parse_remark(text) for text in said)
-        self.engine.submit(self.run, c.AnswerCheckpoint(self.open.id, option, fields, remarks, by="ann"))
-        self.state = self.engine.drive_sync(self.run)
         return self
 
     def on_to(self, phase: str) -> Board:
@@ -132,9 +113,6 @@ class Board:
             self.agree()
         assert self.state.status == "completed"
         return self
-
-    def file(self, path: str) -> str:
-        return queries.file(self.engine, self.run, path).decode()
 
     @property
     def files(self) -> set[str]:
@@ -175,7 +153,7 @@ def board(tmp_path: Path) -> Iterator[Sit]:
 
     yield start
     for each in boards:
-        asyncio.run(each.engine.close())
+        each.close()
 
 
 # --- as packaged ----------------------------------------------------------------------------------
@@ -569,9 +547,8 @@ class Demo(Board):
     def __init__(self, home: Path, inputs: Mapping[str, object] | None = None) -> None:
         given = yaml.safe_load((FOLDER / "inputs.yaml").read_text(encoding="utf-8")) if inputs is None else inputs
         self.agents = ScriptedAgents({})
-        self.engine = open_engine(home)
-        self.run = self.engine.start(recorded(), given, by="ann")
-        self.state = self.engine.drive_sync(self.run)
+        engine = open_engine(home)
+        Seat.__init__(self, engine, engine.start(recorded(), given, by="ann"))
 
 
 @pytest.fixture
@@ -585,7 +562,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
 
     yield start
     for each in started:
-        asyncio.run(each.engine.close())
+        each.close()
 
 
 FITS, BREAKS = "fits inside the covenant, at 3.10x", "breaks the covenant, at 3.89x"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,24 +15,23 @@ from reconvene.errors import Refused
 from reconvene.wire.answers import read_answers
 from reconvene.wire.workflow import load_workflow
 
-from .refining import FOLDER, GAPS, Refinement, Script, disagree, proposal, proposals, review
+from .refining import (
+    FOLDER,
+    FOUR,
+    GAPS,
+    ONE,
+    THREE,
+    TWO,
+    Refinement,
+    Script,
+    Start,
+    disagree,
+    proposal,
+    proposals,
+    review,
+)
 
-Start = Callable[..., Refinement]
 GOLDEN = Path(__file__).parent.parent / "golden" / "spec-refinement"
-ONE, TWO, THREE, FOUR = (f"GAP-BOX-00{n}" for n in range(1, 5))
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    runs: list[Refinement] = []
-
-    def begin(*args: object, **more: object) -> Refinement:
-        runs.append(Refinement(tmp_path / str(len(runs)), *args, **more))  # type: ignore[arg-type]
-        return runs[-1]
-
-    yield begin
-    for run in runs:
-        run.close()
 
 
 ISSUE = f"""**ISSUE-R1-001** (HIGH, {TWO}): Codes of four digits can be guessed

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
 
 from reconvene.app import queries
@@ -12,24 +9,9 @@ from reconvene.core import commands as c
 from reconvene.doors.cli.options import on_offer
 from reconvene.errors import Refused
 
-from .refining import Refinement, Script, disagree, proposal, proposals, review
+from .refining import FOUR, ONE, THREE, TWO, Refinement, Script, Start, disagree, proposal, proposals, review
 
-Start = Callable[..., Refinement]
-ONE, TWO, THREE, FOUR = (f"GAP-BOX-00{n}" for n in range(1, 5))
 ALL = (ONE, TWO, THREE, FOUR)
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    runs: list[Refinement] = []
-
-    def begin(*args: object, **more: object) -> Refinement:
-        runs.append(Refinement(tmp_path / str(len(runs)), *args, **more))  # type: ignore[arg-type]
-        return runs[-1]
-
-    yield begin
-    for run in runs:
-        run.close()
 
 
 def closing(n: int, *gaps: str, approve: bool = False) -> tuple[str, str]:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
 
-from .refining import GAPS, SPEC, Refinement, Script, disagree, proposal, proposals, review
+from .refining import (
+    FOUR,
+    GAPS,
+    ONE,
+    SPEC,
+    THREE,
+    TWO,
+    Script,
+    Start,
+    disagree,
+    proposal,
+    proposals,
+    review,
+)
 
-Start = Callable[..., Refinement]
-ONE, TWO, THREE, FOUR = (f"GAP-BOX-00{n}" for n in range(1, 5))
 GOOD = proposals(1, proposal(ONE))
 APPROVED = review(1, {ONE: "APPROVED"})
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    runs: list[Refinement] = []
-
-    def begin(*args: object, **more: object) -> Refinement:
-        runs.append(Refinement(tmp_path / str(len(runs)), *args, **more))  # type: ignore[arg-type]
-        return runs[-1]
-
-    yield begin
-    for run in runs:
-        run.close()
 
 
 RENAMED = proposals(1, proposal("GAP-BOXES-1"))

@@ -18,6 +18,25 @@ from reconvene.core.workflow import Again
 if TYPE_CHECKING:
     from reconvene.core.routing import Routed
 
+# What any expression may name; some see more, in their place.
+ROOTS = frozenset(
+    {
+        "context",
+        "inputs",
+        "settings",
+        "phase",
+        "round",
+        "item",
+        "items",
+        "up",
+        "groups",
+        "feedback",
+        "drafts",
+        "attempts",
+        "rollbacks",
+        "project",
+    }
+)
 ENGINE_NAMES = (
     "feature",
     "checkpoints",
@@ -403,31 +422,15 @@ def for_expression(
     return {**scope, **extra} if extra else scope
 
 
-TEMPLATE_ROOTS = frozenset(
-    (
-        "context",
-        "inputs",
-        "settings",
-        "phase",
-        "round",
-        "item",
-        "items",
-        "up",
-        "groups",
-        "feedback",
-        "project",
-        "drafts",
-        "output_dir",
-        "run",
-        "workflow",
-        "started",
-        "updated",
-        "decisions",
-        "attempts",
-        "rollbacks",
-        "rounds_by_phase",
-    )
-)
+TEMPLATE_ROOTS = ROOTS | {
+    "output_dir",
+    "run",
+    "workflow",
+    "started",
+    "updated",
+    "decisions",
+    "rounds_by_phase",
+}
 
 
 def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) -> dict[str, object]:

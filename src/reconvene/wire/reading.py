@@ -9,29 +9,12 @@ from collections.abc import Mapping as Dict
 
 from reconvene.core import expressions, templates
 from reconvene.core.paths import safe_path
+from reconvene.core.scope import ROOTS
 from reconvene.errors import UserError, WorkflowError
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
 
-ROOTS = frozenset(
-    {
-        "context",
-        "inputs",
-        "settings",
-        "phase",
-        "round",
-        "item",
-        "items",
-        "up",
-        "groups",
-        "feedback",
-        "drafts",
-        "attempts",
-        "rollbacks",
-        "project",
-    }
-)
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
 SETTING_ROOTS = frozenset({"inputs", "settings", "machine"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from conftest import Command
+    from terminals import Terminal
 
 # Every call of the engineer finds one more line in its diary, beside the workflow: each try says something new.
 REFINE = """\
@@ -177,17 +177,15 @@ def test_prune_and_compare_do_not_go_together(reconvene: Command, refined: str) 
 
 
 @pytest.mark.parametrize("answer", ["y", "n"])
-def test_on_a_terminal_prune_asks_first(reconvene: Command, folder: Path, refined: str, answer: str) -> None:
-    pexpect = pytest.importorskip("pexpect")
-    words = ["-m", "reconvene.doors.cli", "rounds", refined, "--prune"]
-    child = pexpect.spawn(sys.executable, words, cwd=folder, encoding="utf-8", timeout=60, dimensions=(24, 80))
+def test_on_a_terminal_prune_asks_first(terminal: Terminal, folder: Path, refined: str, answer: str) -> None:
+    from terminals import ending
+
+    child = terminal("rounds", refined, "--prune", size=(24, 80))
     child.expect("round_001_rolled_back/")
     child.expect("Remove this folder")
     child.send(answer)
     child.expect("removed round_001" if answer == "y" else "nothing was removed")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
+    assert ending(child) == 0
     assert archived(folder) == ([] if answer == "y" else ["round_001_rolled_back"])
 
 
