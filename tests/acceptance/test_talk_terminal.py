@@ -168,8 +168,8 @@ def test_a_whole_conversation_with_discussing_going_back_and_a_break(terminal: T
     child.expect("brain presented: Three questions")
     child.expect("ann: staleness matters, not real time")
     child.expect(r"\[answered: PostgreSQL\]")
-    child.expect(r"Discuss \[i\]  \(not any more: limit rounds\.max \(2\)")
-    say(child, "i")
+    child.expect(r"Discuss \[t\]  \(not any more: limit rounds\.max \(2\)")
+    say(child, "t")
     child.expect("not possible any more")
     child.expect("what you can do: answer a question, Done, Back")
     say(child, "nonsense")
@@ -268,4 +268,23 @@ def test_the_menu_notices_that_somebody_else_decided(terminal: Terminal, folder:
     child.expect("waiting at approaches")
     child.expect("Your choice")
     child.sendcontrol("c")
+    assert ending(child) == 3
+
+
+def test_in_trouble_everything_that_was_said_is_told(terminal: Terminal, folder: Path) -> None:
+    at_questions(folder)
+    (folder / "agent.py").write_text("raise SystemExit('no idea')\n", encoding="utf-8")
+    script(folder, "decide", "talk-1", "--option", "Discuss", "--field", "store=SQLite", "--feedback", "Why live?")
+    child = terminal("resume", "talk-1")
+    child.expect("the talk so far")
+    child.expect("This needs you before the run can go on")
+    assert "ann answered: Which persistence layer? → SQLite" in child.before
+    assert "ann: Why live? [FB-001]" in child.before
+    child.expect("Your decision")
+    child.send(DOWN + ENTER)  # go on without it
+    child.expect("what do you say")
+    child.send(ENTER)
+    child.expect("answered: SQLite")
+    child.expect("Your choice")
+    child.send("\x03")
     assert ending(child) == 3

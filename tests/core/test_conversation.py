@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from reconvene.core import commands as c
 from reconvene.core.context import shown
-from reconvene.core.conversation import MOST_WORDS, thread
+from reconvene.core.conversation import MOST_WORDS, gist, thread
 from reconvene.core.events import StepStarted
 from reconvene.core.evolve import fold
 from reconvene.testing.play import Play
@@ -281,3 +283,18 @@ def test_steps_that_do_not_read_the_conversation_keep_their_prompt():
     assert "## What you may read\n\n### approach\nb" in text or '### approach\n"b"' in text
     assert "conversation" not in text
     assert "Answers and choices" not in text
+
+
+@pytest.mark.parametrize(
+    ("presented", "told"),
+    [
+        ({"list": [{"id": "db", "text": "Which  store?"}, {"id": "rt"}]}, "(1) Which store? (2) rt"),
+        ({"list": [], "reply": "Nothing to ask."}, "Nothing to ask."),
+        ({"list": [{"title": "x" * 90}]}, "(1) " + "x" * 69 + "…"),
+        ({"tasks": ["One", "Two"]}, "tasks: (1) One (2) Two"),
+        (["One", {"odd": 1}], "(1) One (2) …"),
+        ({"list": []}, "list"),
+    ],
+)
+def test_what_was_presented_is_told_by_its_own_words(presented: object, told: str):
+    assert gist(presented) == told

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reconvene.app import review as review_of
 from reconvene.errors import Refused
 
 from .brainstorming import (
@@ -142,7 +143,7 @@ def test_skip_to_planning_goes_straight_to_the_plan(talk: Sit):
     one = talk()
     one.decide("Skip to planning")
     assert one.phase == "plan_review"
-    assert "No design was asked for" in one.file("design.md")
+    assert "There is no design" in one.file("design.md")
 
 
 def test_no_skip_can_name_a_review(talk: Sit):
@@ -405,6 +406,82 @@ def test_a_batch_that_depends_on_a_later_one_is_sent_back(talk: Sit):
 def test_a_section_that_never_comes_can_be_written_by_hand(talk: Sit):
     one = talk(brainstormer=by_phase(triage=triage("straightforward"), design="No."))
     one.decide(AGREE["straightforward"]).decide("Go on without it")
-    assert one.offered == ["Use my words", "Revise", "Discuss"]
+    assert one.offered == ["Use my words", "Revise", "Discuss", "Back to the assessment"]
     one.decide("Use my words", words="It appends to a journal.")
     assert "It appends to a journal." in one.file("design.md")
+
+
+def test_without_a_usable_outline_the_design_is_one_section_of_what_the_person_chose(talk: Sit):
+    one = talk(brainstormer=by_phase(outline=outline("Journal file", "store", "screen")))
+    one.decide(AGREE["exploration"]).decide("Done").decide("Choose", pick="Small database")
+    assert "The person chose another approach" in one.trouble.prompt
+    one.decide("Go on without it")
+    assert "Section 1 of 1" in one.open.prompt
+    assert "The approach: Small database." in one.open.prompt
+    one.decide("Approve")
+    assert one.phase == "plan_review"
+    assert "Approach: **Small database**" in one.file("design.md")
+    assert "The journal is a file" in one.file("design.md")
+    assert "Approach: **Small database**" in one.agents.of("planner")[0].prompt
+
+
+def test_an_outline_of_an_approach_given_up_since_is_not_taken(talk: Sit):
+    outlines = [brainstormer, outline("Journal file", "store", "screen")]
+    one = talk(brainstormer=by_phase(outline=outlines))
+    one.decide(AGREE["exploration"]).decide("Done").decide("Choose", pick="Journal file").decide("Back to approaches")
+    one.decide("Choose", pick="Small database").decide("Go on without it")
+    assert "Section 1 of 1" in one.open.prompt
+    assert "The approach: Small database." in one.open.prompt
+    assert "“Small database”" in one.asked("brainstormer", "design")[-1]
+
+
+def test_an_approach_chosen_without_a_design_is_told_to_the_planner(talk: Sit):
+    one = talk(brainstormer=by_phase(triage=triage(suggestedSkips=["design"])))
+    one.decide(AGREE["exploration"]).decide("Done").decide("Choose", own="Carve it in stone")
+    assert one.phase == "plan_review"
+    assert "Approach: **Carve it in stone**" in one.agents.of("planner")[0].prompt
+
+
+@pytest.mark.parametrize(
+    ("level", "skips", "back"),
+    [
+        ("straightforward", [], "Back to the assessment"),
+        ("exploration", ["questions", "approaches"], "Back to the assessment"),
+        ("exploration", ["questions"], "Back to approaches"),
+    ],
+)
+def test_from_the_design_there_is_always_a_way_back(talk: Sit, level: str, skips: list[str], back: str):
+    one = talk(brainstormer=by_phase(triage=triage(level, suggestedSkips=skips))).decide(AGREE[level])
+    if one.phase == "approaches":
+        assert one.offered == ["Choose", "Discuss", "Back to the assessment"]
+        one.decide("Choose")
+    assert one.phase == "design"
+    assert one.offered[-1] == back
+    one.decide(back)
+    assert one.phase == {"Back to approaches": "approaches"}.get(back, "triage")
+
+
+def test_without_approaches_by_hand_the_way_back_stays_open(talk: Sit):
+    one = talk(brainstormer=by_phase(approaches={"list": [], "recommended": ""}))
+    one.decide(AGREE["exploration"]).decide("Done").decide("Go on without it").decide("Choose", own="A journal")
+    one.decide("Back to approaches")
+    assert one.phase == "approaches"
+
+
+def test_a_revision_that_is_unusable_leaves_the_questions_and_answers_as_they_were(talk: Sit):
+    one = talk(brainstormer=by_phase(questions=[questions(3), "Prose.", "Prose.", "Prose."]))
+    one.decide(AGREE["exploration"]).draft(q1="a file").decide("Discuss", "Why q2?")
+    assert "keeps what was there before" in one.trouble.prompt
+    one.decide("Go on without it")
+    assert [field.id for field in one.open.fields] == ["q1", "q2", "q3"]
+    one.decide("Done")
+    assert "a file" in one.file("answers.md")
+
+
+def test_what_the_brainstormer_replied_to_is_answered_and_what_it_passed_over_is_not(talk: Sit):
+    replies = [questions(3), questions(3, reply="Because of the\nload."), questions(3)]
+    one = talk(brainstormer=by_phase(questions=replies))
+    one.decide(AGREE["exploration"]).decide("Discuss", "Why q2?").decide("Discuss", "And q3?")
+    first, second = review_of.ledger(one.engine, one.run).entries
+    assert (first.status, [answer.reason for answer in first.answers]) == ("addressed", ["Because of the load."])
+    assert second.status == "delivered"

@@ -158,6 +158,7 @@ def test_stopping_between_batches_ends_the_run_with_what_is_done(talk: Sit):
     one.decide("Stop here")
     assert one.state.status == "completed"
     assert "**Screen** (`screen`) [open]" in one.file("summary.md")
+    assert "You stopped between batches" in one.file("summary.md")
 
 
 @pytest.mark.parametrize("way", ["straightforward", "complex", "planning"])
@@ -255,6 +256,17 @@ def test_with_nobody_to_build_the_run_ends_with_the_reviewed_plan_and_says_so(ta
     assert "nothing was built" in one.file("summary.md")
     assert "RECONVENE_CODER" in one.file("summary.md")
     assert git(project, "branch", "--list", "reconvene/*") == ""
+
+
+@pytest.mark.parametrize("reply", [lambda work: review("REVISE", "Too coarse"), "It is fine."])
+def test_with_nobody_to_build_a_plan_without_an_approving_review_is_put_to_the_person(talk: Sit, reply: object):
+    one = talk({"can_execute": False}, plan_reviewer=reply).decide("Skip to planning")
+    if one.state.world.open and one.state.world.open.attention:
+        one.decide("Go on without it")
+    assert "Nothing here can build it" in one.open.prompt
+    assert one.offered == ["Discuss the plan", "Stop here, with the plan"]
+    one.decide("Stop here, with the plan")
+    assert "reviewed" not in one.file("summary.md")
 
 
 def test_a_person_may_stop_with_the_plan(talk: Sit):

@@ -57,8 +57,8 @@ def _what_came(turn: Turn) -> list[str]:
             lines.append(f"\nWhat came from {task.agent}:\n\n{quoted}\n")
     if missing:
         lines.append(
-            f"\n“{AGAIN}” asks once more: say with it what should be different. “{WITHOUT}” leaves this output empty, "
-            "and you go on by hand."
+            f"\n“{AGAIN}” asks once more: say with it what should be different. “{WITHOUT}” keeps "
+            "what was there before, if anything was, and you go on by hand."
         )
     return lines
 

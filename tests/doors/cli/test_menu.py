@@ -46,7 +46,7 @@ def found(word: str) -> tuple[str, int | str]:
         ("done", ("option", 0)),
         ("DO", ("option", 0)),
         ("d", ("option", 0)),
-        ("i", ("option", 1)),
+        ("t", ("option", 1)),
         ("disc", ("option", 1)),
         ("6", ("option", 3)),
         (" back ", ("option", 3)),
@@ -79,6 +79,24 @@ def test_letters_are_never_given_twice() -> None:
     many: CheckpointShape = {"fields": [], "options": [{"label": label} for label in labels]}
     letters = [entry.letter for entry in build(many, EXTRAS).entries]
     assert len(set(letters)) == len(letters)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["Done", "Discuss", "Back to the assessment"],
+        ["Choose", "Discuss", "Back to questions"],
+        ["Drop it", "Take it", "Bring it", "Back", "Discuss", "Done", "Choose"],
+    ],
+)
+def test_done_discuss_back_and_choose_have_the_same_letters_in_every_menu(labels: list[str]) -> None:
+    menu = build({"fields": [], "options": [{"label": label} for label in labels]}, EXTRAS)
+    letters = {entry.name.split()[0]: entry.letter for entry in menu.entries}
+    usual = {"Done": "d", "Discuss": "t", "Back": "b", "Choose": "c"}
+    assert {name: letters[name] for name in usual if name in letters} == {
+        name: letter for name, letter in usual.items() if name in letters
+    }
+    assert not set(usual.values()) & {letter for name, letter in letters.items() if name not in usual}
 
 
 def test_what_cannot_be_chosen_any_more_is_not_among_what_is_left() -> None:

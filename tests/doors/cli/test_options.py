@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.doors.cli.options import CheckpointShape, example, fields_of, listed, match_option, on_offer, read_fields
+from reconvene.doors.cli.options import (
+    CheckpointShape,
+    OptionShape,
+    example,
+    fields_of,
+    listed,
+    match_option,
+    on_offer,
+    read_fields,
+)
 from reconvene.errors import Refused, UserError
 
 CHECKPOINT: CheckpointShape = {
@@ -54,6 +63,17 @@ def test_an_option_that_is_not_clear_is_refused_with_the_list(typed: str) -> Non
         match_option(CHECKPOINT, typed)
     assert refused.value.exit_code == 64
     assert "1. Accept (not available: a question is open); 2. Another round" in refused.value.hint
+
+
+def test_a_beginning_that_several_options_have_names_them_and_hidden_ones_do_not_count() -> None:
+    labels = ["Agree — quickly", "Agree — slowly", "Agree, with others", "Discuss"]
+    options = [OptionShape(label=label, offered=label != "Agree — quickly") for label in labels]
+    with pytest.raises(Refused, match="option 'Agree' may be “Agree — slowly” or “Agree, with others”"):
+        match_option({"options": options}, "Agree")
+    assert match_option({"options": options}, "agree —")["label"] == "Agree — slowly"
+    assert (
+        match_option({"options": options}, "Agree — quickly")["label"] == "Agree — quickly"
+    )  # refused, with its reason
 
 
 def test_fields_take_their_own_types() -> None:

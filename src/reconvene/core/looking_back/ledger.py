@@ -1,9 +1,10 @@
 """The life of every remark: captured → delivered → addressed or declined → reflected in a deliverable, or still open.
 
-A pure fold of the log. Delivery is what the log itself proves (StepStarted.remarks); an answer is an accepted output
-that cites the remark; reflected means that a file an agent wrote, as it stands now, cites it or states its new value.
-Files that the engine renders prove nothing: they list every remark anyway. What an undone round answered no longer
-counts, what it was shown stays on record. Knows no workflow; texts come from the caller's `text_of`.
+A pure fold of the log. Delivery is what the log itself proves (StepStarted.remarks). An answer is an accepted output
+that cites the remark, or, in a talk, the reply to what was said there since its agent last spoke. Reflected means that
+a file an agent wrote, as it stands now, cites it or states its new value. Files that the engine renders prove nothing:
+they list every remark anyway. What an undone round answered no longer counts, what it was shown stays on record. Knows
+no workflow; texts come from the caller's `text_of`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Answer(Struct, frozen=True):
     agent: str
     how: How
     reason: str
-    line: int
+    line: int  # 0: the output as a whole is its reply
     at: str
     undone: bool = False
 
@@ -163,6 +164,8 @@ class _Fold:
         self.files: Map[str, _File] = Map()
         self._marks: dict[int, Map[str, _File]] = {}  # round → the files before it
         self._rounds: dict[int, e.RoundStarted] = {}
+        self._replies: dict[str, range] = {}  # task of a talk → remarks that are new to it
+        self._spoken: dict[tuple[str, str], int] = {}  # phase, agent → remarks delivered when it last worked there
         self._shown: dict[tuple[int, int], int] = {}  # round, step → remarks delivered
 
     def take(self, event: e.AnyEvent) -> None:
@@ -197,6 +200,9 @@ class _Fold:
             delivery = Delivery(task, start.agent, phase, n, event.at)
             for number in range(1, event.remarks + 1):
                 self.delivered.setdefault(number, []).append(delivery)
+            if event.talk:
+                self._replies[task] = range(self._spoken.get((phase, start.agent), 0) + 1, event.remarks + 1)
+            self._spoken[phase, start.agent] = event.remarks
 
     def _write(self, files: tuple[e.FileOut, ...], remarks: int, *, rendered: bool = False) -> None:
         for file in files:
@@ -212,7 +218,7 @@ class _Fold:
         unknown: list[Unknown] = []
         for output in self.outputs:
             serial, _, agent = parse_task(output.task)
-            for found in _cited(output, text_of):
+            for found in (*_cited(output, text_of), *self._replied(output, text_of)):
                 if found.id not in known:
                     unknown.append(Unknown(found.id, output.task, found.line))
                 elif not _echoes(found, known[found.id]):
@@ -222,6 +228,18 @@ class _Fold:
         reflected = self._reflections(text_of, known, unknown)
         entries = tuple(self._entry(remark, answers, reflected) for remark in self.remarks)
         return Ledger(entries, tuple(dict.fromkeys(unknown)))
+
+    def _replied(self, output: _Output, text_of: TextOf) -> Iterator[Citation]:
+        """In a talk a reply is an answer to what was said to it, whether or not it cites it."""
+        new = self._replies.get(output.task)
+        reply = _reply(text_of(output.value)) if new and output.value else ""
+        round_ = self._rounds.get(parse_task(output.task)[0])
+        if not new or not reply or not round_:
+            return
+        cited = {found.id for found in _cited(output, text_of)}
+        for remark in self.remarks[new.start - 1 : new.stop - 1]:
+            if remark.phase == round_.phase and remark.id not in cited:
+                yield Citation(remark.id, "addressed", reply, 0)
 
     def _entry(
         self, remark: e.RemarkAdded, answers: dict[str, list[Answer]], reflected: dict[str, list[Reflection]]
@@ -263,6 +281,16 @@ class _Fold:
                 if reflection:
                     found.setdefault(remark.id, []).append(reflection)
         return found
+
+
+def _reply(value: str) -> str:
+    """What an output says to the person, on one line."""
+    try:
+        found = json.decode(value)
+    except ValueError:
+        return ""
+    said = found.get("reply") if isinstance(found, dict) else None
+    return " ".join(said.split()) if isinstance(said, str) else ""
 
 
 def _cited(output: _Output, text_of: TextOf) -> Iterator[Citation]:
@@ -343,7 +371,8 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
     for answer in entry.answers:
         past = " (undone since)" if answer.undone else ""
         reason = f": {answer.reason[:100]}" if answer.reason else ""
-        yield f"    {answer.how} by {answer.agent} in {answer.task} line {answer.line}{past}{reason}"
+        line = f" line {answer.line}" if answer.line else ""
+        yield f"    {answer.how} by {answer.agent} in {answer.task}{line}{past}{reason}"
     for place in entry.reflected:
         yield f"    reflected in {place.path}" + (f" line {place.line}" if place.line else "") + _HOW[place.by]
 

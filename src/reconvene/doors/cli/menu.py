@@ -15,6 +15,12 @@ from reconvene.doors.cli.text import clean, nearest, one_line
 Kind = Literal["field", "option", "extra"]
 OPEN = "open"  # Enter: the questions without an answer, one after the other
 _LONGEST_ANSWER = 40
+_USUAL = {
+    "done": "d",
+    "discuss": "t",
+    "back": "b",
+    "choose": "c",
+}  # words of many menus: the same letter in each ("talk")
 _NUMBERED = re.compile(r"(?:answer|question|option|number)?\s*(?:question\s*)?#?(\d+)\.?", re.IGNORECASE)
 
 
@@ -61,14 +67,21 @@ def _option(index: int, option: OptionShape, letter: str, number: int) -> Entry:
 
 
 def _letters(names: Iterable[str]) -> Iterator[str]:
-    """A letter for each name that no earlier one has: the first of a word, any of it, or whatever is left."""
+    """A letter for each name that no other has: its usual one, the first of a word, any of it, or whatever is left.
+
+    The usual letters are never given to anything else, so that a habit is safe in the next menu."""
+    usual = set(_USUAL.values())
     taken: set[str] = set()
 
     def free(name: str) -> str:
         folded = [char for char in name.casefold() if "a" <= char <= "z" or char == " "]
         words = "".join(folded).split()
+        own = _USUAL.get(words[0], "") if words else ""
+        if own and own not in taken:
+            return own
         wanted = [word[0] for word in words] + [char for word in words for char in word]
-        return next((char for char in [*wanted, *"abcdefghijklmnopqrstuvwxyz"] if char not in taken), "")
+        rest = [*wanted, *"abcdefghijklmnopqrstuvwxyz"]
+        return next((char for char in rest if char not in taken and char not in usual), "")
 
     for name in names:
         letter = free(name)

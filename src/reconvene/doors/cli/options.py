@@ -69,12 +69,15 @@ def match_option(checkpoint: CheckpointShape, wanted: str) -> OptionShape:
         lambda label: bool(folded) and label.strip().casefold().startswith(folded),
     )
     for test in tests:
-        found = [option for option in options if test(option["label"])]
-        if len(found) == 1:
-            return found[0]
+        for among in (numbered, options):  # what is hidden here is no reason to doubt what is meant
+            found = [option for option in among if test(option["label"])]
+            if len(found) == 1:
+                return found[0]
     if word.isdecimal() and 1 <= int(word) <= len(numbered):
         return numbered[int(word) - 1]
-    raise Refused(f"option {wanted!r} is not offered here", hint="the options are: " + "; ".join(listed(numbered)))
+    meant = [clean(option["label"]) for option in numbered if tests[-1](option["label"])]
+    why = f"may be {' or '.join(f'“{label}”' for label in meant)}" if len(meant) > 1 else "is not offered here"
+    raise Refused(f"option {wanted!r} {why}", hint="the options are: " + "; ".join(listed(numbered)))
 
 
 def on_offer(options: Iterable[OptionShape]) -> list[OptionShape]:

@@ -111,7 +111,11 @@ class _Sitting:
             checkpoint = self._now() or checkpoint
         summary = queries.summary(self._engine, self._run)
         self._talks = queries.converses(self._engine, self._run)
-        self._paper.checkpoint(headline(summary), checkpoint, talk_before(queries.talk(self._engine, self._run)))
+        talk = queries.talk(self._engine, self._run)
+        # In trouble nothing is presented beside which it could stand: everything that was said is told.
+        self._paper.checkpoint(
+            headline(summary), checkpoint, talk if checkpoint.get("attention") else talk_before(talk)
+        )
         return self._now()
 
     def _now(self) -> CheckpointShape | None:
