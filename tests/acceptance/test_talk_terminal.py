@@ -168,7 +168,7 @@ def test_a_whole_conversation_with_discussing_going_back_and_a_break(terminal: T
     child.expect("brain presented: Three questions")
     child.expect("ann: staleness matters, not real time")
     child.expect(r"\[answered: PostgreSQL\]")
-    child.expect(r"Discuss \[t\]  \(not any more: limit rounds\.max \(2\)")
+    child.expect(r"Discuss \[t\]  \(not now: limit rounds\.max \(2\)")
     say(child, "t")
     child.expect("not possible any more")
     child.expect("what you can do: answer a question, Done, Back")

@@ -73,7 +73,7 @@ class Paper:
         for entry in menu.options:
             option = checkpoint["options"][int(entry.key)]
             aside = "  (recommended)" if option.get("recommend") else ""
-            aside = f"  (not any more: {entry.why_not})" if entry.why_not else aside
+            aside = f"  (not now: {entry.why_not})" if entry.why_not else aside
             self._indented(f"{entry.number}. {entry.name} [{entry.letter}]{aside}", "dim" if entry.why_not else "")
         extras = "  ".join(f"[{entry.letter}] {entry.name}" for entry in menu.entries if entry.kind == "extra")
         self._indented(extras, "dim")
