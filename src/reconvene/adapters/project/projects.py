@@ -122,7 +122,7 @@ class GitProjects:
         try:
             find(path, self._environ)
         except AgentError as error:
-            return error.message + (f" {error.hint}" if error.hint else "")
+            return error.message + (f" To mend it: {error.hint}" if error.hint else "")
         return ""
 
     def files(self, work: ProjectWork, names: Sequence[str]) -> str:
