@@ -43,3 +43,19 @@ def test_an_output_about_a_gap_that_nobody_listed_is_sent_back_from_the_first_ro
     (ended, *_) = play.finish("engineer", PROPOSAL.replace("A-001", "A-009"))
     assert ended.verdict == "rejected"  # type: ignore[union-attr]
     assert "GAP-A-009" in ended.why  # type: ignore[union-attr]
+
+
+def test_a_proposal_is_found_where_the_workflow_keeps_it() -> None:
+    written = CLOSE.replace("output: proposals}", 'output: proposals, writes: ["pass {{ round.n }}/answer.txt"]}')
+    play = Play(parse_workflow(written), {"gaps": GIVEN})
+    play.finish("engineer", PROPOSAL, files={"pass 1/answer.txt": PROPOSAL})
+    assert _where(play) == "pass 1/answer.txt, lines 1–6"
+    loose = Play(parse_workflow(CLOSE), {"gaps": GIVEN})
+    loose.finish("engineer", PROPOSAL)
+    assert _where(loose) == "the proposals of round 1, lines 1–6"
+
+
+def _where(play: Play) -> str:
+    proposal = opened(play.context()["gaps"]).gaps["GAP-A-001"].proposal
+    assert proposal is not None
+    return proposal.where

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from reconvene.core import events as e
 from reconvene.core import scope
 from reconvene.core.book import Book
-from reconvene.core.state import RoundAt
+from reconvene.core.state import OutputAt, RoundAt
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Phase, Step, Track
 
@@ -95,13 +95,25 @@ def _sources(turn: Turn, track: Track, round_: RoundAt, *, closed: bool) -> Sour
         proposals=_output(turn, turn.phase, round_, track.proposals),
         review=_output(turn, turn.phase, round_, track.review),
         closed=closed,
+        proposals_file=_file(turn.phase, round_, track.proposals),
+        review_file=_file(turn.phase, round_, track.review),
     )
 
 
-def _output(turn: Turn, phase: Phase, round_: RoundAt, name: str) -> str | None:
+def _outputs(phase: Phase, round_: RoundAt, name: str) -> list[OutputAt]:
     steps = {index for index, step in enumerate(phase.steps) if name and step.output == name}
-    texts = [turn.book.text(output.output.digest) for output in round_.outputs if output.step in steps]
+    return [output for output in round_.outputs if output.step in steps]
+
+
+def _output(turn: Turn, phase: Phase, round_: RoundAt, name: str) -> str | None:
+    texts = [turn.book.text(output.output.digest) for output in _outputs(phase, round_, name)]
     return "\n\n".join(texts) if texts else None
+
+
+def _file(phase: Phase, round_: RoundAt, name: str) -> str:
+    """Where people find that output: the one file it is, if it is one."""
+    files = [file.path for output in _outputs(phase, round_, name) for file in output.files]
+    return files[0] if len(files) == 1 else ""
 
 
 def _text(turn: Turn, source: str) -> str | None:

@@ -114,7 +114,13 @@ def begun(text: str = LIST, config: Config = Config()) -> Value:  # noqa: B008
 
 def played(value: object, n: int, engineer: str | None, reviewer: str | None, config: Config = Config()) -> Value:  # noqa: B008
     """A whole round, closed."""
-    return track(value, Sources(n, proposals=engineer, review=reviewer, closed=True), config)
+    sources = Sources(n, proposals=engineer, review=reviewer, closed=True, **files(n))
+    return track(value, sources, config)
+
+
+def files(n: int) -> dict[str, str]:
+    """Where a workflow might keep what it was given."""
+    return {"proposals_file": f"round_{n:03d}/engineer.md", "review_file": f"round_{n:03d}/reviewer.md"}
 
 
 def ordered(value: Value, **orders: object) -> Value:

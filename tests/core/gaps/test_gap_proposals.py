@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from gap_texts import begun, codes, gap, ordered, played, proposals, response, review, solution, states
+from gap_texts import begun, codes, files, gap, ordered, played, proposals, response, review, solution, states
 
 from reconvene.core.gaps.proposals import proposals_in
 from reconvene.core.gaps.tracker import Config, Sources, track, wrong_with
 
 
 def after(text: str, value: object = None, n: int = 1) -> dict[str, object]:
-    return track(value or begun(), Sources(n, proposals=text), Config())
+    return track(value or begun(), Sources(n, proposals=text, **files(n)), Config())
 
 
 def test_a_solution_makes_its_gap_proposed_with_confidence_and_place():

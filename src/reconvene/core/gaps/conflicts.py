@@ -9,9 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from reconvene.core.gaps.book import Book, Choice, Conflict, Gap, Issue, Kind, Said, is_open
-from reconvene.core.gaps.markdown import clip
+from reconvene.core.gaps.markdown import at_lines, clip
 from reconvene.core.gaps.outputs import Answer, Proposals
-from reconvene.core.gaps.rounds import ENGINEER, file_of, place
 from reconvene.core.gaps.vocabulary import GRAVE
 
 ANSWER, WAIVE, FALSE_ALARM = "have it answered", "waive", "false alarm"
@@ -51,7 +50,7 @@ def _standing(
     answer = _answer(issue, output)
     kind = _kind(issue, gap, answer, output, round)
     if kind is None:
-        said = f"{answer.position}: {answer.rationale}" if answer else f"cited in {file_of(ENGINEER, round)}"
+        said = f"{answer.position}: {answer.rationale}" if answer else f"cited in {output.file}"
         book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=clip(said, 300))
         return None
     if answer is not None:
@@ -68,7 +67,7 @@ def _answered_or_not(book: Book, issue: Issue, output: Proposals | None, round: 
         said = clip(f"{answer.position}: {answer.rationale}", 300)
         book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=said)
     elif output and issue.round < round and issue.state == "open" and issue.id in output.issues:
-        said = f"cited in {file_of(ENGINEER, round)}"
+        said = f"cited in {output.file}"
         book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=said)
 
 
@@ -107,7 +106,7 @@ def _conflict(
         severity=issue.severity,
         round=round,
         reviewer=Said(issue.text, issue.where),
-        engineer=_position(gap, kind, answer, round),
+        engineer=_position(gap, kind, answer, output, round),
         options=tuple(choice.option for choice in table),
         table=table,
         reading="disagreement" if reading else "oversight",
@@ -128,12 +127,12 @@ def _question(issue: Issue, gap: Gap, kind: Kind, title: str) -> str:
             return f"{about}. The answer takes no position and offers no alternative. What now?"
 
 
-def _position(gap: Gap, kind: Kind, answer: Answer | None, round: int) -> Said:
+def _position(gap: Gap, kind: Kind, answer: Answer | None, output: Proposals, round: int) -> Said:
     if answer is not None and kind != "unchanged":
-        return Said(answer.rationale or f"({answer.position}, no rationale)", place(ENGINEER, round, answer.lines))
+        return Said(answer.rationale or f"({answer.position}, no rationale)", at_lines(output.file, answer.lines))
     if gap.proposal is not None and gap.proposal.round == round:
         return Said(clip(gap.proposal.quote, 400), gap.proposal.where)
-    return Said("(nothing said about it)", file_of(ENGINEER, round))
+    return Said("(nothing said about it)", output.file)
 
 
 def _evidence(book: Book, issue: Issue, gap: Gap, kind: Kind, output: Proposals, round: int) -> tuple[bool, str]:
@@ -141,7 +140,7 @@ def _evidence(book: Book, issue: Issue, gap: Gap, kind: Kind, output: Proposals,
     others = sum(answer.issue != issue.id for answer in output.answers)
     match kind:
         case "explicit":
-            return True, f"“DISAGREE” in {file_of(ENGINEER, round)}"
+            return True, f"“DISAGREE” in {output.file}"
         case "deflection":
             return True, "it was answered without a position, an alternative or a change"
         case "unchanged":
@@ -151,7 +150,7 @@ def _evidence(book: Book, issue: Issue, gap: Gap, kind: Kind, output: Proposals,
                 return False, f"{gap.id} was rewritten, but {issue.id} is not named: it may be dealt with there"
             if others:
                 return True, f"{others} other issue(s) were answered, this one was left out, {gap.id} was not touched"
-            return False, f"neither {issue.id} nor a solution for {gap.id} appears in {file_of(ENGINEER, round)}"
+            return False, f"neither {issue.id} nor a solution for {gap.id} appears in {output.file}"
 
 
 def _table(issue: Issue, kind: Kind, answer: Answer | None) -> tuple[Choice, ...]:

@@ -10,10 +10,10 @@ import msgspec
 
 from reconvene.core.gaps.book import Check, Gap, Issue, is_open
 from reconvene.core.gaps.ledger import Ledger, Origin
-from reconvene.core.gaps.markdown import clip
+from reconvene.core.gaps.markdown import at_lines, clip
 from reconvene.core.gaps.names import Counter
-from reconvene.core.gaps.outputs import Judged, Raised, Review
-from reconvene.core.gaps.rounds import REVIEWER, file_of, not_known, place, raise_found
+from reconvene.core.gaps.outputs import Judged, Review
+from reconvene.core.gaps.rounds import REVIEWER, not_known, raise_found
 from reconvene.core.gaps.verdicts import strictest
 from reconvene.core.gaps.vocabulary import GRAVE
 
@@ -23,7 +23,7 @@ def judge(ledger: Ledger, output: Review) -> list[str]:
     book = ledger.book
     book.verdict = output.overall
     book.checks = [Check(text, done) for text, done in output.checks]
-    raise_found(ledger, list(output.new), Origin(REVIEWER, file_of(REVIEWER, ledger.round)))
+    raise_found(ledger, list(output.new), Origin(REVIEWER, output.file))
     _rate(ledger, output)
     by_gap: dict[str, list[Judged]] = {}
     for judged in output.verdicts:
@@ -41,7 +41,7 @@ def judge(ledger: Ledger, output: Review) -> list[str]:
     if output.overall == "APPROVE" and sent_back:
         names = ", ".join(sent_back)
         book.notice(ledger.round, "CONTRADICTION", f"The review says APPROVE and sends back {names}: they stay open.")
-    _take_issues(ledger, output.issues)
+    _take_issues(ledger, output)
     return sent_back
 
 
@@ -135,8 +135,8 @@ def _send_back(ledger: Ledger, gap: Gap, verdict: str, note: str) -> bool:
     return True
 
 
-def _take_issues(ledger: Ledger, raised: tuple[Raised, ...]) -> None:
-    book = ledger.book
+def _take_issues(ledger: Ledger, output: Review) -> None:
+    book, raised = ledger.book, output.issues
     counter = Counter([*book.issues, *(one.id for one in raised)])
     seen: set[str] = set()
     for one in raised:
@@ -168,7 +168,7 @@ def _take_issues(ledger: Ledger, raised: tuple[Raised, ...]) -> None:
             severity=severity,
             title=one.title or (before.title if before else ""),
             text=one.text or (before.text if before else ""),
-            where=place(REVIEWER, ledger.round, one.lines),
+            where=at_lines(output.file, one.lines),
             round=ledger.round,
             digest=gap.proposal.digest if gap and gap.proposal else "",
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 # Every repetition is bounded and separated by a hyphen: linear on any text. Three digits end it: 001-007 is a range.
 GAP = re.compile(
@@ -105,8 +105,3 @@ def nearest(name: str, known: Collection[str]) -> str:
         if near := difflib.get_close_matches(tidy(name), list(names)[:500], n=1, cutoff=0.6):
             return near[0]
     return ""
-
-
-def known_as(name: str, known: Mapping[str, str]) -> str | None:
-    """The id under which a gap is kept. `known`: canonical → id."""
-    return known.get(canonical(name))

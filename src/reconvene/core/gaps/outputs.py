@@ -43,6 +43,7 @@ class Proposals(NamedTuple):
     issues: frozenset[str] = frozenset()  # cited anywhere outside examples
     gaps: frozenset[str] = frozenset()
     said: str = ""  # all prose, for a look at what it takes up
+    file: str = ""  # where people find it
 
     @property
     def idle(self) -> bool:
@@ -86,6 +87,7 @@ class Review(NamedTuple):
     words: int = 0
     said: str = ""
     rated: tuple[Rated, ...] = ()
+    file: str = ""  # where people find it
 
     @property
     def empty(self) -> bool:

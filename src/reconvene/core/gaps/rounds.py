@@ -24,17 +24,9 @@ _RULED = re.compile(
 )
 
 
-def file_of(role: str, round: int) -> str:
-    return f"round_{round:03d}/{role}.md"
-
-
-def place(role: str, round: int, lines: str) -> str:
-    return at_lines(file_of(role, round), lines)
-
-
 def propose(ledger: Ledger, output: Proposals) -> list[str]:
     """Takes the proposals in; gives the ids whose criticised section came back unchanged."""
-    file = file_of(ENGINEER, ledger.round)
+    file = output.file
     for resolution in output.resolutions:
         source = _meant(ledger, resolution)
         origin = Origin(ENGINEER, file, source=source.id if source else "")
@@ -56,7 +48,7 @@ def propose(ledger: Ledger, output: Proposals) -> list[str]:
             )
         else:
             seen.add(gap.id)
-            unchanged += [gap.id] if _solve(ledger, gap, resolution) else []
+            unchanged += [gap.id] if _solve(ledger, gap, resolution, file) else []
     _obeyed(ledger, output)
     return unchanged
 
@@ -87,11 +79,9 @@ def not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
     ledger.book.notice(ledger.round, "UNKNOWN_GAP", f"{clip(name, 60)} is not a known gap{meant}: {so}.", near)
 
 
-def _solve(ledger: Ledger, gap: Gap, resolution: Resolution) -> bool:
+def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str) -> bool:
     """One solution taken in. True when the section was criticised and is as it was."""
-    proposal = Proposal(
-        ledger.round, resolution.digest, place(ENGINEER, ledger.round, resolution.lines), resolution.quote
-    )
+    proposal = Proposal(ledger.round, resolution.digest, at_lines(file, resolution.lines), resolution.quote)
     criticised = gap.state == "needs revision" or any(
         issue.gap == gap.id and issue.state in ("open", "disputed") for issue in ledger.book.issues.values()
     )
@@ -106,9 +96,7 @@ def _solve(ledger: Ledger, gap: Gap, resolution: Resolution) -> bool:
     ledger.put(gap)
     if not is_open(gap):
         return False
-    if resolution.parts and ledger.split(
-        gap, list(resolution.parts), Origin(ENGINEER, file_of(ENGINEER, ledger.round))
-    ):
+    if resolution.parts and ledger.split(gap, list(resolution.parts), Origin(ENGINEER, file)):
         return False
     if resolution.question:
         ledger.move(gap, gap.state, ENGINEER, f"waits for a person: {resolution.question}")

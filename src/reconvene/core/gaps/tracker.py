@@ -53,6 +53,8 @@ class Sources(NamedTuple):
     proposals: str | None = None
     review: str | None = None
     closed: bool = False
+    proposals_file: str = ""  # where people find them; "" where they are in no file
+    review_file: str = ""
 
 
 def track(before: object, sources: Sources, config: Config) -> dict[str, object]:
@@ -94,8 +96,13 @@ def _take_lists(ledger: Ledger, sources: Sources) -> None:
 def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
     book = ledger.book
     book.verdict, book.checks, book.warning = "NONE", [], None
-    output = proposals_in(sources.proposals, sources.round) if sources.proposals is not None else None
-    review = review_in(sources.review, sources.round) if sources.review is not None else None
+    output = review = None
+    if sources.proposals is not None:
+        file = sources.proposals_file or f"the proposals of round {sources.round}"
+        output = proposals_in(sources.proposals, sources.round)._replace(file=file)
+    if sources.review is not None:
+        file = sources.review_file or f"the review of round {sources.round}"
+        review = review_in(sources.review, sources.round)._replace(file=file)
     unchanged = propose(ledger, output) if output is not None else []
     find_conflicts(book, output, sources.round)
     sent_back = judge(ledger, review) if review is not None else []
