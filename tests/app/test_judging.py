@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.core.scope import attempt_rows
+from reconvene.core.on_record import attempt_rows
 from reconvene.core.state import RunState
 from reconvene.testing.openai_server import Fail, OpenAIServer, Say, Seen
 from reconvene.wire.workflow import parse_workflow

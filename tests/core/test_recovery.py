@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconvene.core import commands as c
-from reconvene.core import scope
+from reconvene.core import on_record
 from reconvene.core.context import shown
 from reconvene.core.evolve import fold
 from reconvene.testing.play import Play
@@ -50,7 +50,7 @@ def prompt(game: Play, serial: int = 1) -> str:
 
 
 def attempts(game: Play) -> list[dict[str, object]]:
-    return scope.attempt_rows(game.state)
+    return on_record.attempt_rows(game.state)
 
 
 def test_a_missing_file_is_asked_for_by_its_name():
@@ -116,7 +116,7 @@ def test_an_undone_round_leaves_the_world_as_it_was_and_its_files_beside():
     assert set(after.record.archives) == {"round_002_rolled_back/report.md"}
     assert set(game.state.files) == {"round_001/report.md", "round_002_rolled_back/report.md"}
     assert "round_002_rolled_back" not in prompt(game, 3)
-    (row,) = scope.rollback_rows(game.state, game.book)
+    (row,) = on_record.rollback_rows(game.state, game.book)
     assert (row["round"], row["why"], row["folder"]) == (2, "Redo", "round_002_rolled_back")
     assert row["fields"] == {"reason": "no examples"}
     assert [remark["text"] for remark in row["remarks"]] == ["too abstract"]  # type: ignore[attr-defined]
@@ -138,7 +138,7 @@ def test_rolling_back_by_command_archives_too():
     write(game, GOOD)
     game.do(c.Rollback(by="ann", remarks=(c.RemarkIn("be concrete"),)))
     assert set(game.state.record.archives) == {"round_001_rolled_back/report.md"}
-    (row,) = scope.rollback_rows(game.state, game.book)
+    (row,) = on_record.rollback_rows(game.state, game.book)
     assert [remark["text"] for remark in row["remarks"]] == ["be concrete"]  # type: ignore[attr-defined]
 
 

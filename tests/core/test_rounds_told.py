@@ -12,7 +12,7 @@ from reconvene.core.attention import WITHOUT
 from reconvene.core.evolve import fold
 from reconvene.core.looking_back.comparison import Comparison, compare
 from reconvene.core.looking_back.rounds import Round, rounds
-from reconvene.core.scope import rollback_rows
+from reconvene.core.on_record import rollback_rows
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from reconvene.app.engine import Engine
-from reconvene.core import conversation, drafts, scope, views
+from reconvene.core import conversation, drafts, on_record, scope, views
 from reconvene.core.book import Book
 from reconvene.core.checkpoint import render_with
 from reconvene.core.events import RoundClosed, RoundUndone
@@ -71,8 +71,8 @@ def show(engine: Engine, run: str) -> dict[str, object]:
         "context": scope.context(state, book),
         "workspace": state.workspace,
         "files": files_of(state),
-        "remarks": [scope.remark_view(record.remarks[number]) for number in sorted(record.remarks)],
-        "decisions": scope.checkpoints(state),
+        "remarks": [on_record.remark_view(record.remarks[number]) for number in sorted(record.remarks)],
+        "decisions": on_record.checkpoints(state),
         "tasks": tasks(state),
         "usage": {
             "calls": record.tasks,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.core import events as e
-from reconvene.core import scope
+from reconvene.core import on_record, scope
 from reconvene.core.ids import parse_task
 from reconvene.core.looking_back import estimates, metrics, ratings
 from reconvene.core.looking_back import ledger as ledgers
@@ -55,7 +55,7 @@ def review(engine: Engine, run: str) -> dict[str, object]:
         return {}
     book = ledger(engine, run)
     found: dict[str, object] = {
-        "remarks": [scope.remark_view(remark) for remark in scope.remarks_here(state)],
+        "remarks": [on_record.remark_view(remark) for remark in on_record.remarks_here(state)],
         "open": [{"id": entry.id, "kind": entry.kind, "text": entry.text} for entry in book.open_remarks()],
     }
     preview = _preview(engine, session)
@@ -78,7 +78,7 @@ def _preview(engine: Engine, session: Session) -> dict[str, object] | None:
     offered = [option for option in point.options if option.index >= 0 and option.available and again[option.index]]
     if not offered:
         return None
-    routed = scope.routes(state, book)
+    routed = on_record.routes(state, book)
     chosen = [route.agent for route in routed]
     steps = [[agent for agent in step.agents if agent in chosen] for step in book.phase(state.world.top.phase).steps]
     rest = [list(step.agents) for step in book.phase(state.world.top.phase).steps if not set(step.agents) & set(chosen)]
@@ -152,7 +152,7 @@ def _todo_now(session: Session, title: str) -> list[dict[str, object]]:
     point = state.world.open
     if session.book.phase(frame.phase).checkpoint is not None:
         rows.append({"what": f"{title}: checkpoint presented", "done": point is not None})
-        said = len(scope.remarks_here(state))
+        said = len(on_record.remarks_here(state))
         rows.append({"what": f"{title}: feedback captured" + (f" ({said})" if said else ""), "done": bool(said)})
         rows.append({"what": f"{title}: decision", "done": False})
     return rows

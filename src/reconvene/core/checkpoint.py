@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from reconvene.core import drafts, limits, scope, templates
+from reconvene.core import drafts, limits, on_record, scope, templates
 from reconvene.core import events as e
 from reconvene.core.book import Book, to_json
 from reconvene.core.expressions import compile as compile_expression
@@ -152,7 +152,7 @@ def _field(turn: Turn, field: Field) -> e.FieldAsked:
     if field.options_expr:
         choices = _choices(turn.value(field.options_expr, where))
     if field.type == "agents":
-        choices = _Choices(tuple(scope.workers_here(turn.state, turn.book)) or tuple(turn.book.workflow.agents))
+        choices = _Choices(tuple(on_record.workers_here(turn.state, turn.book)) or tuple(turn.book.workflow.agents))
     default = turn.value(field.default_expr, where) if field.default_expr else field.default
     return e.FieldAsked(
         field.id,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.core import conversation, drafts, naming, scope
+from reconvene.core import conversation, drafts, naming, on_record
 from reconvene.core.book import Book, to_json
 from reconvene.core.checkpoint import render_with
 from reconvene.core.command_line import settled
@@ -60,7 +60,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
         writes=("*",) if step.place == "project" else writes,
         schema=step.schema if step.schema is not None else agent.schema,
-        remarks=tuple(scope.remark_view(remark) for remark in remarks),
+        remarks=tuple(on_record.remark_view(remark) for remark in remarks),
         instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
         place=step.place,
     )

@@ -6,17 +6,11 @@ Only what an expression asks for is built, so that a condition costs what it loo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from reconvene.core import drafts
+from reconvene.core import drafts, on_record
 from reconvene.core.book import Book
-from reconvene.core.events import RemarkAdded
 from reconvene.core.expressions import compile as compile_expression
 from reconvene.core.state import Frame, RoundAt, RunState, Value
-from reconvene.core.workflow import Again
-
-if TYPE_CHECKING:
-    from reconvene.core.routing import Routed
 
 # What any expression may name; some see more, in their place.
 ROOTS = frozenset(
@@ -102,7 +96,7 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
         case "feature":
             return book.object(state.inputs).get("feature", _ABSENT)
         case "checkpoints":
-            return checkpoints(state)
+            return on_record.checkpoints(state)
         case "skip_phases":
             return list(world.skips)
         case "phases":
@@ -114,7 +108,7 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
         case "subagents_spawned":
             return record.tasks
         case "deliverables":
-            return deliverables(state)
+            return on_record.deliverables(state)
         case "gap_checks":
             return [
                 {
@@ -142,34 +136,6 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
     return _ABSENT
 
 
-def checkpoints(state: RunState) -> list[dict[str, object]]:
-    """Decisions as context.checkpoints lists them."""
-    rows: list[dict[str, object]] = []
-    for number in sorted(state.record.decisions):
-        decision = state.record.decisions[number]
-        if decision.attention:
-            continue
-        row: dict[str, object] = {"phase": decision.phase, "decision": decision.decision}
-        if decision.target:
-            row["target"] = decision.target
-        if decision.skipped:
-            row["skipped"] = list(decision.skipped)
-        if decision.feedback:
-            row["feedback"] = decision.feedback
-        row |= {"option": decision.option, "by": decision.by, "timestamp": decision.at}
-        rows.append(row)
-    return rows
-
-
-def deliverables(state: RunState) -> list[dict[str, object]]:
-    files = sorted(state.world.files.items(), key=lambda pair: (pair[1].at, pair[0]))
-    return [
-        {"phase": version.phase, "path": path, "size": version.size, "time": version.at}
-        for path, version in files
-        if not version.person and not version.rendered
-    ]
-
-
 def round_view(book: Book, frame: Frame, round_: RoundAt | None) -> dict[str, object]:
     if round_ is None:
         return {"n": frame.n, "name": "", "extra": False, "agents": None, "last": False, "serial": 0}
@@ -191,175 +157,6 @@ def item_view(book: Book, frame: Frame) -> object:
     item = book.load(frame.item.ref)
     extra: dict[str, object] = {"key": frame.item.key, "index": frame.item.index}
     return {**item, **extra} if isinstance(item, dict) else {"value": item, **extra}
-
-
-def remark_view(remark: RemarkAdded) -> dict[str, str]:
-    return {
-        "id": remark.id,
-        "kind": remark.kind,
-        "text": remark.text,
-        "target": remark.target,
-        "by": remark.by,
-        "phase": remark.phase,
-        "round": str(remark.n),
-        "at": remark.at,
-        "path": remark.path,
-        "lines": remark.lines,
-        "was": remark.was,
-        "now": remark.now,
-        "level": remark.level,
-        "reason": remark.reason,
-        "opinion": remark.opinion,
-        "because": remark.because,
-        "checkpoint": remark.checkpoint,
-        "origin": remark.origin,
-    }
-
-
-def feedback_view(state: RunState) -> dict[str, object]:
-    """All remarks; those given at the checkpoint that is open; and whether one of these is major."""
-    remarks = [state.record.remarks[number] for number in sorted(state.record.remarks)]
-    here = remarks_here(state)
-    return {
-        "count": len(remarks),
-        "all": [remark_view(remark) for remark in remarks],
-        "here": [remark_view(remark) for remark in here],
-        "major": any("major" in (remark.level, remark.opinion) for remark in here),
-    }
-
-
-def remarks_here(state: RunState) -> list[RemarkAdded]:
-    """What was said at the checkpoint that is open, oldest first."""
-    if state.world.open is None:
-        return []
-    found: list[RemarkAdded] = []
-    for number in range(len(state.record.remarks), 0, -1):
-        remark = state.record.remarks[number]
-        if remark.checkpoint == state.world.open.id:
-            found.append(remark)
-        elif remark.checkpoint:  # an earlier checkpoint's: nothing older can be of this one
-            break
-    return found[::-1]
-
-
-def workers_here(state: RunState, book: Book) -> list[str]:
-    """Who can be asked again in the phase in front: the agents of its steps, those with a remit where there are any."""
-    frame = state.world.top
-    steps = book.phase(frame.phase).steps if frame.phase else ()
-    named = list(dict.fromkeys(agent for step in steps for agent in step.agents))
-    return [agent for agent in named if book.workflow.agents[agent].remit] or named
-
-
-def routes(state: RunState, book: Book) -> tuple[Routed, ...]:
-    """Which agents of the phase in front the remarks made here affect, and by which rule."""
-    from reconvene.core.routing import AgentProfile, affected
-
-    outputs = {output.agent: output for output in state.world.top.outputs}
-    workers = workers_here(state, book)
-    said = {agent: book.text(outputs[agent].output.digest) for agent in workers if agent in outputs}
-    profiles = {agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers}
-    always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
-    return affected(remarks_here(state), profiles, always)
-
-
-def decision_rows(state: RunState) -> list[dict[str, object]]:
-    """Every decision at a checkpoint of the workflow, with what was said there and how much it weighs."""
-    said: dict[str, list[RemarkAdded]] = {}
-    for number in sorted(state.record.remarks):
-        remark = state.record.remarks[number]
-        said.setdefault(remark.checkpoint, []).append(remark)
-    rows: list[dict[str, object]] = []
-    for number in sorted(state.record.decisions):
-        decision = state.record.decisions[number]
-        if decision.attention:
-            continue
-        here = said.get(decision.checkpoint, [])
-        levels = {remark.level for remark in here}
-        rows.append(
-            {
-                "phase": decision.phase,
-                "round": decision.n,
-                "at": decision.at,
-                "option": decision.option,
-                "decision": decision.decision,
-                "checkpoint": decision.checkpoint,
-                "by": decision.by,
-                "remarks": [remark.id for remark in here],
-                "feedback": bool(here),
-                "level": "major" if "major" in levels else "minor" if here else "",
-                "again": isinstance(decision.move, Again),
-                "last": decision.last,
-                "extra": decision.extra,
-            }
-        )
-    return rows
-
-
-def project_view(state: RunState) -> dict[str, object]:
-    """The branch that the run has in the person's project. `head` is the commit with all accepted work."""
-    project = state.record.project
-    if project is None:
-        return {"path": "", "branch": "", "base": "", "head": "", "changed": False}
-    return {
-        "path": project.path,
-        "branch": project.branch,
-        "base": project.base,
-        "head": state.world.head or project.base,
-        "changed": bool(state.world.head),
-    }
-
-
-def attempt_rows(state: RunState) -> list[dict[str, object]]:
-    """Attempts that were not accepted, and the accepted ones after them, oldest first."""
-    from reconvene.core.ids import parse_task
-
-    rows: list[dict[str, object]] = []
-    for number in range(1, len(state.record.notes) + 1):
-        note = state.record.notes[number]
-        serial, step, agent = parse_task(note.task)
-        code, colon, _ = note.why.partition(":")
-        rows.append(
-            {
-                "at": note.at,
-                "phase": note.phase,
-                "round": note.n,
-                "serial": serial,
-                "step": step,
-                "agent": agent,
-                "attempt": note.attempt,
-                "verdict": note.verdict,
-                "then": note.then,
-                "code": code if colon and code.replace("_", "").isupper() else "",
-                "why": note.why,
-            }
-        )
-    return rows
-
-
-def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
-    """Rounds that were taken back, with what the person asked to be different."""
-    rows: list[dict[str, object]] = []
-    kept = state.record.archives
-    for number in range(1, len(state.record.rollbacks) + 1):
-        undone = state.record.rollbacks[number]
-        decided = state.record.decided.get(undone.checkpoint)
-        said = [remark for remark in state.record.remarks.values() if remark.checkpoint == undone.checkpoint]
-        rows.append(
-            {
-                "at": undone.at,
-                "phase": undone.phase,
-                "round": undone.n,
-                "serial": undone.serial,
-                "by": undone.by,
-                "why": undone.why,
-                "folder": undone.folder,
-                "pruned": bool(undone.folder) and not any(path.startswith(f"{undone.folder}/") for path in kept),
-                "dropped": undone.dropped,
-                "fields": book.object(state.record.decisions[decided].fields) if decided is not None else {},
-                "remarks": [remark_view(remark) for remark in sorted(said, key=lambda remark: remark.number)],
-            }
-        )
-    return rows
 
 
 def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None) -> dict[str, object]:
@@ -392,19 +189,19 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
             case "groups":
                 scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
             case "feedback":
-                scope[root] = feedback_view(state)
+                scope[root] = on_record.feedback_view(state)
             case "project":
-                scope[root] = project_view(state)
+                scope[root] = on_record.project_view(state)
             case "drafts":
                 scope[root] = drafts.here(state, book)
             case "routing":
-                scope[root] = {"affected": [routed.agent for routed in routes(state, book)]}
+                scope[root] = {"affected": [routed.agent for routed in on_record.routes(state, book)]}
             case "decisions":
-                scope[root] = decision_rows(state)
+                scope[root] = on_record.decision_rows(state)
             case "attempts":
-                scope[root] = attempt_rows(state)
+                scope[root] = on_record.attempt_rows(state)
             case "rollbacks":
-                scope[root] = rollback_rows(state, book)
+                scope[root] = on_record.rollback_rows(state, book)
             case "items":
                 from reconvene.core.items import items  # it needs this module
 

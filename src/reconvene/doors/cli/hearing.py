@@ -153,7 +153,7 @@ class Hearing:
     # --- recording ---
 
     def _record(self, heard: _Heard) -> list[RemarkShape]:
-        from reconvene.core.scope import remark_view
+        from reconvene.core.on_record import remark_view
 
         known = len(self._engine.load(self._run).record.remarks)
         entries = heard.entries or []

@@ -77,7 +77,7 @@ def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
 
 def _record(engine: Engine, run: str, entries: list[Entry], by: str) -> list[dict[str, str]]:
     from reconvene.core.commands import AddRemark
-    from reconvene.core.scope import remark_view
+    from reconvene.core.on_record import remark_view
 
     made: list[dict[str, str]] = []
     for entry in entries:

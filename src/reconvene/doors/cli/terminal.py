@@ -202,7 +202,7 @@ class _Sitting:
     def _said(self) -> tuple[RemarkIn, ...]:
         """What this person said here. It is on record; given again with a decision it stays one remark."""
         from reconvene.core.commands import RemarkIn
-        from reconvene.core.scope import remarks_here
+        from reconvene.core.on_record import remarks_here
 
         here = remarks_here(self._engine.load(self._run))
         return tuple(
