@@ -220,3 +220,20 @@ phases:
     game.finish("a", "doubtful")
     assert game.state.world.open is not None
     assert game.state.world.open.options[1].why_not == "it says doubtful"
+
+
+def test_advice_that_cannot_be_filled_in_is_left_out_and_on_record():
+    game = played(GATED.replace("{{ inputs.gap }}", "{{ inputs.gone.far }}"))
+    write(game, "## Report: nothing in particular")
+    assert "NO_GAPS_ADDRESSED:" in prompt(game)
+    assert "inputs.gone" not in prompt(game)
+    assert any("retry_with" in error for error in game.state.record.errors)
+
+
+def test_a_folder_that_cannot_be_named_costs_the_archive_and_not_the_undo():
+    game = played(GATED.replace("folder: 'round_{{ round.n|pad(3) }}'", "folder: 'round_{{ inputs.gone.far }}'"))
+    write(game, GOOD)
+    game.decide("Redo", fields={"reason": "better"})
+    assert not game.state.record.archives
+    assert game.state.record.undos == 1
+    assert any("inputs.gone" in error for error in game.state.record.errors)

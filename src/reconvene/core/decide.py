@@ -230,7 +230,8 @@ def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
     """The files of the round's own folder, under a name that no other round's archive has."""
     try:
         folder = naming.folder(turn.state, turn.book)
-    except ReconveneError:  # a name that cannot be filled in costs the copy in the workspace, not the undo
+    except ReconveneError as error:  # a name that cannot be filled in costs the copy in the workspace, not the undo
+        turn.emit(e.RenderFailed(at=turn.now, path=turn.phase.rounds.folder, message=str(error)))
         folder = ""
     files = turn.state.world.files
     inside = [path for path in sorted(files) if folder and path.startswith(f"{folder}/")]

@@ -270,12 +270,20 @@ def _judge(turn: Turn, step: Step) -> gates.Judge:
         files = [book.text(state.world.files[name].digest) for name in names if name in state.world.files]
         return [*(text for text in given if isinstance(text, str)), *files]
 
+    def fill(text: str) -> str:
+        """What cannot be filled in is not said: the reason stands without it, and the failure is on record."""
+        wrong: list[str] = []
+        said = checkpoint.render_with(text, state, book, wrong.append)
+        for message in wrong:
+            turn.emit(e.ExpressionFailed(at=turn.now, where="retry_with", source=text[:200], message=message))
+        return "" if wrong else said
+
     return gates.Judge(
         evaluate,
         book.validate,
         documents,
         tracker=lambda text: tracking.wrong_with(turn, step, text),
-        fill=lambda text: checkpoint.render_with(text, state, book, lambda message: None),
+        fill=fill,
     )
 
 
