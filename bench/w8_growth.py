@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TITLE = "growth: ten times the remarks, files, gaps, rounds"
 LINEAR, FLAT = 12.0, 2.0
 AGENTS, SAID = 7, 5  # agents of a round, remarks after each
-BY = {"by": "bench", "door": "bench"}
+BENCH = "bench"
 
 Prepare = Callable[[Path, int], None]
 Timed = Callable[[Path, int], float]
@@ -95,12 +95,13 @@ phases:
     steps: [{agents: [engineer], output: proposals}, {agents: [reviewer], output: review}]
     checkpoint: {options: [{label: Again, remark: optional, then: again}]}
 """
-_WORDS = """recovery agent failure retry queue order limit timeout digest prompt schema report figure budget owner review
-verdict section header payload encoding locale currency rounding archive backup restore token session login password
-account invoice refund shipment carrier address region language font margin colour contrast keyboard screen reader
+_WORDS = """recovery agent failure retry queue order limit timeout digest prompt schema report figure budget owner
+review verdict section header payload encoding locale currency rounding archive backup restore token session login
+password account invoice refund shipment carrier address region language font margin colour contrast keyboard screen reader
 export import filter search index cache replica leader quorum clock drift lease heartbeat signal handler buffer socket
 proxy certificate cipher key rotation audit trail retention consent deletion anonymity sampling threshold alert pager
-runbook deploy rollback canary toggle migration column table view trigger cursor batch stream window watermark""".split()
+runbook deploy rollback canary toggle migration column table view trigger cursor batch stream window
+watermark""".split()
 
 
 def remark(number: int) -> str:
@@ -119,7 +120,9 @@ def listed_gaps(count: int) -> str:
     lines = []
     for number in range(1, count + 1):
         words = random_.sample(_WORDS, 5)
-        lines.append(f"- GAP-FLOW-{number:03d} (HIGH): The {words[0]} {words[1]} has no {words[2]} for {words[3]} {words[4]}")
+        lines.append(
+            f"- GAP-FLOW-{number:03d} (HIGH): The {words[0]} {words[1]} has no {words[2]} for {words[3]} {words[4]}"
+        )
     return "# Gaps\n\n" + "\n".join(lines) + "\n"
 
 
@@ -166,7 +169,7 @@ def start(engine: Engine, text: str, inputs: dict[str, object] | None = None) ->
     from reconvene.wire.workflow import parse_workflow
 
     made = parse_workflow(text, "bench.yaml", {"templates/context.md": CONTEXT})
-    return engine.start(made, inputs or {}, **BY)
+    return engine.start(made, inputs or {}, by=BENCH, door=BENCH)
 
 
 def drive(engine: Engine, run: str) -> None:
@@ -177,14 +180,14 @@ def drive(engine: Engine, run: str) -> None:
 def say(engine: Engine, run: str, number: int) -> None:
     from reconvene.core.commands import AddRemark, RemarkIn
 
-    engine.submit(run, AddRemark(RemarkIn(remark(number)), **BY))
+    engine.submit(run, AddRemark(RemarkIn(remark(number)), by=BENCH, door=BENCH))
 
 
 def decide(engine: Engine, run: str, option: str = "Again", said: range = range(0)) -> None:
     from reconvene.core.commands import AnswerCheckpoint, RemarkIn
 
     remarks = tuple(RemarkIn(remark(number)) for number in said)
-    engine.submit(run, AnswerCheckpoint(checkpoint="", option=option, remarks=remarks, **BY))
+    engine.submit(run, AnswerCheckpoint(checkpoint="", option=option, remarks=remarks, by=BENCH, door=BENCH))
 
 
 def rounds(home: Path, count: int) -> float:
@@ -279,11 +282,11 @@ def history(engine: Engine, run: str) -> None:
 
 
 def look(engine: Engine, run: str) -> None:
-    assert engine.scan(run, **BY) == [], "files changed that nobody touched"
+    assert engine.scan(run, by=BENCH, door=BENCH) == [], "files changed that nobody touched"
 
 
 def look_at_edit(engine: Engine, run: str) -> None:
-    assert len(engine.scan(run, **BY)) == 1, "one file was edited"
+    assert len(engine.scan(run, by=BENCH, door=BENCH)) == 1, "one file was edited"
 
 
 def edit_one(engine: Engine, run: str) -> None:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
-from reconvene.core.events import Ref
+from reconvene.core.events import Ref, RemarkAdded
 from reconvene.core.ids import digest_of
 from reconvene.core.workflow import Phase, Workflow
 
 _CACHED = 2048  # entries
 _CACHED_BYTES = 64 * 1024 * 1024
+
+T = TypeVar("T")
 
 
 class Node(NamedTuple):
@@ -44,6 +46,7 @@ class Book:
         self._held = 0
         self._names: dict[str, set[str]] = {} if names is None else names  # shared by the books of one workflow
         self._parsed: OrderedDict[str, object] = OrderedDict()
+        self._told: dict[tuple[int, str], tuple[RemarkAdded, object]] = {}
         self._place(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
             agent: tuple(name for name, members in workflow.groups.items() if agent in members)
@@ -104,6 +107,14 @@ class Book:
         if len(self._parsed) > _CACHED:
             self._parsed.popitem(last=False)
         return parsed
+
+    def told(self, remark: RemarkAdded, form: str, tell: Callable[[RemarkAdded], T]) -> T:
+        """`tell` of this very remark, once: every agent of every round is shown all of them."""
+        key = (remark.number, form)
+        found = self._told.get(key)
+        if found is None or found[0] is not remark:
+            found = self._told[key] = (remark, tell(remark))
+        return cast(T, found[1])
 
     def object(self, digest: str) -> dict[str, object]:
         """A JSON object by digest; "" is the empty one."""

@@ -22,10 +22,15 @@ from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
     from reconvene.core.events import AnyEvent
+    from reconvene.wire.pieces import Cutter
 
 _SEQ_BITS = 32
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
 _LONG_CONTENT = 1024
+_LONG_PIECE = 256
+_WHOLE = 8 * 1024  # above it a content is kept in pieces, see wire/pieces.py
+_LIST = 2  # `packed` of a row that names the pieces of a content
+_MOST_ASKED = 500  # names in one question; SQLite knows a limit
 _REMEMBERED = 4096
 _LONG_BATCH = 2048  # above it, two would not fit on a page; below, packing costs more time than it saves space
 
@@ -57,6 +62,7 @@ class SqliteLog:
         self._lock = RLock()
         self._places: dict[str, tuple[int, str | None, int]] = {}  # run → id, status and head after our last append
         self._stored: set[str] = set()  # digests known to be on disk
+        self._cutter: Cutter | None = None
         self._presence = Presence(os.path.join(os.path.dirname(self._path), "processes"))
         with self._plain_words():
             self._connection = connect(self._path, busy_timeout)
@@ -73,7 +79,7 @@ class SqliteLog:
 
         # Everything that needs no lock is done before one is taken.
         batch_is_packed, batch = _pack(encode_batch(events), _LONG_BATCH)
-        fresh = [(digest, *_pack(data)) for digest, data in artefacts.items() if digest not in self._stored]
+        fresh = self._rows({digest: data for digest, data in artefacts.items() if digest not in self._stored})
         new_head = expected_seq + len(events)
         with self._transaction():
             execute = self._connection.execute
@@ -95,6 +101,42 @@ class SqliteLog:
         if index is not None:
             self._remember(run, (key, index.status, new_head), [artefact[0] for artefact in fresh])
         return new_head
+
+    def _rows(self, artefacts: Mapping[str, bytes]) -> list[tuple[str, int, bytes]]:
+        """As they are kept: short ones as they are, of long ones the list and the pieces that are not there yet."""
+        long = [digest for digest, data in artefacts.items() if len(data) > _WHOLE]
+        rows = [(digest, *_pack(data)) for digest, data in artefacts.items() if len(data) <= _WHOLE]
+        return rows + self._in_pieces({digest: artefacts[digest] for digest in long}) if long else rows
+
+    def _in_pieces(self, contents: Mapping[str, bytes]) -> list[tuple[str, int, bytes]]:
+        from reconvene.wire.pieces import Cutter
+
+        self._cutter = self._cutter or Cutter()
+        rows: dict[str, tuple[str, int, bytes]] = {}
+        pieces: dict[str, bytes] = {}
+        for digest, data in contents.items():
+            laid = self._cutter.lay_out(data)
+            rows[digest] = (digest, _LIST, laid.top)
+            rows |= {name: (name, _LIST, names) for name, names in laid.lists.items()}
+            pieces |= laid.pieces
+        asked = [name for name in (*rows, *pieces) if name not in self._stored]
+        # What is there stays there: no row is ever taken out.
+        there = self._stored | self._known(asked)
+        kept = [(name, *_pack(data, _LONG_PIECE)) for name, data in pieces.items() if name not in there]
+        return kept + [row for name, row in rows.items() if name not in there]
+
+    def _known(self, names: list[str]) -> set[str]:
+        return {row[0] for row in self._found("digest", names)}
+
+    def _found(self, columns: str, names: list[str]) -> Iterator[tuple[str, int, bytes]]:
+        for first in range(0, len(names), _MOST_ASKED):
+            some = names[first : first + _MOST_ASKED]
+            marks = ",".join("?" * len(some))
+            with self._plain_words():
+                found = self._connection.execute(
+                    f"SELECT {columns} FROM artefacts WHERE digest IN ({marks})", some
+                ).fetchall()
+            yield from found
 
     def _place(self, run: str, expected_seq: int) -> tuple[int, str | None]:
         """A run's id and status. What the last append here left may be trusted: if anybody appended since, the swap of
@@ -157,7 +199,23 @@ class SqliteLog:
                 f"The store {self._path} holds no content with the digest {digest}.",
                 hint="If a log refers to it, the store is damaged: restore it from a backup.",
             )
-        return self._unpack(*found)
+        return self._put_together(digest, found[1]) if found[0] == _LIST else self._unpack(*found)
+
+    def _put_together(self, digest: str, top: bytes) -> bytes:
+        from reconvene.core.ids import digest_of
+        from reconvene.wire.pieces import put_together
+
+        def fetch(names: list[str]) -> dict[str, bytes]:
+            rows = self._found("digest, packed, data", list(dict.fromkeys(names)))
+            return {name: data if packed == _LIST else self._unpack(packed, data) for name, packed, data in rows}
+
+        data = put_together(top, fetch)
+        if digest_of(data) != digest:
+            raise StoreError(
+                f"The store {self._path} holds pieces that do not make up the content {digest}.",
+                hint="The store is damaged: restore it from a backup.",
+            )
+        return data
 
     def index(self, *, status: str | None = None) -> list[IndexRow]:
         with self._plain_words():
