@@ -95,13 +95,15 @@ phases:
     steps: [{agents: [engineer], output: proposals}, {agents: [reviewer], output: review}]
     checkpoint: {options: [{label: Again, remark: optional, then: again}]}
 """
-_WORDS = """recovery agent failure retry queue order limit timeout digest prompt schema report figure budget owner
-review verdict section header payload encoding locale currency rounding archive backup restore token session login
-password account invoice refund shipment carrier address region language font margin colour contrast keyboard screen reader
-export import filter search index cache replica leader quorum clock drift lease heartbeat signal handler buffer socket
-proxy certificate cipher key rotation audit trail retention consent deletion anonymity sampling threshold alert pager
-runbook deploy rollback canary toggle migration column table view trigger cursor batch stream window
-watermark""".split()
+_WORDS = """
+recovery agent failure retry queue order limit timeout digest prompt schema report figure budget owner review
+verdict section header payload encoding locale currency rounding archive backup restore token session login
+password account invoice refund shipment carrier address region language font margin colour contrast keyboard
+screen reader export import filter search index cache replica leader quorum clock drift lease heartbeat signal
+handler buffer socket proxy certificate cipher key rotation audit trail retention consent deletion anonymity
+sampling threshold alert pager runbook deploy rollback canary toggle migration column table view trigger
+cursor batch stream window watermark
+""".split()
 
 
 def remark(number: int) -> str:
