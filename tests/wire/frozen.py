@@ -44,7 +44,7 @@ class Format(NamedTuple):
 FORMATS = (
     Format("pins", pins.VERSION, Workflow, lambda: full(Workflow), "the head of wire/pins.py"),
     Format("events", events.VERSION, AnyEvent, lambda: every_event(), "the head of wire/events.py"),
-    Format("state", EVOLVE_VERSION, RunState, None, "EVOLVE_VERSION in core/state.py: raise it"),
+    Format("state", EVOLVE_VERSION, RunState, None, "beside EVOLVE_VERSION in core/state.py"),
 )
 
 
