@@ -2,8 +2,10 @@
 
 Every store begins empty and takes the same steps, in order: a new one takes all of them at once, an old one those that
 it lacks, when a newer release first opens it. To change the layout, add `migrations/0002_what_it_does.sql` and name it
-in `STEPS`. A step that a release has is never changed. It is SQL without BEGIN and COMMIT: each step is one transaction
-together with its version, so a process that is killed in the middle leaves the store at the version before.
+in `STEPS`. Where the tables stay and only their contents get a form that older releases would misread, the step is a
+comment: its number keeps those releases out. A step that a release has is never changed. It is SQL without BEGIN and
+COMMIT: each step is one transaction together with its version, so a process that is killed in the middle leaves the
+store at the version before.
 
 Whoever calls holds the lock of the folder, so nobody opens the store meanwhile. Those who have it open already, perhaps
 with an older release that knows nothing of the new layout, are found by SQLite's exclusive lock: a store changes its
@@ -84,4 +86,4 @@ def _holds_anything(path: str) -> bool:
 def _take_steps(connection: sqlite3.Connection, version: int) -> None:
     for number, name in enumerate(STEPS[version:], version + 1):
         with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
-            connection.executescript(f"BEGIN IMMEDIATE; {file.read()} PRAGMA user_version={number}; COMMIT;")
+            connection.executescript(f"BEGIN IMMEDIATE;\n{file.read()}\nPRAGMA user_version={number}; COMMIT;")
