@@ -65,7 +65,8 @@ class Session:
             raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
         digest = str(msgspec.json.decode(row.doc).get("pinned", ""))
         kept = log.snapshot(run, snapshot_key(digest))
-        state, after = (decode_state(kept[1]), kept[0]) if kept else (EMPTY, 0)
+        state = (decode_state(kept[1]) if kept else None) or EMPTY
+        after = state.seq
         state = fold((event for _, event in log.read(run, after)), state)
         return cls(log, clock, run, state, book_for(log, state.workflow, run), after)
 
