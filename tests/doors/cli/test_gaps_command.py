@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Command
+    from commands import Command
 
 # An agent's nth call answers with the nth of its texts.
 CLOSE = """\
