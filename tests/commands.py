@@ -1,4 +1,4 @@
-"""The command line, called by tests: in the test's own process (milliseconds) or as a process of its own (half a second).
+"""The command line, as tests call it: in their own process (milliseconds) or in one of its own (half a second).
 
 A call in the test's process starts from the same ground as a process does and leaves nothing behind: streams, folder,
 environment, imported modules, open logs and signal handlers are as before. What a dying or signalled process does can
@@ -103,7 +103,7 @@ def _with(environment: Mapping[str, str | None]) -> dict[str, str]:
 
 @contextmanager
 def _as_if_alone(cwd: Path, environment: Mapping[str, str | None]) -> Iterator[None]:
-    """What the end of a process would undo is undone. Signal handlers are the command's own affair: it gives them back."""
+    """What the end of a process would undo is undone. Signal handlers the command itself must give back."""
     from reconvene import wiring
 
     opened = []

@@ -7,8 +7,8 @@ How to write a test that is cheap and steady:
 - A process, where dying, signals or locks are the point: `commands.process`, or `forks.one("module:function", …)`.
 - A terminal: the fixture `terminal("resume", size=(24, 80))` forks the command at a pseudo-terminal.
 - Below the command line: `Stage` (tests/acceptance/support), `sit` and `start` (tests/workflows), or the core alone.
-- Waiting: never for a time, always for an event (a pipe that an agent opens, a file, a prompt on the screen). Bounds are
-  for failures only, a minute or more. An agent that is to be at work "meanwhile" blocks on a pipe until it is told.
+- Waiting: never for a time, always for an event (a pipe that an agent opens, a file, a prompt on the screen). A bound
+  is for failures only: minutes. An agent that is to be at work "meanwhile" blocks on a pipe until it is told.
 - Chance: hypothesis and `random.Random(seed)` only. `make test` explores the same examples every time and keeps their
   number small; `make torture` explores others, many more, and prints how to repeat a failure.
 """
@@ -28,6 +28,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from commands import Command
+    from forks import Forks
     from terminals import Terminal
 
 # At import, so that module-level code and session fixtures are covered too: a test must never spend somebody's money,
@@ -87,10 +88,19 @@ def reconvene(folder: Path) -> Command:
     return functools.partial(call, cwd=folder)
 
 
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """`forks.one("module:function", home="…")`: that call in a process of its own; see tests/forks.py."""
+    from forks import Forks
+
+    with Forks() as server:
+        yield server
+
+
 @pytest.fixture
-def terminal(folder: Path) -> Iterator[Terminal]:
+def terminal(folder: Path, forks: Forks) -> Iterator[Terminal]:
     """`terminal("run", "flow.yaml", size=(24, 80), NO_COLOR="1")`: the command at a pseudo-terminal, in the folder."""
     from terminals import terminals  # skips the test where there are no pseudo-terminals
 
-    with terminals(folder) as start:
+    with terminals(folder, forks) as start:
         yield start
