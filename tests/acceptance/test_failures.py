@@ -138,7 +138,7 @@ def test_an_agent_that_never_ends_is_stopped_with_everything_it_started(tmp_path
         loop = asyncio.get_running_loop()
         assert isinstance(loop, HastyLoop)
         heard: list[str] = []
-        driving = asyncio.create_task(stage.engine.drive(stage.run, lambda progress: heard.append(progress.kind)))
+        driving = asyncio.create_task(stage.engine.drive(stage.run, lambda progress: heard.append(progress.what)))
         for attempt in (1, 2):
             await until(lambda n=attempt: heard.count("output") == n)
             await turns(100)  # by then it waits for the agent's end

@@ -27,7 +27,7 @@ from reconvene.ports import IndexRow
 AT = "2026-03-01T09:00:00.000Z"
 
 PRELUDE = """
-import json, os, subprocess, sys
+import json, os, random, subprocess, sys
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.events import Paused
 from reconvene.errors import Conflict, StoreError
