@@ -7,7 +7,7 @@ stay pure; where the bytes come from is the caller's business.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import NamedTuple, TypeVar, cast
 
 import msgspec
@@ -46,6 +46,7 @@ class Book:
         self._held = 0
         self._names: dict[str, set[str]] = {} if names is None else names  # shared by the books of one workflow
         self._parsed: OrderedDict[str, object] = OrderedDict()
+        self._shared: tuple[object, dict[Hashable, object]] = (None, {})
         self._told: dict[tuple[int, str], tuple[RemarkAdded, object]] = {}
         self._place(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
@@ -109,12 +110,21 @@ class Book:
         return parsed
 
     def told(self, remark: RemarkAdded, form: str, tell: Callable[[RemarkAdded], T]) -> T:
-        """`tell` of this very remark, once: every agent of every round is shown all of them."""
+        """`tell` of this very remark, once: every round shows all of them again."""
         key = (remark.number, form)
         found = self._told.get(key)
         if found is None or found[0] is not remark:
             found = self._told[key] = (remark, tell(remark))
         return cast(T, found[1])
+
+    def shared(self, of: object, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, once for this very object and key: the agents of a step are told much the same."""
+        if self._shared[0] is not of:
+            self._shared = (of, {})
+        made = self._shared[1]
+        if key not in made:
+            made[key] = make()
+        return cast(T, made[key])
 
     def object(self, digest: str) -> dict[str, object]:
         """A JSON object by digest; "" is the empty one."""

@@ -62,7 +62,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
         writes=("*",) if step.place == "project" else writes,
         schema=step.schema if step.schema is not None else agent.schema,
-        remarks=tuple(book.told(remark, "view", on_record.remark_view) for remark in _remarks(state, step_at)),
+        remarks=_views(state, book, step_at),
         instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
         place=step.place,
     )
@@ -84,7 +84,7 @@ def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
     return (
         _instructions(state, book, agent, step),
         _documents(book, reads, inline=_inline(agent, step)),
-        _said(book, agent.name, at, _remarks(state, at)),
+        _all_said(state, book, agent.name, at),
         _drafts(state, book),
     )
 
@@ -103,7 +103,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
         _documents(book, known, inline=inline),
         _documents(book, given, inline=inline, title="What you were given"),
         _task(state, book, agent, step),
-        _said(book, agent.name, at, elsewhere, "What the person said elsewhere"),
+        _said(book, at.tasks[agent.name].seen_before, elsewhere, "What the person said elsewhere"),
         conversation.log(state, book, at),
         drafts.so_far(state, book),
         _comment(state, book, at),
@@ -112,6 +112,13 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
 
 def _remarks(state: RunState, at: StepAt) -> tuple[RemarkAdded, ...]:
     return tuple(state.record.remarks[number] for number in range(1, at.remarks + 1))
+
+
+def _views(state: RunState, book: Book, at: StepAt) -> tuple[dict[str, str], ...]:
+    def make() -> tuple[dict[str, str], ...]:
+        return tuple(book.told(remark, "view", on_record.remark_view) for remark in _remarks(state, at))
+
+    return book.shared(state.record.remarks, ("views", at.remarks), make)
 
 
 def _role(state: RunState, book: Book, agent: Agent) -> str:
@@ -219,12 +226,17 @@ def summary_in(text: str) -> str:
     return (paragraphs[0] if paragraphs else text.strip())[:2000]
 
 
-def _said(
-    book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...], title: str = "What the person said"
-) -> str:
+def _all_said(state: RunState, book: Book, agent: str, at: StepAt) -> str:
+    before = at.tasks[agent].seen_before
+    key = ("said", at.remarks, before)
+    return book.shared(state.record.remarks, key, lambda: _said(book, before, _remarks(state, at)))
+
+
+def _said(book: Book, before: int, remarks: tuple[RemarkAdded, ...], title: str = "What the person said") -> str:
+    """`before`: how many remarks the agent had been shown when it last worked."""
     if not remarks:
         return ""
-    at = bisect_right(remarks, step.tasks[agent].seen_before, key=attrgetter("number"))
+    at = bisect_right(remarks, before, key=attrgetter("number"))
     old, fresh = remarks[:at], remarks[at:]
     changed = [f"- was {r.was}, is {r.now} [{r.id}]: {r.text}" for r in fresh if r.was and r.now]
     parts = [f"## {title}\n\n{_AUTHORITY}"]

@@ -50,7 +50,7 @@ def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
 
 
 def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> None:
-    base = scope.for_template(turn.state, turn.book, scope.TEMPLATE_ROOTS)
+    base = _seen(turn, {source for spec, text, _ in work for source in (spec.path, text)})
     known = turn.state.world.files
     fresh: list[e.FileOut] = []
     for spec, text, extra in work:
@@ -72,3 +72,10 @@ def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> No
             fresh.append(e.FileOut(path, digest, len(data)))
     if fresh:
         turn.emit(e.FilesRendered(at=turn.now, files=tuple(fresh)))
+
+
+def _seen(turn: Turn, sources: set[str]) -> dict[str, object]:
+    """What these templates see. Only what they name is worked out; the rest is there by name, for words on mistakes."""
+    named = {name for source in sources for name in turn.book.names_in(source)}
+    seen = scope.for_template(turn.state, turn.book, scope.TEMPLATE_ROOTS & named)
+    return {**dict.fromkeys(scope.TEMPLATE_ROOTS), **seen}
