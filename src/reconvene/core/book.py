@@ -47,6 +47,7 @@ class Book:
         self._names: dict[str, set[str]] = {} if names is None else names  # shared by the books of one workflow
         self._parsed: OrderedDict[str, object] = OrderedDict()
         self._shared: tuple[object, dict[Hashable, object]] = (None, {})
+        self._made_of: dict[str, tuple[object, object]] = {}
         self._told: dict[tuple[int, str], tuple[RemarkAdded, object]] = {}
         self._place(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
@@ -117,6 +118,13 @@ class Book:
             found = self._told[key] = (remark, tell(remark))
         return cast(T, found[1])
 
+    def made_of(self, what: str, values: object, make: Callable[[], T]) -> T:
+        """What `make` gives of these values; what it gave the last time where they are the same as then."""
+        known = self._made_of.get(what)
+        if known is None or not same(known[0], values):
+            known = self._made_of[what] = (values, make())
+        return cast(T, known[1])
+
     def shared(self, of: object, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, once for this very object and key: the agents of a step are told much the same."""
         if self._shared[0] is not of:
@@ -132,6 +140,19 @@ class Book:
             return {}
         loaded = self.load(Ref(digest, "json"))
         return loaded if isinstance(loaded, dict) else {}
+
+
+def same(one: object, other: object) -> bool:
+    """Equal, and nothing that makes of them a text could tell them apart: 1, 1.0 and true are three things."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(map(same, one.values(), other.values()))
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return repr(one) == repr(other) if isinstance(one, float) else one == other
 
 
 def to_json(value: object) -> bytes:
