@@ -1,7 +1,7 @@
 """A folded state in the form that golden homes keep: plain JSON values, without what is at its default.
 
-Expected values never change. When the code renames a field of the state, adds one or drops one, CHANGES says so: a state
-of today is then written in the words of the release that made the home, and compared with what that release wrote.
+Expected values never change. When the code renames a field of the state, adds one or drops one, CHANGES says so: a
+state of today is then written in the words of the release that made the home, and compared with what it wrote.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GONE = Gone()
 class Change(NamedTuple):
     """Releases before `since` wrote `struct`.`now` as `then`.
 
-    then "": they did not have it. now "": the code has it no longer; `value` works it out from the struct, or gives GONE.
+    then "": they did not have it. now "": the code has it no longer; `value` gets the struct, and gives it or GONE.
     Elsewhere `value` turns what is written today into what was written then, where more than the name changed.
     """
 
@@ -44,8 +44,8 @@ def canonical(value: object, release: str, changes: Sequence[Change] = CHANGES) 
     return _plain(value, [change for change in changes if _number(release) < _number(change.since)])
 
 
-def differences(expected: object, found: object, at: str = "state") -> Iterator[str]:
-    """Where the two are not the same, a line for each place."""
+def differences(expected: object, found: object, at: str = "", *, more: bool = False) -> Iterator[str]:
+    """Where the two are not the same, a line for each place. `more`: what is found may have further names in it."""
     if isinstance(found, Gone):
         return
     if isinstance(expected, dict) and isinstance(found, dict):
@@ -53,12 +53,12 @@ def differences(expected: object, found: object, at: str = "state") -> Iterator[
             if key not in found:
                 yield f"{at}.{key}: {_short(expected[key])} is missing"
             elif key in expected:
-                yield from differences(expected[key], found[key], f"{at}.{key}")
-            elif not isinstance(found[key], Gone):
+                yield from differences(expected[key], found[key], f"{at}.{key}", more=more)
+            elif not more and not isinstance(found[key], Gone):
                 yield f"{at}.{key}: {_short(found[key])} is new"
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for number, (one, other) in enumerate(zip(expected, found)):
-            yield from differences(one, other, f"{at}[{number}]")
+            yield from differences(one, other, f"{at}[{number}]", more=more)
     elif expected != found:
         yield f"{at}: {_short(expected)} became {_short(found)}"
 

@@ -210,17 +210,18 @@ class Engine:
         if outcome.error is not None:
             raise outcome.error
         if session.state.ended:
-            self._tidy(session.state)
+            self._tidy(session)
         return session.state
 
-    def _tidy(self, state: RunState) -> None:
-        """Of a run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
-        holder = self._acquire(state.run) if state.record.project is not None else ""
+    def _tidy(self, session: Session) -> None:
+        """A run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
+        holder = self._acquire(session.run)
         if holder:
             try:
-                self._leave_project(state, _silent)
+                self._files(session).restore(session)
+                self._leave_project(session.state, _silent)
             finally:
-                self._release(state.run, holder)
+                self._release(session.run, holder)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
