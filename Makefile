@@ -32,7 +32,7 @@ demo: $(VENV)/.run  ## see it work: agents, a checkpoint, feedback that changes 
 	@$(BIN)/reconvene demo
 
 test: check  ## check, then every test but the torture
-	@$(BIN)/python -m pytest -n auto -m "not torture"
+	@PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.dev  ## ruff, mypy --strict, the layers of the house
 	@$(BIN)/ruff check --quiet .
@@ -42,8 +42,10 @@ check: $(VENV)/.dev  ## ruff, mypy --strict, the layers of the house
 bench: $(VENV)/.bench  ## the table of speeds beside the raw floor and LangGraph (ARGS="--quick --only W1,W3")
 	@$(BIN)/python -m bench $(ARGS)
 
-torture: $(VENV)/.dev  ## thousands of crash points (long)
-	@$(BIN)/python -m pytest -n auto -m torture
+torture: $(VENV)/.dev  ## thousands of crash points and examples, others every time (long; SEED=n repeats one)
+	@seed=$${SEED:-$$(date +%s)}; echo "to repeat exactly this: make torture SEED=$$seed"; \
+	SEED=$$seed PYTHONHASHSEED=$$seed HYPOTHESIS_PROFILE=torture $(BIN)/python -m pytest -n auto -m "torture or hypothesis" \
+		--hypothesis-seed=$$seed
 
 setup: $(VENV)/.dev  ## .venv with everything that developing needs; the other targets do this themselves
 
