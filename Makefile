@@ -7,6 +7,9 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 PINS  := pyproject.toml constraints.txt
 
+# Bytecode is kept, whatever the environment says: else every process compiles anew all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
+
 # The first of these that runs and is new enough; `make PYTHON=/path/to/python …` overrides.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
