@@ -321,7 +321,7 @@ def test_nobodys_set_up_takes_part(tmp_path: Path) -> None:
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "h.git")],
-        env=environ, cwd=home, capture_output=True, text=True, check=False, timeout=120,
+        env=environ, cwd=home, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "+text" in done.stdout
@@ -331,7 +331,7 @@ def test_nobodys_set_up_takes_part(tmp_path: Path) -> None:
 def test_importing_it_does_not_import_the_git_library() -> None:
     script = "import sys; from reconvene.adapters.git import GitHistory; GitHistory('none').last_seq('r'); "
     script += "assert 'pygit2' not in sys.modules"
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
 
 
 def test_threads_and_objects_that_catch_up_at_the_same_time_agree(history: GitHistory) -> None:
