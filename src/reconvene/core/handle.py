@@ -17,6 +17,7 @@ from reconvene.core.book import Book
 from reconvene.core.checks import gap
 from reconvene.core.expressions import ExpressionError, truth
 from reconvene.core.ids import late_key, parse_task
+from reconvene.core.paths import why_no_run_id
 from reconvene.core.sayings import add_remarks, inherit, record_edits, require_alive, save_draft
 from reconvene.core.state import RunState, StepAt, TaskAt
 from reconvene.core.steps import open_tasks
@@ -101,6 +102,8 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
 def _start(turn: Turn, command: c.StartRun) -> None:
     if turn.state.run:
         raise Refused(f"Run {command.run} exists already.", hint=f"reconvene resume {command.run}")
+    if why := why_no_run_id(command.run):
+        raise Refused(f"{command.run!r} cannot be the id of a run: it {why}.")
     turn.emit(
         e.RunStarted(
             at=turn.now,
