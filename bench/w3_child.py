@@ -19,10 +19,10 @@ def resume_ours(place: str, run: str) -> None:
 
 
 def resume_langgraph(place: str, run: str) -> None:
-    from bench import peers
+    from bench import peer_langgraph as langgraph
 
-    keeper = peers.saver(Path(place))
-    peers.answer(peers.review_graph(keeper), run)
+    keeper = langgraph.saver(Path(place))
+    langgraph.answer(langgraph.review_graph(keeper), run)
     keeper.conn.close()
 
 
