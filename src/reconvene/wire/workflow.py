@@ -6,18 +6,23 @@ Whoever only resumes a run pays for neither YAML nor the checks: they are import
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from reconvene.core.workflow import Workflow
 from reconvene.errors import StoreError
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _PINNED = msgspec.json.Decoder(Workflow)
 
 
 def load_workflow(path: str | Path) -> Workflow:
     """The workflow in this file, or in `workflow.yaml` of this folder. WorkflowError with all its problems if bad."""
+    from pathlib import Path
+
     from reconvene.wire import loading
 
     return loading.load(Path(path))

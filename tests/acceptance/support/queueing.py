@@ -11,7 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 
 from reconvene import wiring
 from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
-from reconvene.doors.cli.main import main
+from reconvene.doors.cli.main import run
 from reconvene.ports import Assignment
 from reconvene.wire.workflow import parse_workflow
 from support.crashing import CrashingLog
@@ -104,5 +104,5 @@ def _command(*words: str) -> tuple[int, str]:
     """The real command line, in this process."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = main([*words, "--home", os.path.abspath(".reconvene")])
+        code = run([*words, "--home", os.path.abspath(".reconvene")])
     return code, out.getvalue() or err.getvalue()

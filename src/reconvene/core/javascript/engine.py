@@ -15,7 +15,6 @@ from typing import Protocol
 
 import msgspec
 
-from reconvene.core.javascript.sandbox import SANDBOX
 from reconvene.errors import ReconveneError
 
 MEMORY = 64 * 1024 * 1024
@@ -53,6 +52,8 @@ class _OutOfMemory(ExpressionLimit):
 class Engine:
     def __init__(self) -> None:
         import _quickjs  # the thin module: its wrapper package starts a thread on import
+
+        from reconvene.core.javascript.sandbox import SANDBOX
 
         self._failure: type[Exception] = _quickjs.JSException
         self._context: _Context = _quickjs.Context()
