@@ -8,20 +8,19 @@ import importlib
 import json
 import sys
 import time
-from pathlib import Path
 
 
 def resume_ours(place: str, run: str) -> None:
     from bench import ours
 
-    with ours.opened(Path(place)) as engine:
+    with ours.opened(place) as engine:
         asyncio.run(ours.answer(engine, run))
 
 
 def resume_langgraph(place: str, run: str) -> None:
     from bench import peer_langgraph as langgraph
 
-    keeper = langgraph.saver(Path(place))
+    keeper = langgraph.saver(place)
     langgraph.answer(langgraph.review_graph(keeper), run)
     keeper.conn.close()
 
@@ -29,7 +28,7 @@ def resume_langgraph(place: str, run: str) -> None:
 def resume_floor(place: str, run: str) -> None:
     from bench import floors
 
-    floors.resume(Path(place))
+    floors.resume(place)
 
 
 def main() -> None:

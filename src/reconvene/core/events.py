@@ -4,7 +4,7 @@ Adding a field needs a default; removing or renaming one is never done: old logs
 files) are artefacts: events name them by digest.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
 from typing import Literal
 

@@ -4,7 +4,7 @@ Nothing here checks anything: whoever holds a `Workflow` may rely on it. Express
 Fields are only ever added, always with a default, so that a workflow pinned by an older release still decodes.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
 from collections.abc import Iterator
 from typing import Literal
@@ -236,7 +236,7 @@ class Phase(Struct, frozen=True, omit_defaults=True):
     each: Each | None = None
     rounds: Rounds = field(default_factory=Rounds)
     steps: tuple[Step, ...] = ()
-    phases: tuple[Phase, ...] = ()
+    phases: "tuple[Phase, ...]" = ()
     check: Check | None = None
     checkpoint: Checkpoint | None = None
     title: str = ""
