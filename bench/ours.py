@@ -95,6 +95,6 @@ async def answer(engine: Engine, run: str) -> None:
     """Decide, and drive to the next checkpoint."""
     from reconvene.core.commands import AnswerCheckpoint
 
-    engine.submit(run, AnswerCheckpoint(checkpoint="", option="Continue", by="bench", door="bench"))
+    engine.submit(run, AnswerCheckpoint(checkpoint="", option="Continue", by="bench", door="bench"), driving=True)
     state = await engine.drive(run)
     assert state.status == "waiting", f"the run is {state.status}, not waiting"

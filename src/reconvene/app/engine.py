@@ -64,6 +64,7 @@ class _InHand(NamedTuple):
     files: Files
     holder: str
     claim: str
+    tidied: bool = False  # edits are on record and the folder is as the log says, a moment ago
 
 
 class Engine:
@@ -224,8 +225,10 @@ class Engine:
         holder = self._leases.take(run) if driving else ""
         claim = token() if holder else ""
         try:
+            tidied = False
             if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
                 self._record_edits(session, files, command.by, command.door, tidy=True, held=bool(holder))
+                tidied = True
             if isinstance(command, AnswerCheckpoint):
                 command, pinned = children.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
@@ -237,7 +240,7 @@ class Engine:
                 self._leases.give_back(run, holder)
             raise
         if holder:
-            self._handed_over[run] = _InHand(session, files, holder, claim)
+            self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
         elif session.state.ended:
             self._tidy(session.state)
         return session.state
@@ -355,7 +358,7 @@ class Engine:
             )
             self._drivers[session.run] = driver
             try:
-                await driver.drive()
+                await driver.drive(tidied=in_hand.tidied)
             except BaseExceptionGroup as group:
                 raise _first(group) from None
             if session.state.ended:

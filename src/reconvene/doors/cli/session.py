@@ -96,6 +96,7 @@ class FromFile:
                     by=answer.by or self._by,
                     door=DOOR,
                 ),
+                driving=True,
             )
         except UserError as error:
             changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
