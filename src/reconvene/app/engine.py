@@ -48,7 +48,7 @@ from reconvene.ports import (
     Workspace,
 )
 from reconvene.wire import replies
-from reconvene.wire.workflow import pin
+from reconvene.wire.pins import pin
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
 

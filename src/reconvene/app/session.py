@@ -21,8 +21,8 @@ from reconvene.core.workflow import Workflow
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Clock, EventLog, IndexRow
 from reconvene.wire import replies
+from reconvene.wire.pins import unpin
 from reconvene.wire.state import decode_state, encode_state, entries, snapshot_key
-from reconvene.wire.workflow import unpin
 
 _SNAPSHOT_AFTER = 300  # events; see rule 25
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
@@ -35,10 +35,11 @@ class Outcome(NamedTuple):
     error: ReconveneError | None
 
 
-def book_for(log: EventLog, digest: str) -> Book:
+def book_for(log: EventLog, digest: str, run: str) -> Book:
+    """Of the workflow that is pinned with this run."""
     known = _BOOKS.get(digest)
     if known is None:
-        known = _BOOKS[digest] = (unpin(log.artefact(digest)), {})
+        known = _BOOKS[digest] = (unpin(log.artefact(digest), run), {})
     workflow, names = known
     return Book(workflow, log.artefact, replies.validate, names)
 
@@ -58,12 +59,12 @@ class Session:
         first = log.read(run, 0) if log.head(run) <= _SNAPSHOT_AFTER else []
         if first:
             state = fold(event for _, event in first)
-            return cls(log, clock, run, state, book_for(log, state.workflow))
+            return cls(log, clock, run, state, book_for(log, state.workflow, run))
         kept = snapshot_of(log, run)
         state = fold((event for _, event in log.read(run, kept.seq)), kept)
         if not state.seq:
             raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
-        return cls(log, clock, run, state, book_for(log, state.workflow), kept.seq)
+        return cls(log, clock, run, state, book_for(log, state.workflow, run), kept.seq)
 
     @classmethod
     def new(cls, log: EventLog, clock: Clock, run: str, book: Book) -> Session:
