@@ -15,7 +15,7 @@ Maps are persistent (immutables.Map): keeping an old world costs nothing, and on
 thousand as after ten.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
 from typing import Literal
 
