@@ -380,6 +380,10 @@ class RunState(Struct, frozen=True):
     record: Record = Record()
     marks: Map[int, World] = Map()
 
+    def __repr__(self) -> str:
+        """Short: `asyncio.run` has the result of a task written out, twice, when it puts the signal handler back."""
+        return f"<RunState of {self.run or 'no run'} after {self.seq} events, {self.status}>"
+
     @property
     def files(self) -> Map[str, FileVersion]:
         """Everything the workspace holds: the world's files, and those kept of undone rounds."""
