@@ -63,7 +63,7 @@ phases:
     rounds: {{max: 100000}}
     checkpoint:
       options:
-        - {{label: Again, remark: optional, then: again}}
+        - {{label: Again, remark: optional, recommend: feedback.major, then: again}}
         - {{label: Continue, then: continue}}
 """
 CONTEXT = """# Context
@@ -240,6 +240,17 @@ def with_rounds(home: Path, count: int) -> None:
 # --- what is timed ---
 
 
+def one_by_one(home: Path, count: int) -> float:
+    """All remarks at one checkpoint, each on its own."""
+    with opened(home / "anew", count) as engine:
+        run = start(engine, ROUNDS)
+        drive(engine, run)
+        begun = time.perf_counter()
+        for number in range(count):
+            say(engine, run, number)
+        return time.perf_counter() - begun
+
+
 def timed(work: Callable[[Engine, str], object], before: Callable[[Engine, str], object] | None = None) -> Timed:
     def run(home: Path, size: int) -> float:
         if before is not None:
@@ -361,6 +372,7 @@ DIMENSIONS = (
         (100, 1_000),
         with_remarks,
         (
+            Operation("all of them, one by one", one_by_one, once=True),
             Operation("one more remark", timed(add_remark)),
             Operation("the next round: seven prompts", timed(drive, before=decide)),
             Operation("ledger", timed(ledger)),

@@ -52,8 +52,11 @@ class Region(NamedTuple):
 
 
 class Findings(NamedTuple):
+    """`…_keys` None = it may look at any part."""
+
     roots: frozenset[str]
     context_keys: frozenset[str] | None
+    feedback_keys: frozenset[str] | None
 
 
 def scan(source: str) -> Findings:
@@ -75,9 +78,11 @@ class _Reader:
         self._refuse_statements()
         self._refuse_writes()
         roots = frozenset(self._tokens[index].text for index in self._free) - GLOBALS
-        uses = [self._context_key(index) for index in self._free if self._tokens[index].text == "context"]
-        keys = frozenset(key for key in uses if key is not None)
-        return Findings(roots, None if None in uses else keys)
+        return Findings(roots, self._keys("context"), self._keys("feedback"))
+
+    def _keys(self, root: str) -> frozenset[str] | None:
+        uses = [self._key(index) for index in self._free if self._tokens[index].text == root]
+        return None if None in uses else frozenset(key for key in uses if key is not None)
 
     def _at(self, index: int) -> Token:
         return self._tokens[index] if 0 <= index < len(self._tokens) else _NONE
@@ -159,7 +164,7 @@ class _Reader:
         before = self._sign(index - 1) or self._word(index - 1)
         return before in ("{", ",", "*", "get", "set") and self._sign(self._pairs[index + 1] + 1) == "{"
 
-    def _context_key(self, index: int) -> str | None:
+    def _key(self, index: int) -> str | None:
         following = index + 1
         if self._sign(following) in (".", "?."):
             following += 1

@@ -19,7 +19,7 @@ from msgspec import Struct, json
 from reconvene.core import events as e
 from reconvene.core.ids import parse_task, task_id
 from reconvene.core.looking_back.citations import Citation, citations
-from reconvene.core.looking_back.remark_lives import Answer, Delivery, Entry, Ledger, Reflection, Unknown
+from reconvene.core.looking_back.remark_lives import Answer, Deliveries, Delivery, Entry, Ledger, Reflection, Unknown
 from reconvene.core.words.terms import Stated, line_of
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "citations", "ledger"]
@@ -124,20 +124,20 @@ class _Fold:
                     answers.setdefault(found.id, []).append(answer)
         reflected = self._reflections(text_of, known, unknown)
         delivered = self._delivered()
-        entries = tuple(self._entry(remark, delivered, answers, reflected) for remark in self.remarks)
+        entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in self.remarks)
         return Ledger(entries, tuple(dict.fromkeys(unknown)))
 
-    def _delivered(self) -> Callable[[int], tuple[Delivery, ...]]:
-        """By number of a remark: whoever was given so many. What was said together has the same tuple in common."""
-        since: dict[int, tuple[Delivery, ...]] = {}
-
-        def of(number: int) -> tuple[Delivery, ...]:
-            first = bisect_left(self._counts, number)
-            if first not in since:
-                since[first] = tuple(self._deliveries[first:])
-            return since[first]
-
-        return of
+    def _delivered(self) -> dict[int, Deliveries]:
+        """By number of a remark: whoever was given so many."""
+        since = {remark.number: bisect_left(self._counts, remark.number) for remark in self.remarks}
+        agents: dict[int, tuple[str, ...]] = {}  # from each task on, in the order of their first
+        later: tuple[str, ...] = ()
+        for at in range(len(self._deliveries) - 1, -1, -1):
+            first = self._deliveries[at].agent
+            if later[:1] != (first,):
+                later = (first, *(agent for agent in later if agent != first))
+            agents[at] = later
+        return {number: Deliveries(self._deliveries, first, agents.get(first, ())) for number, first in since.items()}
 
     def _replied(self, output: _Output, text_of: TextOf) -> Iterator[Citation]:
         """In a talk a reply is an answer to what was said to it, whether or not it cites it."""
@@ -154,7 +154,7 @@ class _Fold:
     def _entry(
         self,
         remark: e.RemarkAdded,
-        delivered: Callable[[int], tuple[Delivery, ...]],
+        delivered: Deliveries,
         answers: dict[str, list[Answer]],
         reflected: dict[str, list[Reflection]],
     ) -> Entry:
@@ -170,7 +170,7 @@ class _Fold:
             n=remark.n,
             checkpoint=remark.checkpoint,
             path=remark.path,
-            delivered=delivered(remark.number),
+            delivered=delivered,
             answers=tuple(answers.get(remark.id, ())),
             reflected=tuple(reflected.get(remark.id, ())),
         )

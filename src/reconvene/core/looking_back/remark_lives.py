@@ -5,8 +5,8 @@ Shapes and words only. How they follow from the log is `ledger`'s business.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, overload
 
 from msgspec import Struct, json
 
@@ -21,6 +21,30 @@ class Delivery(Struct, frozen=True):
     phase: str
     n: int  # the round, as people count
     at: str
+
+
+class Deliveries(Sequence[Delivery]):
+    """To whom a remark was delivered: every task from one on. All remarks of a run have the list of tasks in common, so
+    that a ledger does not grow with the tasks times the remarks."""
+
+    def __init__(self, tasks: Sequence[Delivery] = (), first: int = 0, agents: tuple[str, ...] = ()) -> None:
+        self._tasks = tasks
+        self._first = first
+        self.agents = agents  # each once
+
+    def __len__(self) -> int:
+        return len(self._tasks) - self._first
+
+    @overload
+    def __getitem__(self, at: int) -> Delivery: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Delivery]: ...
+    def __getitem__(self, at: int | slice) -> Delivery | Sequence[Delivery]:
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        return self._tasks[self._first + at % len(self)]
 
 
 class Answer(Struct, frozen=True):
@@ -63,7 +87,7 @@ class Entry(Struct, frozen=True):
     n: int = 0
     checkpoint: str = ""
     path: str = ""
-    delivered: tuple[Delivery, ...] = ()
+    delivered: Deliveries = Deliveries()
     answers: tuple[Answer, ...] = ()
     reflected: tuple[Reflection, ...] = ()
 
@@ -109,7 +133,7 @@ class Ledger(Struct, frozen=True):
         return list(_lines(self))
 
     def to_json(self) -> dict[str, object]:
-        rows: list[dict[str, object]] = json.decode(json.encode(self.entries))
+        rows: list[dict[str, object]] = json.decode(json.encode(self.entries, enc_hook=list))
         for row, entry in zip(rows, self.entries, strict=True):
             row |= {"status": entry.status, "open": entry.open}
         return {
@@ -128,11 +152,8 @@ _SIGNS: dict[Status, str] = {"captured": "○", "delivered": "○", "declined": 
 def _lines(book: Ledger) -> Iterator[str]:
     if not book.entries:
         yield "No remarks yet."
-    delivered: dict[int, str] = {}  # by the identity of the tuple, which entries have in common
     for entry in book.entries:
-        if id(entry.delivered) not in delivered:
-            delivered[id(entry.delivered)] = _delivered_line(entry.delivered)
-        yield from _entry_lines(entry, delivered[id(entry.delivered)])
+        yield from _entry_lines(entry)
     for item in book.unknown:
         yield f"? {item.id} is cited by {item.where} (line {item.line}), but there is no such remark."
     left = book.open_remarks()
@@ -140,20 +161,15 @@ def _lines(book: Ledger) -> Iterator[str]:
         yield f"Open: {', '.join(entry.id for entry in left)}"
 
 
-def _delivered_line(delivered: tuple[Delivery, ...]) -> str:
-    agents = dict.fromkeys(delivery.agent for delivery in delivered)
-    return f"    delivered to {', '.join(agents)} ({len(delivered)} tasks)" if agents else ""
-
-
-def _entry_lines(entry: Entry, delivered: str) -> Iterator[str]:
+def _entry_lines(entry: Entry) -> Iterator[str]:
     text = " ".join(entry.text.split())
     state = f"{entry.status}, open" if entry.open else entry.status
     yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
     where = f"{entry.phase} round {entry.n}" if entry.n else entry.phase or "the start"
     who = f" by {entry.by}" if entry.by else ""
     yield f"    captured {entry.at[:16].replace('T', ' ')} at {where}{who}"
-    if delivered:
-        yield delivered
+    if entry.delivered:
+        yield f"    delivered to {', '.join(entry.delivered.agents)} ({len(entry.delivered)} tasks)"
     for answer in entry.answers:
         past = " (undone since)" if answer.undone else ""
         reason = f": {answer.reason[:100]}" if answer.reason else ""
