@@ -39,7 +39,7 @@ class Helper:
         self._owner = 0  # the process that started it: after a fork it is not ours
 
     def evaluate(self, ask: Ask) -> str:
-        head = [repr(ask.seconds), str(len(ask.forms)), *ask.forms, ask.values, ask.mode, "1" if ask.fresh else ""]
+        head = [repr(ask.seconds), str(len(ask.forms)), *ask.forms, ask.values, ask.mode]
         fields = [field.encode("utf-8", "surrogatepass") for field in head]
         return self._asked(b"e", fields, ask.seconds).decode("utf-8", "surrogatepass")
 

@@ -17,14 +17,22 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reconvene.core import guest
-from reconvene.core.javascript.machine import FAILURE, LONGEST_ANSWER, MEMORY, NOT_WHOLE, TOO_LONG, Ask, Machine
+from reconvene.core.javascript.machine import (
+    FAILURE,
+    LONGEST_ANSWER,
+    MEMORY,
+    NOT_WHOLE,
+    TOO_LONG,
+    Ask,
+    Machines,
+    is_full,
+)
 from reconvene.errors import ReconveneError
 
 if TYPE_CHECKING:
     from reconvene.core.javascript.cheap import Shape
 
 CPU_SECONDS = 0.25
-_FULL = ("out of memory", "string too long")
 _BYTES_PER_SECOND = 10_000_000  # time allowed on top for reading the data in
 
 
@@ -36,25 +44,16 @@ class ExpressionLimit(ExpressionError):
     """An expression that ran into the time, memory or stack limit: its value is unknown, which is not false."""
 
 
-class _OutOfMemory(ExpressionLimit):
-    pass
-
-
 _held = threading.local()
 
 
-def forget() -> None:
-    """Throw this thread's engine away."""
-    _held.machine = None
-
-
-def _machine() -> Machine:
-    machine: Machine | None = getattr(_held, "machine", None)
-    if machine is None or machine.worn:
+def _machines() -> Machines:
+    machines: Machines | None = getattr(_held, "machines", None)
+    if machines is None:
         from reconvene.core.javascript.sandbox import SANDBOX
 
-        machine = _held.machine = Machine(SANDBOX)
-    return machine
+        machines = _held.machines = Machines(SANDBOX)
+    return machines
 
 
 def compiles(source: str) -> None:
@@ -64,21 +63,13 @@ def compiles(source: str) -> None:
 
 
 def run(source: str, scope: Mapping[str, object], *, truth: bool) -> object:
-    """The value of `source`, or whether it is truthy. A limit costs the engine its life."""
+    """The value of `source`, or whether it is truthy."""
     names = tuple(sorted(scope))
     text = _text([scope[name] for name in names])
     seconds = CPU_SECONDS + len(text) / _BYTES_PER_SECOND
     ask = Ask(_forms(source, names), text, "truth" if truth else "value", seconds)
     cheap = _nature(source).shape
     away = None if cheap is not None and cheap.is_cheap_over(text, source) else guest.here()
-    fresh = away is None and _machine().uses == 0
-    try:
-        return _classified(_answer(ask, away))
-    except _OutOfMemory:
-        if fresh:
-            raise
-    # What earlier evaluations left behind must not decide this one: memory is counted from an empty engine.
-    ask.fresh = True
     return _classified(_answer(ask, away))
 
 
@@ -88,27 +79,20 @@ def _answer(ask: Ask, away: guest.Guest | None) -> str:
             return away.evaluate(ask)
         except guest.OutOfTime:
             raise ExpressionLimit(f"the expression takes longer than {CPU_SECONDS} s") from None
-    if ask.fresh:
-        forget()
-    return _machine().answer(ask)
+    return _machines().answer(ask)
 
 
 def _classified(answer: str) -> object:
-    """What the expression gave; its failure as an error of ours, and this thread's engine is not used again."""
+    """What the expression gave, or its failure as an error of ours."""
     mark, said = answer[:1], answer[1:]
     if mark == NOT_WHOLE:
-        forget()
         raise ExpressionError("SyntaxError: this is not one whole expression")
     if mark == TOO_LONG:
         raise ExpressionLimit(f"the result is longer than {LONGEST_ANSWER // 1_000_000} MB")
     if mark == FAILURE:
-        forget()
         raise _syntax_error(said) if said.startswith("SyntaxError") else _run_error(said.split("\n")[0])
     if said.startswith("!"):
-        error = _run_error(json.loads(said[1:]))
-        if isinstance(error, ExpressionLimit):
-            forget()
-        raise error
+        raise _run_error(json.loads(said[1:]))
     try:
         return json.loads(said) if said else None
     except RecursionError:
@@ -170,8 +154,8 @@ def _plain(value: object) -> object:
 def _run_error(message: str) -> ExpressionError:
     if "interrupted" in message:
         return ExpressionLimit(f"the expression takes longer than {CPU_SECONDS} s")
-    if any(sign in message for sign in _FULL) or message in ("null", "thrown: [uninitialized]"):
-        return _OutOfMemory(f"the expression needs more than {MEMORY // 1024 // 1024} MB of memory")
+    if is_full(message):
+        return ExpressionLimit(f"the expression needs more than {MEMORY // 1024 // 1024} MB of memory")
     if "Maximum call stack size exceeded" in message:
         return ExpressionLimit("the expression calls itself too deeply")
     if "is too long to" in message:

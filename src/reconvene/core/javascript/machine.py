@@ -27,22 +27,62 @@ _USES = 5_000  # then a new engine is made, so that nothing can pile up over the
 _PROGRAMS = 500
 
 ANSWER, FAILURE, NOT_WHOLE, TOO_LONG = "=", "!", "?", "#"  # the first character of what comes back
+_FULL = ("out of memory", "string too long", "null", "thrown: [uninitialized]")  # the last two: out of memory for words
 
 
 class Ask:
     """`forms`: the source as a function, between both kinds of brackets. `values`: its arguments, as JSON."""
 
-    __slots__ = ("forms", "fresh", "mode", "seconds", "values")
+    __slots__ = ("forms", "mode", "seconds", "values")
 
-    def __init__(self, forms: tuple[str, ...], values: str, mode: str, seconds: float, fresh: bool = False) -> None:
+    def __init__(self, forms: tuple[str, ...], values: str, mode: str, seconds: float) -> None:
         self.forms = forms
         self.values = values
         self.mode = mode  # "truth" | "value" | "" = only compile
         self.seconds = seconds
-        self.fresh = fresh  # memory is to be counted from an empty engine
 
 
-class Machine:
+def is_full(message: str) -> bool:
+    """Whether this failure says that there was no more memory."""
+    return any(sign in message for sign in _FULL[:2]) or message in _FULL[2:]
+
+
+class Machines:
+    """A machine at hand, replaced when it is worn, broke down, or is full of what earlier ones left behind."""
+
+    def __init__(self, sandbox: str) -> None:
+        self._sandbox = sandbox
+        self._machine: _Machine | None = None
+
+    def answer(self, ask: Ask) -> str:
+        """What came of it, marked by its first character."""
+        said, used = self._asked(ask)
+        # What earlier evaluations left behind must not decide this one: memory is counted from an empty engine.
+        return self._asked(ask)[0] if used and is_full(_failure(said)) else said
+
+    def _asked(self, ask: Ask) -> tuple[str, bool]:
+        machine = self._machine
+        if machine is None or machine.worn:
+            machine = self._machine = _Machine(self._sandbox)
+        used = machine.uses > 0
+        said = machine.answer(ask)
+        if said[:1] in (FAILURE, NOT_WHOLE) or _is_limit(_failure(said)):
+            self._machine = None
+        return said, used
+
+
+def _failure(said: str) -> str:
+    """The words of a failure: the engine's own, or those of the sandbox, which are JSON. "" = it did not fail."""
+    if said.startswith(ANSWER + "!"):
+        return said[3:-1]
+    return said[1:].split("\n")[0] if said.startswith(FAILURE) else ""
+
+
+def _is_limit(message: str) -> bool:
+    return is_full(message) or message.startswith("InternalError") or "call stack" in message
+
+
+class _Machine:
     def __init__(self, sandbox: str) -> None:
         import _quickjs  # the thin module: its wrapper package starts a thread on import
 
@@ -59,7 +99,6 @@ class Machine:
         return self.uses >= _USES or len(self._programs) >= _PROGRAMS
 
     def answer(self, ask: Ask) -> str:
-        """What came of it, marked by its first character. After a FAILURE or NOT_WHOLE, use another machine."""
         self._context.set_time_limit(ask.seconds)
         try:
             program = self._programs.get(ask.forms)

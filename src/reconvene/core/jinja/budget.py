@@ -7,6 +7,7 @@ It must not know scopes, nor how text is made.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import Protocol, cast
 
@@ -18,25 +19,28 @@ from reconvene.core.jinja.filters import CAP, TemplateLimit
 
 STEPS = 3_000_000  # parts of a template that are run, and parts of values that are looked at
 TEXT = 4 * CAP  # characters made on the way, whether they are shown in the end or not
-MOST_TAGS = 5_000
-LONGEST = 400_000  # characters of a template with more than look-ups in it
+_MOST_TAGS = 5_000
+_LONGEST_TAGS = 50_000  # characters of all tags together
+_TAG = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)
 _CALL = 10
 # What has a body that may run more than once, and what it costs to begin it.
 _BODIES = {nodes.Template: 200, nodes.Macro: 10, nodes.CallBlock: 10, nodes.Block: 20, nodes.For: 1}
 _Body = nodes.Template | nodes.Macro | nodes.CallBlock | nodes.Block | nodes.For
 _PER_STEP = 50  # characters that are looked at in one step
-_PER_ITEM = 10  # items that are taken up in one step, where they are not looked at
-# Filters and tests that do not look at the items of a value.
+# Filters and tests that do not look into the items of a value, and how many steps ten of them cost.
 _SHALLOW = {
-    "filter": frozenset(("list", "items", "map", "select", "reject", "selectattr", "rejectattr", "reverse")),
-    "test": frozenset(("string", "number", "mapping", "sequence", "iterable", "integer", "float", "callable")),
+    "filter": {"list": 1, "items": 1, "reverse": 1}
+    | dict.fromkeys(("map", "select", "reject", "selectattr", "rejectattr"), 30),
+    "test": dict.fromkeys(("string", "number", "mapping", "sequence", "iterable", "integer", "float", "callable"), 0),
 }
 # Those that do not even count them.
 _INSTANT = frozenset(
     ("length", "count", "first", "last", "default", "d", "defined", "undefined", "none", "true", "false", "boolean")
     + ("sameas", "even", "odd", "divisibleby", "abs", "round")
 )
-_ORDERED = ("sort", "unique", "groupby", "dictsort", "min", "max")
+# Those that look more than once, or slowly: how many times what looking once costs.
+_SLOW = {"sort": 8, "unique": 8, "groupby": 8, "dictsort": 8, "min": 2, "max": 2, "striptags": 2, "json": 2}
+_SLOW |= {"title": 20, "wordcount": 6, "wordwrap": 40, "slug": 8, "urlencode": 8, "present": 8, "join": 3, "tojson": 2}
 _SCALARS = (nodes.Const, nodes.TemplateData)
 
 
@@ -87,6 +91,16 @@ def weigh(value: object, most: int) -> int:
 
 
 # --- in the tree of a template ---
+
+
+def too_large(source: str) -> str:
+    """Why a template cannot be compiled in good time, as a sentence; "" where it can. Text costs nothing, tags do."""
+    tags = _TAG.findall(source)
+    if len(tags) > _MOST_TAGS:
+        return f"the template has more than {_MOST_TAGS} tags"
+    if sum(map(len, tags)) > _LONGEST_TAGS:
+        return f"the tags of the template are longer than {_LONGEST_TAGS} characters together"
+    return ""
 
 
 def charge(tree: nodes.Template) -> nodes.Template:
@@ -181,15 +195,15 @@ def looked_at(context: Context, value: object) -> object:
 def charged(kind: str, name: str, function: Callable[..., object]) -> Callable[..., object]:
     """A filter or a test that pays for what it is given."""
     wants = _PassArg.from_obj(function)
-    times = 8 if name in _ORDERED else 1
-    shallow, instant = name in _SHALLOW[kind], name in _INSTANT
+    times = _SLOW.get(name, 1)
+    shallow, instant = _SHALLOW[kind].get(name), name in _INSTANT
 
     @pass_context
     def paying(context: Context, *given: object, **named: object) -> object:
         spender = purse(context)
         spender.spend(_CALL, 0)
-        if shallow:
-            spender.spend(len(given[0]) // _PER_ITEM if isinstance(given[0], Sized) else 0, 0)
+        if shallow is not None:
+            spender.spend(shallow * len(given[0]) // 10 if isinstance(given[0], Sized) else 0, 0)
         elif not instant:
             for value in (*given, *named.values()):
                 pay_for(spender, value, times)

@@ -151,9 +151,8 @@ class _Environment(ImmutableSandboxedEnvironment):
         return result
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        if len(source) > budget.LONGEST or source.count("{{") + source.count("{%") > budget.MOST_TAGS:
-            most = f"{budget.LONGEST} characters, or more than {budget.MOST_TAGS} tags"
-            raise TemplateSyntaxError(f"the template has more than {most}", 1, name, filename)
+        if why := budget.too_large(source):
+            raise TemplateSyntaxError(why, 1, name, filename)
         return super()._parse(source, name, filename)
 
     def _generate(
