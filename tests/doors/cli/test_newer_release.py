@@ -121,8 +121,8 @@ def an_agent_with(key: str) -> Callable[[dict[str, object]], dict[str, object]]:
 DOCTORED: dict[str, tuple[Callable[[Path], None], str]] = {
     "a pin with a field that nobody knows": (
         lambda home: replace_pin(home, an_agent_with("gatez")),
-        f"The workflow stored with run {RUN} (format {pins.VERSION}) holds something that this release of Reconvene does not know:"
-        " Object contains unknown field `gatez`",
+        f"The workflow stored with run {RUN} (format {pins.VERSION}) holds something that this release of Reconvene"
+        " does not know: Object contains unknown field `gatez`",
     ),
     "a pin of the future": (
         lambda home: replace_pin(home, lambda pin: {**pin, "v": 99}),
