@@ -26,7 +26,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help setup demo test check bench torture constraints clean
+.PHONY: help setup demo test check bench torture golden constraints clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -49,6 +49,9 @@ torture: $(VENV)/.dev  ## thousands of crash points and examples, others every t
 	@seed=$${SEED:-$$(date +%s)}; echo "to repeat exactly this: make torture SEED=$$seed"; \
 	SEED=$$seed PYTHONHASHSEED=$$seed HYPOTHESIS_PROFILE=torture $(BIN)/python -m pytest -n auto -m "torture or hypothesis" \
 		--hypothesis-seed=$$seed
+
+golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that every later one must read
+	@cd tests && ../$(BIN)/python -m golden.make
 
 setup: $(VENV)/.dev  ## .venv with everything that developing needs; the other targets do this themselves
 

@@ -341,16 +341,6 @@ def test_a_damaged_database_is_said_plainly(path: Path) -> None:
     log.close()
 
 
-def test_the_store_of_a_newer_release_is_refused_and_left_alone(path: Path) -> None:
-    SqliteLog(path).close()
-    other = sqlite3.connect(path)
-    other.execute("PRAGMA user_version=99")
-    other.close()
-    with pytest.raises(StoreError, match="newer release of Reconvene") as caught:
-        SqliteLog(path)
-    assert "pip install --upgrade reconvene" in caught.value.hint
-
-
 def test_a_folder_that_may_not_be_written_is_named_with_what_to_do() -> None:
     # Not pytest's folder: nobody but its owner may enter that one, and root must become somebody else here.
     with TemporaryDirectory() as place:

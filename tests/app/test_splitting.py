@@ -16,7 +16,8 @@ from reconvene.core.events import AnyEvent, ChildStarted, RemarkAdded, RunStarte
 from reconvene.errors import Busy, Refused, UserError
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.packaged import packaged
-from reconvene.wire.workflow import load_workflow, parse_workflow, pin
+from reconvene.wire.pins import pin
+from reconvene.wire.workflow import load_workflow, parse_workflow
 from reconvene.wiring import open_engine
 
 SPLIT = """
@@ -119,7 +120,7 @@ def test_a_child_that_was_made_but_not_recorded_is_found_again(engine: Engine) -
     run = triaged(engine)
     choose(engine, run, "Split")
     session = engine.session(run)
-    made = children.make(engine.log, engine._clock, session, "b", engine._folder)
+    made = children.make(engine.log, engine._clock, session, "b", engine._new)
     engine.make_children(run)
     assert made == "split-1.b"
     assert order(engine) == ["split-1.a", "split-1.b", "split-1.c"]

@@ -5,32 +5,38 @@ Everything about them was settled in the decision; here it is only carried out, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 
 import msgspec
 from msgspec.structs import replace
 
+from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session, book_for
-from reconvene.core.commands import AnswerCheckpoint, StartRun
+from reconvene.core.commands import AnswerCheckpoint, Pinned, StartRun
 from reconvene.core.ids import digest_of
-from reconvene.core.workflow import Workflow
 from reconvene.ports import Clock, EventLog
-from reconvene.wire.workflow import load_workflow, pin
+from reconvene.wire.pins import pin
+from reconvene.wire.workflow import load_workflow
 
+_MOST = 1000  # names that are tried for one child
 
-def make(log: EventLog, clock: Clock, parent: Session, key: str, folder: Callable[[Workflow, str], str]) -> str:
-    """The id of that child, which exists afterwards. Where a stranger has its name, it gets the next one."""
+def make(log: EventLog, clock: Clock, parent: Session, key: str, new: NewRuns) -> str:
+    """The id of that child, which exists afterwards. Where a stranger has its name or its folder, it gets the next."""
     state = parent.state
     planned = state.record.children[key]
     child = planned.child
-    book = book_for(log, child.workflow)
+    book = book_for(log, child.workflow, parent.run)
     inherited = tuple(state.record.remarks[number] for number in range(1, planned.remarks + 1))
     for number in count(1):
         run = child.run if number == 1 else f"{child.run}-{number}"
         if log.head(run):
             if _is_child(log, run, parent.run, key):
                 return run
+            continue
+        folder = new.folder(book.workflow, run)
+        if new.occupied(run, folder):
+            if number == _MOST or folder == new.folder(book.workflow, f"{child.run}-{number + 1}"):
+                new.require_empty(book.workflow, run, folder)
             continue
         session = Session.new(log, clock, run, book)
         command = StartRun(
@@ -39,7 +45,7 @@ def make(log: EventLog, clock: Clock, parent: Session, key: str, folder: Callabl
             child.name,
             child.inputs,
             child.settings,
-            folder(book.workflow, run),
+            folder,
             state.by,
             "queue",
             parent=parent.run,
@@ -79,6 +85,10 @@ def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerC
     from reconvene.wire.packaged import packaged
 
     known = packaged()
-    pinned = {name: pin(load_workflow(known[name])) for name in sorted(wanted) if name in known}
-    digests = {name: digest_of(data) for name, data in pinned.items()}
-    return replace(command, workflows=digests), {digests[name]: data for name, data in pinned.items()}
+    workflows, blobs = dict[str, Pinned](), dict[str, bytes]()
+    for name in sorted(wanted & known.keys()):
+        workflow = load_workflow(known[name])
+        data = pin(workflow)
+        workflows[name] = Pinned(digest_of(data), workflow)
+        blobs[workflows[name].digest] = data
+    return replace(command, workflows=workflows), blobs

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from reconvene.core import commands as c
@@ -20,6 +19,7 @@ from reconvene.core.expressions import ExpressionError, evaluate
 from reconvene.core.given import ALWAYS, complete_inputs, complete_settings
 from reconvene.core.ids import child_id
 from reconvene.core.order import at_the_end
+from reconvene.core.paths import why_no_run_id
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Start, Workflow
 from reconvene.errors import Refused, UserError
@@ -56,6 +56,8 @@ def queue(turn: Turn, start: Start, point: e.CheckpointOpened, command: c.Answer
         key = _free_key(piece.key, taken, _identity(child))
         if key:
             run = child_id(turn.state.run, key)
+            if why := why_no_run_id(run):
+                raise _no_start(f"the id {run!r} {why}")
             place = at_the_end(turn.now, len(taken) + 1, run)
             fresh.append(replace(child, key=key, run=run, place=place))
             taken[key.casefold()] = _identity(child)
@@ -151,13 +153,13 @@ def _target(turn: Turn, start: Start, command: c.AnswerCheckpoint) -> _Target:
     own = turn.book.workflow
     if start.workflow == own.name:
         return _Target(own, turn.state.workflow, _chosen_settings(turn))
-    digest = command.workflows.get(start.workflow, "")
-    if not digest:
+    pinned = command.workflows.get(start.workflow)
+    if pinned is None:
         raise Refused(
             f"The workflow {start.workflow!r}, which this option starts, was not loaded.",
             hint="reconvene workflows lists those that can be",
         )
-    return _Target(msgspec.json.decode(turn.book.read(digest), type=Workflow), digest, {})
+    return _Target(pinned.workflow, pinned.digest, {})
 
 
 def _chosen_settings(turn: Turn) -> dict[str, object]:

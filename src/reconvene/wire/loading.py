@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping as Dict
 from pathlib import Path
 
+from reconvene.core.paths import why_no_run_id
 from reconvene.core.workflow import LANGUAGE, FileSpec, Workflow
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents
 from reconvene.wire.fitting import fit
 from reconvene.wire.grammar import TABLES
+from reconvene.wire.ids import read_run_id, read_workspace
 from reconvene.wire.inputs import read_inputs, read_limits, read_settings
 from reconvene.wire.phases import Phases
 from reconvene.wire.places import Places, Roster
@@ -86,8 +88,8 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         templates=templates,
         recordings=agents.recordings,
         names=values.names,
-        run_id=reading.template(root, "run_id"),
-        workspace=_workspace(reading, root),
+        run_id=read_run_id(reading, root),
+        workspace=read_workspace(reading, root),
         reopen=_reopen(root, places),
         outcome=reading.expression(root, "outcome"),
         closing=reading.template(root, "closing"),
@@ -99,6 +101,9 @@ def _name(reading: Reading, root: Mapping) -> str:
     if name and not _NAME.fullmatch(name):
         hint = "use letters, digits, - and _"
         reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
+    elif name and (why := why_no_run_id(f"{name}-1")):
+        hint = "run ids are made of it; use letters, digits, - and _"
+        reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
     return name
 
 
@@ -108,11 +113,6 @@ def _language(reading: Reading, root: Mapping) -> int:
         message = f"this release reads version {LANGUAGE} of the workflow language, not {language}"
         reading.problems.add(root.line_of("language"), message)
     return language
-
-
-def _workspace(reading: Reading, root: Mapping) -> str:
-    node = root.get("workspace")
-    return reading.path(node, "'workspace'") if isinstance(node, Scalar) else ""
 
 
 def _reopen(root: Mapping, places: Places) -> str:

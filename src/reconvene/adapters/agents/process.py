@@ -135,7 +135,8 @@ async def _until_gone(group: int, listening: _Listening) -> None:
     its turn."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + GRACE
-    while loop.time() < deadline and not (listening.exited.done() and not _alive(group)):
+    # the kernel sends no word when the last member of a group has gone
+    while loop.time() < deadline and not (listening.exited.done() and not _alive(group)):  # noqa: ASYNC110
         await asyncio.sleep(_POLL)
 
 
