@@ -60,7 +60,7 @@ def test_a_process_of_its_own_says_the_same_and_ends_with_the_same_code(reconven
         ("files", "two-step-1", "draft.md"),
         ("decide", "two-step-1", "--option", "Perhaps"),
         ("shwo",),
-        ("abort", "two-step-1", "--json"),
+        ("abort", "two-step-1"),
         ("resume", "two-step-1"),
     ):
         here = reconvene(*words, RECONVENE_HOME="alpha")
