@@ -42,7 +42,7 @@ check: $(VENV)/.dev  ## ruff, mypy --strict, the layers of the house
 	@$(BIN)/mypy --strict --no-error-summary
 	@$(BIN)/lint-imports --no-logo >$(VENV)/.layers 2>&1 || { cat $(VENV)/.layers; exit 1; }
 
-bench: $(VENV)/.bench  ## the table of speeds beside the raw floor and LangGraph (ARGS="--quick --only W1,W3")
+bench: $(VENV)/.bench  ## the table of speeds beside the raw floor, LangGraph and Burr (ARGS="--quick --only W1,W3")
 	@$(BIN)/python -m bench $(ARGS)
 
 torture: $(VENV)/.dev  ## thousands of crash points and examples, others every time (long; SEED=n repeats one)

@@ -116,6 +116,13 @@ def children(engine: Engine, state: RunState) -> list[dict[str, object]]:
     return rows
 
 
+def children_made(engine: Engine, run: str) -> list[str]:
+    """The runs that this one started and that are there."""
+    told = summary(engine, run).get("children")
+    runs = [str(child["run"]) for child in told] if isinstance(told, list) else []
+    return [child for child in runs if engine.log.head(child)]
+
+
 def closing(engine: Engine, run: str) -> str:
     """What the workflow says of a run that has ended; "" where it says nothing."""
     session = engine.session(run)

@@ -12,15 +12,16 @@ import math
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from reconvene.core import guest
-from reconvene.core.javascript.cheap import Shape, has_only_plain_regexes, shape
-from reconvene.core.javascript.lexer import Lexer, ScanError
 from reconvene.core.javascript.machine import FAILURE, LONGEST_ANSWER, MEMORY, NOT_WHOLE, TOO_LONG, Ask, Machine
-from reconvene.core.javascript.sandbox import SANDBOX
 from reconvene.errors import ReconveneError
+
+if TYPE_CHECKING:
+    from reconvene.core.javascript.cheap import Shape
 
 CPU_SECONDS = 0.25
 _FULL = ("out of memory", "string too long")
@@ -50,6 +51,8 @@ def forget() -> None:
 def _machine() -> Machine:
     machine: Machine | None = getattr(_held, "machine", None)
     if machine is None or machine.worn:
+        from reconvene.core.javascript.sandbox import SANDBOX
+
         machine = _held.machine = Machine(SANDBOX)
     return machine
 
@@ -124,6 +127,10 @@ class _Nature:
     __slots__ = ("compiles_fast", "shape")
 
     def __init__(self, source: str) -> None:
+        # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
+        from reconvene.core.javascript.cheap import has_only_plain_regexes, shape
+        from reconvene.core.javascript.lexer import Lexer, ScanError
+
         self.shape: Shape | None = None
         self.compiles_fast = True
         try:
