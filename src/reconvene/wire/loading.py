@@ -10,16 +10,26 @@ import re
 from collections.abc import Mapping as Dict
 from pathlib import Path
 
+from reconvene.core.scope import TEMPLATE_ROOTS
 from reconvene.core.workflow import LANGUAGE, FileSpec, Workflow
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents
 from reconvene.wire.fitting import fit
 from reconvene.wire.grammar import TABLES
 from reconvene.wire.inputs import read_inputs, read_limits, read_settings
+from reconvene.wire.names.check import check_names
 from reconvene.wire.phases import Phases
 from reconvene.wire.places import Places, Roster
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import Reading, int_of, mappings, text_of
+from reconvene.wire.reading import (
+    RUN_ID_ROOTS,
+    TASK_ROOTS,
+    WORKSPACE_ROOTS,
+    Reading,
+    int_of,
+    mappings,
+    text_of,
+)
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.shapes import Table
 from reconvene.wire.values import Values
@@ -50,7 +60,10 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
     assert isinstance(written, Mapping)
     root = fit(written, Table("workflow"), "the workflow", TABLES, reading.problems)
     assert isinstance(root, Mapping)  # a table keeps whatever fits
+    fits = not len(reading.problems)
     workflow = _build(reading, root, written, text, file)
+    if fits:  # what did not fit was left out, and might have written any name
+        check_names(workflow, reading.uses, reading.problems)
     reading.problems.raise_any()
     return workflow
 
@@ -86,7 +99,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         templates=templates,
         recordings=agents.recordings,
         names=values.names,
-        run_id=reading.template(root, "run_id"),
+        run_id=reading.template(root, "run_id", RUN_ID_ROOTS),
         workspace=_workspace(reading, root),
         reopen=_reopen(root, places),
         outcome=reading.expression(root, "outcome"),
@@ -112,7 +125,7 @@ def _language(reading: Reading, root: Mapping) -> int:
 
 def _workspace(reading: Reading, root: Mapping) -> str:
     node = root.get("workspace")
-    return reading.path(node, "'workspace'") if isinstance(node, Scalar) else ""
+    return reading.path(node, "'workspace'", WORKSPACE_ROOTS) if isinstance(node, Scalar) else ""
 
 
 def _reopen(root: Mapping, places: Places) -> str:
@@ -127,8 +140,9 @@ def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[
     specs = []
     for node in mappings(root, "files"):
         path = node.get("path")
+        roots = TASK_ROOTS if node.get("each") is not None else TEMPLATE_ROOTS
         spec = FileSpec(
-            path=reading.path(path, "'path'") if isinstance(path, Scalar) else "",
+            path=reading.path(path, "'path'", roots) if isinstance(path, Scalar) else "",
             template=_template(reading, node, templates),
             each=text_of(node, "each"),
             source=text_of(node, "from") or ("output" if node.get("each") else ""),

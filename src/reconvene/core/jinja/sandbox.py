@@ -270,6 +270,12 @@ def problem(source: str) -> tuple[int, str] | None:
     return None
 
 
+@lru_cache(maxsize=256)
+def parse(source: str) -> nodes.Template:
+    """Jinja's own tree of a template; the list of every loop in it stands in the filter `counted`."""
+    return _environment().parse(source)
+
+
 def names(source: str, loader: Mapping[str, str]) -> set[str]:
     """The names a template and all that it includes take from the scope. What cannot be read has none."""
     found: set[str] = set()
