@@ -23,7 +23,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help setup demo test check bench torture constraints clean
+.PHONY: help setup demo test check bench torture golden constraints clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -44,6 +44,9 @@ bench: $(VENV)/.bench  ## the table of speeds beside the raw floor and LangGraph
 
 torture: $(VENV)/.dev  ## thousands of crash points (long)
 	@$(BIN)/python -m pytest -n auto -m torture
+
+golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that every later one must read
+	@cd tests && ../$(BIN)/python -m golden.make
 
 setup: $(VENV)/.dev  ## .venv with everything that developing needs; the other targets do this themselves
 

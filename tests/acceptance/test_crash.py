@@ -6,11 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from support.forks import Forks
 from support.fuse import noted
 from support.proof import PLAY, Cast, read_log, survive, untroubled
 from support.shape import attempts
 
+from forks import Forks
 from reconvene.core.events import CheckpointOpened
 
 # Where the process dies, and how often at least each place is passed in one run (outputs that arrive together share an

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from commands import call
 from terminals import DOWN, ENTER, Terminal, ending, pexpect
 
 # What it presents follows from what it is shown, and from nothing else.
@@ -94,16 +93,7 @@ def terminal(terminal: Terminal) -> Terminal:
 
 def script(folder: Path, *words: str) -> str:
     """The same command without a terminal."""
-    done = subprocess.run(
-        [sys.executable, "-m", "reconvene.doors.cli", *words],
-        cwd=folder,
-        env={**os.environ, "RECONVENE_BY": "ann"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout
+    return call(*words, cwd=folder, RECONVENE_BY="ann").out
 
 
 def shown(folder: Path) -> dict[str, object]:

@@ -18,14 +18,9 @@ HEAVY = {
 
 LIST_MODULES = """
 import json, sys
-sys.argv = ["reconvene", *json.loads(sys.argv[1])]
-code = 0
-try:
-    from reconvene.doors.cli.main import main
-    if len(sys.argv) > 1:
-        main()
-except SystemExit as ending:
-    code = ending.code or 0
+from reconvene.doors.cli.main import run
+words = json.loads(sys.argv[1])
+code = run(words) if words else 0
 with open("modules.json", "w") as out:
     json.dump({"code": code, "modules": sorted(sys.modules)}, out)
 """

@@ -10,7 +10,8 @@ import pytest
 
 from reconvene.core.workflow import Again, Checkpoint, Continue, End, Gate, Goto, Limits, Option, Phase, Rule, Workflow
 from reconvene.errors import StoreError
-from reconvene.wire.workflow import load_workflow, parse_workflow, pin, unpin
+from reconvene.wire.pins import pin, unpin
+from reconvene.wire.workflow import load_workflow, parse_workflow
 
 SKETCHES = sorted((Path(__file__).parents[1] / "fixtures" / "sketches").glob("*.yaml"))
 
@@ -54,7 +55,7 @@ def test_a_damaged_pinned_workflow_is_the_stores_trouble() -> None:
 
 
 def test_resuming_a_run_does_not_pay_for_reading_yaml() -> None:
-    program = "import sys; from reconvene.wire.workflow import pin, unpin; print(*sorted(sys.modules))"
+    program = "import sys; from reconvene.wire.pins import pin, unpin; print(*sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not {"yaml", "jinja2", "jsonschema"} & set(loaded)
 

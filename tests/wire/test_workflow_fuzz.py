@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from reconvene.errors import WorkflowError
 from reconvene.wire.grammar import TABLES
-from reconvene.wire.workflow import parse_workflow, pin, unpin
+from reconvene.wire.pins import pin, unpin
+from reconvene.wire.workflow import parse_workflow
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TEXTS = [file.read_text() for file in sorted((FIXTURES / "sketches").glob("*.yaml"))]

@@ -9,7 +9,8 @@ import pytest
 from reconvene.core.workflow import Start, Workflow
 from reconvene.errors import WorkflowError
 from reconvene.wire import starts
-from reconvene.wire.workflow import load_workflow, parse_workflow, pin, unpin
+from reconvene.wire.pins import pin, unpin
+from reconvene.wire.workflow import load_workflow, parse_workflow
 
 SKETCH = Path(__file__).parents[1] / "fixtures" / "sketches" / "brainstorm.yaml"
 

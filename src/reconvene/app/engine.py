@@ -12,7 +12,7 @@ from reconvene.app import children, history
 from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
-from reconvene.app.session import Session, index_row
+from reconvene.app.session import Session, book_for, index_row
 from reconvene.core import templates
 from reconvene.core.archives import Archive, prunable
 from reconvene.core.book import Book, to_json
@@ -46,7 +46,7 @@ from reconvene.ports import (
     Workspace,
 )
 from reconvene.wire import replies
-from reconvene.wire.workflow import pin
+from reconvene.wire.pins import pin
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
 
@@ -394,6 +394,7 @@ class Engine:
         prefix, state = _rest_point([event for _, event in events[: at or len(events)]])
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
+        book_for(self.log, state.workflow, run)  # refuses what nobody could drive, before anything is written
         number = 1
         while True:
             new = f"{run}-fork-{number}"

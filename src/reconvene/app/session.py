@@ -21,8 +21,8 @@ from reconvene.core.workflow import Workflow
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Clock, EventLog, IndexRow
 from reconvene.wire import replies
+from reconvene.wire.pins import unpin
 from reconvene.wire.state import decode_state, encode_state, entries, snapshot_key
-from reconvene.wire.workflow import unpin
 
 _SNAPSHOT_AFTER = 300  # events; see rule 25
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
@@ -35,10 +35,11 @@ class Outcome(NamedTuple):
     error: ReconveneError | None
 
 
-def book_for(log: EventLog, digest: str) -> Book:
+def book_for(log: EventLog, digest: str, run: str) -> Book:
+    """Of the workflow that is pinned with this run."""
     known = _BOOKS.get(digest)
     if known is None:
-        known = _BOOKS[digest] = (unpin(log.artefact(digest)), {})
+        known = _BOOKS[digest] = (unpin(log.artefact(digest), run), {})
     workflow, names = known
     return Book(workflow, log.artefact, replies.validate, names)
 
@@ -58,15 +59,16 @@ class Session:
         first = log.read(run, 0) if log.head(run) <= _SNAPSHOT_AFTER else []
         if first:
             state = fold(event for _, event in first)
-            return cls(log, clock, run, state, book_for(log, state.workflow))
+            return cls(log, clock, run, state, book_for(log, state.workflow, run))
         row = log.index_row(run)
         if row is None:
             raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
         digest = str(msgspec.json.decode(row.doc).get("pinned", ""))
         kept = log.snapshot(run, snapshot_key(digest))
-        state, after = (decode_state(kept[1]), kept[0]) if kept else (EMPTY, 0)
+        state = (decode_state(kept[1]) if kept else None) or EMPTY
+        after = state.seq
         state = fold((event for _, event in log.read(run, after)), state)
-        return cls(log, clock, run, state, book_for(log, state.workflow), after)
+        return cls(log, clock, run, state, book_for(log, state.workflow, run), after)
 
     @classmethod
     def new(cls, log: EventLog, clock: Clock, run: str, book: Book) -> Session:

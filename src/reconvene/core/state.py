@@ -35,7 +35,9 @@ from reconvene.core.events import (
 )
 from reconvene.core.workflow import Again
 
-EVOLVE_VERSION = 2  # part of every snapshot's key; raised whenever evolve or this module changes what it means
+# Part of every snapshot's key; raised whenever evolve or this module changes what it means. Then, for the test
+# that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the version before.
+EVOLVE_VERSION = 2
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 

@@ -1,4 +1,8 @@
-"""Snapshots: a state as JSON and back. Deletable at any time; the key says which code and workflow made it."""
+"""Snapshots: a state as JSON and back. Deletable at any time; the key says which code and workflow made it.
+
+Snapshots have no upcasters: one with another key, or one that cannot be read, is not used, and the log is folded from
+its first event. The version of the events is part of the key: no event of a newer release hides behind a snapshot.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,23 @@ import msgspec
 from immutables import Map
 
 from reconvene.core.state import EVOLVE_VERSION, RunState
+from reconvene.wire.events import VERSION
 
 
 def snapshot_key(workflow: str) -> str:
-    return f"{EVOLVE_VERSION}/{workflow}"
+    return f"{EVOLVE_VERSION}.{VERSION}/{workflow}"
 
 
 def encode_state(state: RunState) -> bytes:
     return msgspec.json.encode(state, enc_hook=_from_map)
 
 
-def decode_state(data: bytes) -> RunState:
-    return msgspec.json.decode(data, type=RunState, dec_hook=_to_map)
+def decode_state(data: bytes) -> RunState | None:
+    """None where it is no state as this release has it."""
+    try:
+        return msgspec.json.decode(data, type=RunState, dec_hook=_to_map)
+    except msgspec.DecodeError:
+        return None
 
 
 def _from_map(value: object) -> object:

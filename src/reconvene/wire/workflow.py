@@ -1,19 +1,11 @@
-"""The door to workflow files: load one, parse one, pin one with a run.
-
-Whoever only resumes a run pays for neither YAML nor the checks: they are imported where a file is read.
-"""
+"""The door to workflow files: load one, parse one. YAML and the checks are imported where a file is read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
-
 from reconvene.core.workflow import Workflow
-from reconvene.errors import StoreError
-
-_PINNED = msgspec.json.Decoder(Workflow)
 
 
 def load_workflow(path: str | Path) -> Workflow:
@@ -28,15 +20,3 @@ def parse_workflow(text: str, file: str = "workflow.yaml", resources: Mapping[st
     from reconvene.wire import loading
 
     return loading.parse(text, file, resources or {})
-
-
-def pin(workflow: Workflow) -> bytes:
-    """The form in which a workflow is stored with its runs."""
-    return msgspec.json.encode(workflow)
-
-
-def unpin(data: bytes) -> Workflow:
-    try:
-        return _PINNED.decode(data)
-    except msgspec.DecodeError as error:  # also the base of msgspec's validation errors
-        raise StoreError(f"the workflow stored with this run cannot be read: {error}") from error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Command, Done
+    from commands import Command, Done
 
 KEYS = {"run", "status", "phase", "round", "checkpoint"}
 

@@ -140,7 +140,7 @@ class SqliteLog:
             rows = self._connection.execute(_READ, (base | max(after, 0), base | _LAST_SEQ)).fetchall()
         events: list[tuple[int, AnyEvent]] = []
         for key, packed, batch in rows:
-            decoded = decode_batch(self._unpack(packed, batch))
+            decoded = decode_batch(self._unpack(packed, batch), run)
             first = (key & _LAST_SEQ) - len(decoded) + 1
             events.extend(enumerate(decoded, first))
         # The first row may begin before `after`.

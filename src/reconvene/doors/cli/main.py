@@ -98,9 +98,14 @@ def cli(ctx: click.Context, home: str, as_json: bool) -> int:
     return 0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is the answer. Nothing but an exit code ever leaves here."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+def main() -> int:
+    """The process's own entry: what `run` answers is its exit code."""
+    return run(sys.argv[1:])
+
+
+def run(arguments: Sequence[str]) -> int:
+    """One command, in this process; the exit code is the answer. Nothing but an exit code ever leaves here."""
+    words = list(arguments)
     _settle_streams()
     try:
         code = _call(words)
