@@ -109,6 +109,8 @@ def _filled(parts: tuple[str | tuple[str, ...], ...], scope: Mapping[str, object
 def _look_up(path: tuple[str, ...], scope: object) -> object:
     value = scope
     for name in path:
+        if value is None:  # not written yet: so are its parts
+            return None
         if not isinstance(value, Mapping) or name not in value:
             return _NOT_THERE
         value = value[name]

@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import cast
 
-from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
+from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, Undefined, UndefinedError, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.loaders import BaseLoader
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
@@ -20,7 +20,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_context
 
-from reconvene.core.jinja.filters import CAP, FILTERS, TemplateLimit, nearest, shown
+from reconvene.core.jinja.filters import CAP, FILTERS, OF_LIST, OF_TEXT, Null, TemplateLimit, from_null, nearest, shown
 
 STEPS = 1_000_000  # turns of loops and calls in one rendering
 _CALL = 10  # turns that one call counts for
@@ -53,13 +53,21 @@ class _Missing(StrictUndefined):
         if self._undefined_hint:
             return self._undefined_hint
         name, owner = str(self._undefined_name), self._undefined_obj
-        if owner is None:
-            return f"'{name}' is missing: what stands before it is empty"
         if isinstance(owner, Mapping):
             return f"'{name}' is not there{nearest(name, map(str, owner))}"
         if isinstance(owner, list | tuple | str):
             return f"'{name}' is not there: the value before it is a {'text' if isinstance(owner, str) else 'list'}"
         return f"'{name}' is not known here"
+
+
+class _Null(Null, Undefined):
+    """A part of a value that is null: as null, and not there. Calling it or reckoning with it says so."""
+
+    __slots__ = ()
+
+    @property
+    def _undefined_message(self) -> str:
+        return f"'{self._undefined_name}' is missing: what stands before it is empty"
 
 
 class _Generator(CodeGenerator):
@@ -90,7 +98,10 @@ class _Environment(ImmutableSandboxedEnvironment):
         for name in _ABSENT_FILTERS:
             del self.filters[name]
         self.filters.update(FILTERS)
+        for names, empty in ((OF_TEXT, ""), (OF_LIST, ())):
+            self.filters.update({name: from_null(self.filters[name], empty) for name in names})
         self.filters["counted"] = _counted
+        self.tests["none"] = lambda value: value is None or isinstance(value, Null)
 
     def spend(self, steps: int, text: int) -> None:
         self.steps += steps
@@ -108,6 +119,8 @@ class _Environment(ImmutableSandboxedEnvironment):
     def getattr(self, obj: object, attribute: str) -> object:
         if attribute.startswith("_"):
             return self.unsafe_undefined(obj, attribute)
+        if obj is None or isinstance(obj, Null):
+            return _Null(obj=None, name=attribute)
         if isinstance(obj, Mapping):
             # Data first: a key called `items` is that key.
             if attribute in obj:
@@ -115,6 +128,11 @@ class _Environment(ImmutableSandboxedEnvironment):
             if attribute not in _MAPPING_METHODS:
                 return self.undefined(obj=obj, name=attribute)
         return cast(object, super().getattr(obj, attribute))
+
+    def getitem(self, obj: object, argument: object) -> object:
+        if (obj is None or isinstance(obj, Null)) and not str(argument).startswith("_"):
+            return _Null(obj=None, name=str(argument))
+        return cast(object, super().getitem(obj, argument))
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         if isinstance(obj, str):
