@@ -6,12 +6,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from reconvene.core.given import ALWAYS
 from reconvene.core.workflow import Workflow
 from reconvene.wire.names import in_expressions, in_templates
 from reconvene.wire.names.known import Known
 from reconvene.wire.names.uses import Miss, Use
 from reconvene.wire.problems import Problems, did_you_mean
 
+_DECLARED = {
+    "inputs.": "name it under inputs",
+    "settings.": "name it under settings",
+    "groups.": "name it under groups",
+    "items.": "no phase has an each",
+}
 _CALLED = {"text": "a text", "number": "a number", "flag": "true or false", "list": "a list"}
 
 
@@ -36,7 +43,7 @@ def _report(use: Use, miss: Miss, count: int, workflow: Workflow, problems: Prob
     elif use.file:
         problems.add(miss.line, f"{use.what}: {_sentence(miss)}", hint, file=use.file)
     else:
-        line, column = _place(use, miss, count, workflow.source)
+        line, column = (use.line, use.column) if problems.full else _place(use, miss, count, workflow.source)
         problems.add(line, f"{use.what}: {_sentence(miss)}", hint, column=column)
 
 
@@ -54,14 +61,18 @@ def _sentence(miss: Miss) -> str:
 
 
 def _hint(use: Use, miss: Miss, workflow: Workflow) -> str:
-    if miss.path.startswith("settings.") and use.where.setting and miss.name in workflow.settings:
-        return "a setting sees only those before it: move this one further down"
     before = miss.path.removesuffix(miss.name)
-    nearest = did_you_mean(miss.name, miss.known).replace("did you mean '", f"did you mean '{before}")
+    if before == "settings." and use.where.setting and miss.name in workflow.settings:
+        return "a setting sees only those that are written before it"
+    if before in _DECLARED and not set(miss.known) - {ALWAYS}:
+        return f"there are none: {_DECLARED[before]}"
+    nearest = did_you_mean(miss.name, miss.known, cutoff=0.8 if miss.word else 0.6)
+    if nearest.startswith("did"):
+        nearest = nearest.replace("did you mean '", f"did you mean '{before}")
+        return f"{nearest} If not, name it in the contract" if miss.contract else nearest
     if miss.contract:
-        allow = "add it to the contract, or say additionalProperties: true there"
-        return f"{nearest} If not, {allow}" if nearest.startswith("did") else allow
-    return nearest
+        return "name it in the contract, or say additionalProperties: true there"
+    return "" if miss.word else nearest
 
 
 def _place(use: Use, miss: Miss, count: int, source: str) -> tuple[int, int]:

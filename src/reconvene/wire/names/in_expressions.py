@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconvene.core.javascript import tree
-from reconvene.core.javascript.tree import Bound, Node
+from reconvene.core.javascript import nodes, tree
+from reconvene.core.javascript.nodes import Bound, Node
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,
@@ -105,30 +105,30 @@ class _Walk:
 
     def kind(self, node: Node, own: _Own) -> Kind:
         match node:
-            case tree.Name(text=name):
+            case nodes.Name(text=name):
                 return self._name(name, own)
-            case tree.Literal(value=value, plain=plain):
+            case nodes.Literal(value=value, plain=plain):
                 return _literal(value) if plain else ANYTHING
-            case tree.Member(of=of, name=name):
+            case nodes.Member(of=of, name=name):
                 return self._part(self.kind(of, own), name, of)
-            case tree.Index(of=of, at=at):
+            case nodes.Index(of=of, at=at):
                 self.kind(at, own)
                 return element(self.kind(of, own))
-            case tree.Call():
+            case nodes.Call():
                 return self._call(node, own)
-            case tree.Function():
+            case nodes.Function():
                 self._run(node, (), own)
                 return ANYTHING
-            case tree.Object(members=members):
+            case nodes.Object(members=members):
                 return self._object(members, own)
-            case tree.Array(items=items):
-                return ListOf(either_of(self._item(item, own) for item in items))
-            case tree.Spread(of=of):
+            case nodes.Array(items=items):
+                return ListOf(either_of([self.kind(item, own) for item in items]))
+            case nodes.Spread(of=of):
                 return element(self.kind(of, own))
-            case tree.Choice(test=test, then=then, other=other):
+            case nodes.Choice(test=test, then=then, other=other):
                 self.kind(test, own)
                 return either(self.kind(then, own), self.kind(other, own))
-            case tree.Operation(sign=sign, parts=parts):
+            case nodes.Operation(sign=sign, parts=parts):
                 return self._operation(sign, parts, own)
             case _:
                 return self._statement(node, own)
@@ -149,9 +149,6 @@ class _Walk:
             return NUMBER
         return found
 
-    def _item(self, node: Node, own: _Own) -> Kind:
-        return self.kind(node, own)
-
     def _object(self, members: tuple[tuple[str | None, Node], ...], own: _Own) -> Kind:
         parts: dict[str, Kind] = {}
         others: Kind | None = None
@@ -167,7 +164,7 @@ class _Walk:
     def _operation(self, sign: str, parts: tuple[Node, ...], own: _Own) -> Kind:
         if sign == "=":
             target, value = parts
-            if isinstance(target, tree.Name):
+            if isinstance(target, nodes.Name):
                 self._changed.add(target.text)
             else:
                 self.kind(target, own)
@@ -185,13 +182,13 @@ class _Walk:
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
-    def _call(self, node: tree.Call, own: _Own) -> Kind:
+    def _call(self, node: nodes.Call, own: _Own) -> Kind:
         match node.of:
-            case tree.Member(of=tree.Name(text="Object"), name=name) if "Object" not in own:
+            case nodes.Member(of=nodes.Name(text="Object"), name=name) if "Object" not in own:
                 return self._of_object(name, node.arguments, own)
-            case tree.Member(of=of, name=name):
+            case nodes.Member(of=of, name=name):
                 return self._method(self.kind(of, own), of, name, node.arguments, own)
-            case tree.Function() as function:
+            case nodes.Function() as function:
                 return self._run(function, tuple(self.kind(each, own) for each in node.arguments), own)
             case other:
                 self.kind(other, own)
@@ -231,7 +228,7 @@ class _Walk:
 
     def _argument(self, node: Node, method: str, item: Kind, whole: Kind, own: _Own) -> Kind:
         """An argument's kind; of a callback, that of what it returns."""
-        if not isinstance(node, tree.Function):
+        if not isinstance(node, nodes.Function):
             return self.kind(node, own)
         if method in _ONE_EACH:
             return self._run(node, (item, NUMBER, whole), own)
@@ -241,12 +238,12 @@ class _Walk:
             return self._run(node, (ANYTHING, item, NUMBER, whole), own)
         return self._run(node, (), own)
 
-    def _run(self, function: tree.Function, given: tuple[Kind, ...], own: _Own) -> Kind:
+    def _run(self, function: nodes.Function, given: tuple[Kind, ...], own: _Own) -> Kind:
         """What the function returns when it is given these."""
         inside = dict(own)
         for at, bound in enumerate(function.parameters):
             self._bind(bound, ANYTHING if bound.rest or at >= len(given) else given[at], inside, "")
-        if not isinstance(function.body, tree.Block):
+        if not isinstance(function.body, nodes.Block):
             return self.kind(function.body, inside)
         before, self._returned = self._returned, []
         self._statement(function.body, inside)
@@ -257,15 +254,15 @@ class _Walk:
 
     def _statement(self, node: Node, own: _Own) -> Kind:
         match node:
-            case tree.Declaration(pattern=pattern, value=value):
+            case nodes.Declaration(pattern=pattern, value=value):
                 self._bind(pattern, self.kind(value, own), own, _spelt(value))
-            case tree.Loop(pattern=pattern, value=value, body=body, keys=keys):
+            case nodes.Loop(pattern=pattern, value=value, body=body, keys=keys):
                 kind = self.kind(value, own)
                 self._bind(pattern, TEXT if keys else element(kind), own, "")
                 self.kind(body, own)
-            case tree.Return(value=value):
+            case nodes.Return(value=value):
                 self._returned.append(self.kind(value, own))
-            case tree.Block(statements=statements):
+            case nodes.Block(statements=statements):
                 for each in statements:
                     self.kind(each, own)
             case _:
@@ -324,13 +321,13 @@ _UNSPELT = "(…)"
 
 def _spelt(node: Node) -> str:
     match node:
-        case tree.Name(text=text):
+        case nodes.Name(text=text):
             return text
-        case tree.Member(of=of, name=name):
+        case nodes.Member(of=of, name=name):
             return f"{_spelt(of)}.{name}"
-        case tree.Index(of=of):
+        case nodes.Index(of=of):
             return f"{_spelt(of)}[…]"
-        case tree.Operation(sign="||" | "??", parts=(first, *_)):
+        case nodes.Operation(sign="||" | "??", parts=(first, *_)):
             return _spelt(first)
         case _:
             return _UNSPELT

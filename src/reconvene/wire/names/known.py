@@ -6,7 +6,7 @@ keeps. A name that none of them writes is not there. Knows no file and no line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from reconvene.core.given import ALWAYS
 from reconvene.core.scope import ENGINE_NAMES
@@ -21,6 +21,7 @@ from reconvene.wire.names.kinds import (
     TEXT,
     TEXTS,
     Kind,
+    Later,
     Record,
     constant,
     either,
@@ -75,16 +76,16 @@ class Known:
         }
         self._roots["items"] = self._all_items("")
 
-    def scope(self, use: Use) -> dict[str, Kind]:
+        self._roots["up"] = Record({each: record(round=engine.ROUND, item=self._item_later(each)) for each in ids})
+
+    def scope(self, use: Use) -> Mapping[str, Kind]:
         """Every root that the use may name, with its kind."""
-        return {root: self._root(root, use) for root in use.roots}
+        return _Scope(use.roots, lambda root: self._root(root, use))
 
     def _root(self, root: str, use: Use) -> Kind:
         match root:
             case "item":
                 return self._piece(use) if use.where.pieces else self._item_for(use.where)
-            case "up":
-                return Record({each: record(round=engine.ROUND, item=self._item(each)) for each in self._phases})
             case "output":
                 return ANYTHING if use.template else self._output(use.where.agent)
             case "settings" if use.where.setting:
@@ -193,13 +194,16 @@ class Known:
             phase = self._parents.get(phase, "")
         return either(*found[:2]) if found else ANYTHING
 
+    def _item_later(self, phase: str) -> Kind:
+        return Later(lambda: self._item(phase))
+
     def _item(self, phase: str) -> Kind:
         each = self._phases[phase].each
         if each is None:
             return NOTHING
         if phase not in self._items:
             self._items[phase] = ANYTHING  # while it is being worked out
-            outer = {**self._roots, "item": self._item_at(self._parents.get(phase, "")), "up": ANYTHING}
+            outer = {**self._roots, "item": self._item_at(self._parents.get(phase, ""))}
             self._items[phase] = engine.item_of(element(in_expressions.kind_of(each.of, outer)))
         return self._items[phase]
 
@@ -224,6 +228,25 @@ class Known:
         while phase and self._phases[phase].each is None:
             phase = self._parents.get(phase, "")
         return phase
+
+
+class _Scope(Mapping[str, Kind]):
+    """Roots by name, each worked out when it is asked for."""
+
+    def __init__(self, roots: frozenset[str], kind: Callable[[str], Kind]) -> None:
+        self._roots = roots
+        self._kind = kind
+
+    def __getitem__(self, root: str) -> Kind:
+        if root not in self._roots:
+            raise KeyError(root)
+        return self._kind(root)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._roots))
+
+    def __len__(self) -> int:
+        return len(self._roots)
 
 
 def _may_work(step: Step, agent: str) -> bool:
