@@ -179,6 +179,9 @@ class Workspace(Protocol):
 
     root: str
 
+    def occupied(self) -> bool:
+        """Whether something lies there already: files, or anything that is not a folder."""
+
     def changes(self, known: Mapping[str, str]) -> list[Change]:
         """What a person changed, against path → digest. What the engine has not written out yet is not a change."""
 

@@ -178,7 +178,7 @@ def test_a_store_that_another_release_has_open_keeps_its_layout(path: Path, step
     """It may write at any moment, in the old layout."""
     log = SqliteLog(path)
     said = str(opened_by(path, steps))
-    assert "has the layout 1" in said
+    assert f"has the layout {layout.NEWEST}" in said
     assert "Nothing was changed" in said
     log.append("run-1", len(SAID), [Paused(at="t", by="still here")], {}, None)
     log.close()
@@ -226,7 +226,7 @@ def test_the_store_of_a_newer_release_is_refused_and_left_alone(path: Path, then
     # In a process of its own: what SQLite does at the last close must have been done.
     script = "import sys; from reconvene.adapters.sqlite import SqliteLog; SqliteLog(sys.argv[1])"
     ended = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True)
-    assert "newer release of Reconvene (its layout is 99, this release knows 1)" in ended.stderr
+    assert f"newer release of Reconvene (its layout is 99, this release knows {layout.NEWEST})" in ended.stderr
     assert files(path.parent) == before
     assert version(path) == 99
 

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from immutables import Map
 
+from exploring import examples
 from reconvene.core import templates
 from reconvene.core.jinja import sandbox as template_sandbox
 from reconvene.core.templates import TemplateError, check, names, render
@@ -257,7 +258,7 @@ _VALUES: Mapping[str, object] = {
 }  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@examples(200)
 @given(st.lists(_PIECES, max_size=8).map("".join))
 def test_both_ways_to_render_agree(template: str) -> None:
     if not any(mark in template for mark in ("{{", "{%", "{#")):

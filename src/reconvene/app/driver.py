@@ -62,11 +62,13 @@ class Driver:
         """Put a command into the mailbox, from the driver's own event loop."""
         self._mailbox.put_nowait(Done(command, {}))
 
-    async def drive(self) -> None:
+    async def drive(self, *, tidied: bool = False) -> None:
+        """`tidied`: edits are on record, and the files were as the log says a moment ago."""
         session = self._session
         session.refresh()
-        edits, blobs = self._files.edits(session, self._by, self._door)
-        self._files.restore(session)
+        edits, blobs = (None, dict[str, bytes]()) if tidied else self._files.edits(session, self._by, self._door)
+        if not tidied:
+            self._files.restore(session)
         session.submit(
             [
                 *([edits] if edits else []),

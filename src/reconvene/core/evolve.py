@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconvene.core import events as e
 from reconvene.core import talk
-from reconvene.core.ids import condition_at, digest_of, parse_task
+from reconvene.core.ids import condition_at, digest_of, late_key, parse_task
 from reconvene.core.state import (
     EMPTY,
     TRANSITIONS,
@@ -436,6 +436,8 @@ def _spent(record: Record, usage: e.Usage) -> Record:
 def _late_output(state: RunState, ev: e.LateOutputArchived) -> RunState:
     record = _spent(state.record, ev.usage)
     key = f"{ev.task}#{ev.attempt}"
+    if key in record.ended:  # it had ended without an outcome; that end stays on record
+        key = late_key(key)
     return replace(state, record=replace(record, ended=record.ended.set(key, ev.output.digest if ev.output else "")))
 
 

@@ -27,6 +27,11 @@ def parse_task(task: str) -> tuple[int, int, str]:
     return int(serial[1:]), int(step), agent
 
 
+def late_key(attempt: str) -> str:
+    """Under which an answer is noted that came after its attempt ("task#attempt") had been given up."""
+    return f"{attempt}+"
+
+
 def remark_id(number: int) -> str:
     return f"FB-{number:03d}"
 

@@ -189,7 +189,7 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
             case "groups":
                 scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
             case "feedback":
-                scope[root] = on_record.feedback_view(state)
+                scope[root] = on_record.feedback_view(state, book)
             case "project":
                 scope[root] = on_record.project_view(state)
             case "drafts":

@@ -15,7 +15,7 @@ Maps are persistent (immutables.Map): keeping an old world costs nothing, and on
 thousand as after ten.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
 from typing import Literal
 
@@ -390,6 +390,10 @@ class RunState(Struct, frozen=True):
     world: World = World(cursor=())
     record: Record = Record()
     marks: Map[int, World] = Map()
+
+    def __repr__(self) -> str:
+        """Short: `asyncio.run` has the result of a task written out, twice, when it puts the signal handler back."""
+        return f"<RunState of {self.run or 'no run'} after {self.seq} events, {self.status}>"
 
     @property
     def files(self) -> Map[str, FileVersion]:

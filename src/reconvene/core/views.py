@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from reconvene.core import events as e
 from reconvene.core.checkpoint import NOT_HERE, current_digest
 from reconvene.core.state import PassedOver, RunState, children_of
@@ -89,6 +87,8 @@ def summary(state: RunState) -> dict[str, object]:
         row["passed_over"] = passed
     if state.record.project is not None and state.world.head:
         project = state.record.project
+        import shlex
+
         merge = f"git -C {shlex.quote(project.path)} merge {project.branch or state.world.head}"
         row["project"] = {
             "path": project.path,

@@ -10,26 +10,20 @@ import re
 from collections.abc import Mapping as Dict
 from pathlib import Path
 
+from reconvene.core.paths import why_no_run_id
 from reconvene.core.scope import TEMPLATE_ROOTS
 from reconvene.core.workflow import LANGUAGE, FileSpec, Workflow
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents
 from reconvene.wire.fitting import fit
 from reconvene.wire.grammar import TABLES
+from reconvene.wire.ids import read_run_id, read_workspace
 from reconvene.wire.inputs import read_inputs, read_limits, read_settings
 from reconvene.wire.names.check import check_names
 from reconvene.wire.phases import Phases
 from reconvene.wire.places import Places, Roster
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import (
-    RUN_ID_ROOTS,
-    TASK_ROOTS,
-    WORKSPACE_ROOTS,
-    Reading,
-    int_of,
-    mappings,
-    text_of,
-)
+from reconvene.wire.reading import TASK_ROOTS, Reading, int_of, mappings, text_of
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.shapes import Table
 from reconvene.wire.values import Values
@@ -99,8 +93,8 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         templates=templates,
         recordings=agents.recordings,
         names=values.names,
-        run_id=reading.template(root, "run_id", RUN_ID_ROOTS),
-        workspace=_workspace(reading, root),
+        run_id=read_run_id(reading, root),
+        workspace=read_workspace(reading, root),
         reopen=_reopen(root, places),
         outcome=reading.expression(root, "outcome"),
         closing=reading.template(root, "closing"),
@@ -112,6 +106,9 @@ def _name(reading: Reading, root: Mapping) -> str:
     if name and not _NAME.fullmatch(name):
         hint = "use letters, digits, - and _"
         reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
+    elif name and (why := why_no_run_id(f"{name}-1")):
+        hint = "run ids are made of it; use letters, digits, - and _"
+        reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
     return name
 
 
@@ -121,11 +118,6 @@ def _language(reading: Reading, root: Mapping) -> int:
         message = f"this release reads version {LANGUAGE} of the workflow language, not {language}"
         reading.problems.add(root.line_of("language"), message)
     return language
-
-
-def _workspace(reading: Reading, root: Mapping) -> str:
-    node = root.get("workspace")
-    return reading.path(node, "'workspace'", WORKSPACE_ROOTS) if isinstance(node, Scalar) else ""
 
 
 def _reopen(root: Mapping, places: Places) -> str:

@@ -219,12 +219,10 @@ class Reading:
             return None
 
     def _schema(self, schema: object, line: int, key: str) -> object:
-        from jsonschema import Draft202012Validator, SchemaError
+        from reconvene.wire.contracts import wrong_with
 
-        try:
-            Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]
-        except SchemaError as error:
-            self.problems.add(line, f"'{key}' is not a JSON Schema: {shown(error.message, 160)}")
+        if wrong := wrong_with(schema):
+            self.problems.add(line, f"'{key}' is not a JSON Schema: {shown(wrong, 160)}")
         return schema
 
 

@@ -14,6 +14,8 @@ from immutables import Map
 from reconvene.core.state import EVOLVE_VERSION, RunState
 from reconvene.wire.events import VERSION
 
+FEWEST_EVENTS = 300  # before a snapshot is worth its writing
+
 
 def snapshot_key(workflow: str) -> str:
     return f"{EVOLVE_VERSION}.{VERSION}/{workflow}"
@@ -46,9 +48,16 @@ def _to_map(kind: type, value: object) -> object:
     raise NotImplementedError(f"{kind} is not part of a state")
 
 
-def entries(state: RunState) -> int:
-    """Roughly how many entries a snapshot of this state would hold: what decides when the next one is due."""
+def due_after(state: RunState) -> int:
+    """How many events after the last snapshot the next one is due: the larger the state, the rarer, so that writing
+    snapshots costs a run no more than its events do. A quarter: what is folded on top of one stays the smaller part of
+    a load."""
+    return max(FEWEST_EVENTS, _entries(state) // 4)
+
+
+def _entries(state: RunState) -> int:
+    """Roughly how many entries a snapshot of this state holds. Worlds are held once per open round, the record once."""
     world, record = state.world, state.record
     size = len(world.values) + len(world.files) + len(world.outputs) + len(world.visits) + len(world.entries)
-    size += len(record.ended) + len(record.remarks) + len(record.decisions) + len(record.calls) + len(record.talk)
-    return size * (1 + len(state.marks))
+    kept = len(record.ended) + len(record.remarks) + len(record.decisions) + len(record.calls) + len(record.talk)
+    return size * (1 + len(state.marks)) + kept

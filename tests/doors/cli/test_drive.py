@@ -259,7 +259,7 @@ def test_log_follow_ends_with_the_run(reconvene: Command, folder: Path, parked: 
         assert json.loads(follower.stdout.readline())["seq"] == 1
         assert reconvene("resume", "--answers", "answers.yaml").code == 0
         rest = follower.stdout.read().splitlines()
-        assert follower.wait(60) == 0
+        assert follower.wait(300) == 0
     assert "RunEnded" in {json.loads(line)["type"] for line in rest}
 
 
@@ -406,7 +406,7 @@ def at_work(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def ending(driver: subprocess.Popen[str]) -> tuple[int, str]:
-    out, err = driver.communicate(timeout=120)
+    out, err = driver.communicate(timeout=300)
     assert "Traceback" not in err
     return driver.returncode, str(json.loads(out)["status"])
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.sqlite import SqliteLog
+from reconvene.adapters.sqlite.layout import NEWEST
 from reconvene.core.ids import digest_of
 from reconvene.doors.cli.main import main
 
@@ -172,7 +173,7 @@ def test_a_store_of_the_future_is_refused_by_every_command(home: Path, capsys: p
     for words in NEED_THE_WORKFLOW + NEED_THE_LOG + LISTINGS:
         assert main(["--home", str(home), *words]) == 1, words
         said = capsys.readouterr().err
-        assert "written by a newer release of Reconvene (its layout is 99, this release knows 1)" in said
+        assert f"written by a newer release of Reconvene (its layout is 99, this release knows {NEWEST})" in said
         assert "pip install --upgrade reconvene" in said
         assert contents(home) == before, words
 

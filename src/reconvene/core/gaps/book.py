@@ -208,11 +208,15 @@ class Book(Struct):
     adjustments: Redo | None = None
     empty: tuple[bool, bool] = (False, False)  # the engineer's, the reviewer's part of this round
     orders: dict[str, object] = {}
+    noticed: set[Noticed] = set()  # what `errors` holds
 
     def notice(self, round: int, code: str, text: str, gap: str = "") -> None:
-        noticed = Noticed(round, code, text, gap)
-        if noticed not in self.errors:
-            self.errors.append(noticed)
+        if len(self.noticed) < len(self.errors):
+            self.noticed = set(self.errors)
+        one = Noticed(round, code, text, gap)
+        if one not in self.noticed:
+            self.noticed.add(one)
+            self.errors.append(one)
 
     def open(self) -> list[Gap]:
         return [gap for gap in self.gaps.values() if is_open(gap)]
@@ -327,14 +331,4 @@ def _lives_on(gap: Gap, known: Mapping[str, Gap]) -> bool:
 
 def plain(value: object) -> object:
     """As JSON has it: no tuples, so that a value equals itself after a journey through a log."""
-    return _lists(msgspec.to_builtins(value))
-
-
-def _lists(value: object) -> object:
-    match value:
-        case list() | tuple():
-            return [_lists(item) for item in value]
-        case dict():
-            return {key: _lists(item) for key, item in value.items()}
-        case _:
-            return value
+    return msgspec.json.decode(msgspec.json.encode(value))

@@ -221,6 +221,12 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
         put("\ncheckpoints that were not asked")
     for line in passed:
         say(f"  {line}")
+    late = _dicts(shown.get("late"))
+    if late:
+        put("\nanswers that came too late (kept and counted, without effect)")
+        for row in late:
+            cost = f", ${row['cost']:.2f}" if row.get("cost") else ""
+            say(f"  {row['task']} attempt {row['attempt']}{cost}: {one_line(row.get('text'), 200)}")
     put()
 
 

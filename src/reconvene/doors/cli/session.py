@@ -96,6 +96,7 @@ class FromFile:
                     by=answer.by or self._by,
                     door=DOOR,
                 ),
+                driving=True,
             )
         except UserError as error:
             changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
@@ -122,7 +123,7 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
     """Drive, decide, drive on; until the run ends or parks. Prints where it stands and answers the exit code."""
     import asyncio
 
-    from reconvene.doors.cli.pieces import after_split, children_made
+    from reconvene.app.queries import children_made
 
     # One event loop for all the driving: connections that agents keep open belong to the loop that opened them.
     with asyncio.Runner() as loop:
@@ -134,10 +135,18 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
             report(call, summary, brief=decider.shows)
             conclude(call, engine, summary)
             fresh = [child for child in children_made(engine, run) if child not in before]
-            code = after_split(call, loop, engine, run, fresh, decider, by) if fresh and not stopped else 0
+            code = _after_split(call, loop, engine, run, fresh, decider, by) if fresh and not stopped else 0
         finally:
             loop.run(engine.close())
     return exit_code(summary) or code
+
+
+def _after_split(
+    call: Call, loop: asyncio.Runner, engine: Engine, run: str, made: list[str], decider: Decider, by: str
+) -> int:
+    from reconvene.doors.cli.pieces import after_split  # which needs this module, and most runs never split
+
+    return after_split(call, loop, engine, run, made, decider, by)
 
 
 def to_its_stop(

@@ -196,7 +196,7 @@ class _Sitting:
 
     def _decided(self, decision: AnswerCheckpoint) -> bool:
         try:
-            self._engine.submit(self._run, decision)
+            self._engine.submit(self._run, decision, driving=True)
         except UserError as error:
             self._paper.line(explain_stale(error).partition("\nAdd --field")[0], "yellow")
             return False

@@ -34,7 +34,7 @@ _MOST = 20_000  # nodes that are walked for one template; then the rest may be a
 _OFFERED = frozenset(
     ("range", "dict", "namespace", "joiner", "cycler", "loop", "self", "super", "caller", "varargs", "kwargs")
 )
-_SAME = frozenset(("list", "sort", "reverse", "unique", "select", "reject", "counted", "selectattr", "rejectattr"))
+_SAME = frozenset(("list", "sort", "reverse", "unique", "select", "reject", "selectattr", "rejectattr"))
 _ITEM = frozenset(("first", "last", "random", "min", "max"))
 _NUMBERS = frozenset(("length", "count", "int", "float", "round", "abs", "wordcount"))
 _TEXTS = frozenset(
