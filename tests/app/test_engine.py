@@ -192,8 +192,11 @@ def test_the_pinned_workflow_is_what_runs_even_after_the_file_changed(tmp_path: 
 
 def test_a_prompt_that_cannot_be_filled_in_is_reported_and_never_sent_as_written(tmp_path: Path):
     machine = engine(tmp_path)
-    text = "name: n\nagents: {a: {prompt: 'About {{ context.topc.name }}.'}}\nphases: [{id: p, agents: [a]}]\n"
-    run = machine.start(parse_workflow(text), {})
+    text = (
+        "name: n\ninputs: {topic: json}\nagents: {a: {prompt: 'About {{ inputs.topic.name }}.'}}\n"
+        "phases: [{id: p, agents: [a]}]\n"
+    )
+    run = machine.start(parse_workflow(text), {"topic": {"nmae": "ferries"}})
     assert drive(machine, run) == "waiting"
     point = queries.summary(machine, run)["checkpoint"]
     assert point["attention"]

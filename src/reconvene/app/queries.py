@@ -66,6 +66,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     record = state.record
     return {
         **views.summary(state),
+        "passed_over": views.passed_over(state),
         **_said(engine, run, state, book),
         **({"children": children(engine, state)} if state.record.children else {}),
         **_driven(engine, run, state.status),
