@@ -47,7 +47,7 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
-_LONGEST = 900  # seconds that one test may take: reached only by one that hangs
+_LONGEST = 9 * settings().max_examples  # seconds that one test may take: reached only by one that hangs
 
 
 @pytest.fixture(autouse=True)

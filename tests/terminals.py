@@ -17,6 +17,8 @@ pexpect = pytest.importorskip("pexpect")
 from ptyprocess import PtyProcess  # noqa: E402
 
 UP, DOWN, ENTER = "\x1b[A", "\x1b[B", "\r"
+# A prompt that is about to draw itself: before it, the terminal itself would act upon Ctrl-C and Ctrl-U.
+ASKING = r"\x1b\[\?2004h"
 Terminal = Callable[..., "pexpect.spawn[str]"]
 
 # What the machine of the person who runs the tests may say, and the tests must not depend on.

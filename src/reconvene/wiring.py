@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.settings import gate_model
 
 if TYPE_CHECKING:
+    from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
     from reconvene.app.listening import Heard
-    from reconvene.ports import AgentRunner, History, Workspace
+    from reconvene.ports import AgentRunner, Answer, Assignment, History, Listener, ProjectWork, Workspace
 
 
 class SystemClock:
@@ -48,6 +50,35 @@ class Machine:
             "git": shutil.which("git", path=self._environ.get("PATH", "")) is not None,
             "coder": coder(self._environ),
         }
+
+
+class LazyProjects:
+    """ports.Projects, loaded when a run first works in a project: most never do."""
+
+    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
+        self._home = home
+        self._environ = environ
+
+    @cached_property
+    def _projects(self) -> GitProjects:
+        from reconvene.adapters.project import GitProjects
+
+        return GitProjects(self._home, self._environ)
+
+    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
+        return await self._projects.run(runner, assignment, listener)
+
+    def unfit(self, path: str) -> str:
+        return self._projects.unfit(path)
+
+    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
+        return self._projects.files(work, names)
+
+    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
+        return self._projects.publish(run, path, branch, commit, create=create)
+
+    def close(self, run: str) -> None:
+        self._projects.close(run)
 
 
 def _file_name(run: str) -> str:
@@ -103,6 +134,15 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
+def _keep_guest() -> None:
+    """What a workflow says may not hold this process up: the rest is done by one that can be killed."""
+    from reconvene.adapters.guest import Helper
+    from reconvene.core import guest
+
+    if guest.here() is None:
+        guest.lodge(Helper())
+
+
 def open_engine(
     home: str | os.PathLike[str],
     *,
@@ -111,6 +151,7 @@ def open_engine(
 ) -> Engine:
     from reconvene.app.engine import Engine
 
+    _keep_guest()
     root = os.path.abspath(home)
     if runner is None:
         from reconvene.adapters.agents import Agents
@@ -127,9 +168,7 @@ def open_engine(
 
         return GitHistory(os.path.join(root, "history.git"))
 
-    from reconvene.adapters.project import GitProjects
-
     environ = dict(os.environ)
-    projects, machine = GitProjects(root, environ), Machine(environ)
+    projects, machine = LazyProjects(root, environ), Machine(environ)
     log, clock = open_log(root), SystemClock()
     return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)

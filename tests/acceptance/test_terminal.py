@@ -272,6 +272,6 @@ def test_without_colour_and_on_a_narrow_screen_it_still_works(terminal: Terminal
 
 def test_half_a_terminal_is_none(terminal: Terminal, folder: Path) -> None:
     (folder / "half.sh").write_text(f"{sys.executable} -m reconvene.doors.cli run two-step.yaml </dev/null\n")
-    child = pexpect.spawn("sh", ["half.sh"], cwd=str(folder), encoding="utf-8", timeout=120)
+    child = pexpect.spawn("sh", ["half.sh"], cwd=str(folder), encoding="utf-8", timeout=300)
     child.expect("reconvene decide two-step-1")
     assert ending(child) == 3

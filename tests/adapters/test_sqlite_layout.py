@@ -65,7 +65,7 @@ SAID = [f"person {n}" for n in range(30)]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A store of version 1 with a run in it."""
+    """A store with a run in it."""
     path = tmp_path / "home" / "log.db"
     log = SqliteLog(path)
     for n, by in enumerate(SAID):
@@ -226,7 +226,8 @@ def test_the_store_of_a_newer_release_is_refused_and_left_alone(path: Path, then
     # In a process of its own: what SQLite does at the last close must have been done.
     script = "import sys; from reconvene.adapters.sqlite import SqliteLog; SqliteLog(sys.argv[1])"
     ended = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True)
-    assert f"newer release of Reconvene (its layout is 99, this release knows {layout.NEWEST})" in ended.stderr
+    said = f"newer release of Reconvene (its layout is 99, this release knows {layout.NEWEST})"
+    assert said in ended.stderr
     assert files(path.parent) == before
     assert version(path) == 99
 

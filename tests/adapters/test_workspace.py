@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from exploring import examples
 from reconvene.adapters.workspace import FolderWorkspace, manifest, survey
 from reconvene.adapters.workspace.manifest import Entry
 from reconvene.adapters.workspace.survey import MAX_BYTES
@@ -570,4 +570,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestLife.settings = examples(60, stateful_step_count=20)

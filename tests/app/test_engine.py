@@ -12,7 +12,7 @@ from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import queries
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
-from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
+from reconvene.core.commands import Abort, AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.core.evolve import fold
 from reconvene.errors import Refused, StoreError, UserError
 from reconvene.testing.memory import MemoryLog
@@ -192,10 +192,26 @@ def test_the_pinned_workflow_is_what_runs_even_after_the_file_changed(tmp_path: 
 
 def test_a_prompt_that_cannot_be_filled_in_is_reported_and_never_sent_as_written(tmp_path: Path):
     machine = engine(tmp_path)
-    text = "name: n\nagents: {a: {prompt: 'About {{ context.topc.name }}.'}}\nphases: [{id: p, agents: [a]}]\n"
-    run = machine.start(parse_workflow(text), {})
+    text = (
+        "name: n\ninputs: {topic: json}\nagents: {a: {prompt: 'About {{ inputs.topic.name }}.'}}\n"
+        "phases: [{id: p, agents: [a]}]\n"
+    )
+    run = machine.start(parse_workflow(text), {"topic": {"nmae": "ferries"}})
     assert drive(machine, run) == "waiting"
     point = queries.summary(machine, run)["checkpoint"]
     assert point["attention"]
     assert "the prompt of a cannot be filled in" in point["prompt"]
     assert [event["verdict"] for event in queries.events(machine, run) if event["type"] == "AttemptEnded"] == ["failed"]
+
+
+def test_a_run_that_is_ended_while_nobody_drives_it_leaves_its_last_files(tmp_path: Path):
+    workflow = parse_workflow(
+        TWO + 'files: [{path: state.md, template: "{{ context.outcome or \'open\' }}\\n"}]\n', "two.yaml"
+    )
+    machine = engine(tmp_path)
+    run = machine.start(workflow, {"topic": "ferries"}, by="ann")
+    assert drive(machine, run) == "waiting"
+    file = Path(machine.load(run).workspace) / "state.md"
+    assert file.read_text(encoding="utf-8") == "open\n"
+    machine.submit(run, Abort(by="ann"))
+    assert file.read_text(encoding="utf-8") == "aborted\n"

@@ -110,7 +110,7 @@ def test_what_an_agent_was_sent_is_on_record_byte_for_byte_under_the_digest_in_i
 
 def test_every_remark_is_in_the_last_prompt(long: LongRun) -> None:
     last = long.agents.calls[-1].prompt
-    assert all(last.count(remark(n)) == 2 for n in range(SAID, SAID * (LATE + 4)))  # as a remark, and in context.md
+    assert all(remark(n) in last for n in range(SAID, SAID * (LATE + 4)))
 
 
 def test_a_load_folds_no_more_than_what_came_after_the_last_snapshot(

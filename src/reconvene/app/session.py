@@ -59,19 +59,21 @@ class Session:
         if first:
             state = fold(event for _, event in first)
             return cls(log, clock, run, state, book_for(log, state.workflow, run))
-        row = log.index_row(run)
-        if row is None:
+        kept = snapshot_of(log, run)
+        state = fold((event for _, event in log.read(run, kept.seq)), kept)
+        if not state.seq:
             raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
-        digest = str(msgspec.json.decode(row.doc).get("pinned", ""))
-        kept = log.snapshot(run, snapshot_key(digest))
-        state = (decode_state(kept[1]) if kept else None) or EMPTY
-        after = state.seq
-        state = fold((event for _, event in log.read(run, after)), state)
-        return cls(log, clock, run, state, book_for(log, state.workflow, run), after)
+        return cls(log, clock, run, state, book_for(log, state.workflow, run), kept.seq)
 
     @classmethod
     def new(cls, log: EventLog, clock: Clock, run: str, book: Book) -> Session:
         return cls(log, clock, run, EMPTY, book)
+
+    def again(self) -> Session:
+        """Another session of the same run, with what was appended since."""
+        other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot)
+        other.refresh()
+        return other
 
     def behind(self) -> bool:
         return self._log.head(self.run) != self.state.seq
@@ -122,6 +124,14 @@ class Session:
         if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq
+
+
+def snapshot_of(log: EventLog, run: str) -> RunState:
+    """The newest cached state that this code may trust, or the empty one."""
+    row = log.index_row(run)
+    digest = str(msgspec.json.decode(row.doc).get("pinned", "")) if row is not None else ""
+    kept = log.snapshot(run, snapshot_key(digest)) if digest else None
+    return (decode_state(kept[1]) if kept else None) or EMPTY
 
 
 def index_row(state: RunState) -> IndexRow:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-
 from reconvene.core import answers, attention, checkpoint, children, drafts, limits, naming, tracking
 from reconvene.core import commands as c
 from reconvene.core import events as e
 from reconvene.core.book import to_json
+from reconvene.core.closest import closest
 from reconvene.core.ids import digest_of
 from reconvene.core.moves import make_move
 from reconvene.core.sayings import add_remarks, add_to_draft, keep_draft, require_alive
@@ -79,7 +78,7 @@ def _find_option(point: e.CheckpointOpened, label: str) -> e.OptionOffered:
     same = [option for option in point.options if option.label.casefold() == label.casefold()]
     if len(same) == 1:
         return same[0]
-    near = difflib.get_close_matches(label, [option.label for option in point.options], n=1)
+    near = closest(label, [option.label for option in point.options])
     hint = f"Did you mean {near[0]!r}? " if near else ""
     raise Refused(f"{label!r} is not an option here.", hint=hint + _options_hint(point))
 

@@ -4,7 +4,7 @@ Old logs are read for ever: `wire/events.py` says what a change of a field, or a
 are artefacts: events name them by digest.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
 from typing import Literal
 

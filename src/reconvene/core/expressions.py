@@ -11,9 +11,8 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from reconvene.core.closest import closest
 from reconvene.core.javascript.engine import ExpressionError, ExpressionLimit, compiles, run
-from reconvene.core.javascript.lexer import ScanError
-from reconvene.core.javascript.scan import scan
 
 __all__ = ["Expression", "ExpressionError", "ExpressionLimit", "check", "compile", "evaluate", "truth"]
 
@@ -33,6 +32,10 @@ class Expression(NamedTuple):
 @lru_cache(maxsize=4096)
 def compile(source: str) -> Expression:
     """Never raises: a source that cannot be evaluated carries its `problem`."""
+    # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
+    from reconvene.core.javascript.lexer import ScanError
+    from reconvene.core.javascript.scan import scan
+
     try:
         found = scan(source)
     except ScanError as error:
@@ -54,9 +57,7 @@ def check(source: str, allowed_roots: Collection[str]) -> str | None:
 
 
 def _unknown(root: str, allowed: list[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(root, allowed, n=1)
+    near = closest(root, allowed)
     advice = f"did you mean '{near[0]}'?" if near else f"known names are {', '.join(allowed)}"
     return f"'{root}' is not known here; {advice}"
 

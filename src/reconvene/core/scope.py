@@ -94,7 +94,7 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
     world, record = state.world, state.record
     match key:
         case "feature":
-            return book.object(state.inputs).get("feature", _ABSENT)
+            return book.object(state.inputs).get("feature")
         case "checkpoints":
             return on_record.checkpoints(state)
         case "skip_phases":

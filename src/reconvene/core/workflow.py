@@ -4,7 +4,7 @@ Nothing here checks anything: whoever holds a `Workflow` may rely on it. Express
 Pins are read for ever: `wire/pins.py` says what a change of a field, or of a default, needs.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
 from collections.abc import Iterator
 from typing import Literal
@@ -236,7 +236,7 @@ class Phase(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     each: Each | None = None
     rounds: Rounds = field(default_factory=Rounds)
     steps: tuple[Step, ...] = ()
-    phases: tuple[Phase, ...] = ()
+    phases: "tuple[Phase, ...]" = ()
     check: Check | None = None
     checkpoint: Checkpoint | None = None
     title: str = ""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reconvene.core.workflow import Workflow
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def load_workflow(path: str | Path) -> Workflow:
     """The workflow in this file, or in `workflow.yaml` of this folder. WorkflowError with all its problems if bad."""
+    from pathlib import Path
+
     from reconvene.wire import loading
 
     return loading.load(Path(path))

@@ -111,9 +111,9 @@ class CrashingHistory(GitHistory):
         super().__init__(path)
         self._fuse = fuse
 
-    def _move(self, repository: object, branch: str, to: object) -> None:
+    def _move(self, branch: str, to: str, was: str) -> None:
         self._fuse("before branch")
-        super()._move(repository, branch, to)  # type: ignore[arg-type]
+        super()._move(branch, to, was)
         self._fuse("after branch")
 
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import pytest
 from gap_texts import LIST, begun, codes, issue, ordered, played, proposals, response, review, solution
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from exploring import examples
 from reconvene.core.gaps.tracker import STATES, Config, Sources, settle, track, wrong_with
 
 OPEN = {"open", "proposed", "needs revision"}
@@ -154,7 +155,7 @@ def sums(row: dict[str, object], before: dict[str, object], after: dict[str, obj
     assert raised - merged == set(row["new_ids"]) | set(row["set_aside_ids"]), "parts of a split count as new, too"
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(st.lists(st.tuples(ROUND, ORDERS), min_size=3, max_size=5))
 def test_no_sequence_of_verdicts_splits_merges_and_orders_loses_a_gap(rounds: list[tuple[Round, dict[str, object]]]):
     value = begun()
@@ -217,7 +218,7 @@ JSONISH = st.recursive(
 ).map(json.dumps)
 
 
-@settings(max_examples=200)
+@examples(100)
 @given(ANY_TEXT | JSONISH, ANY_TEXT | JSONISH, st.sampled_from([None, "given", "found"]))
 def test_no_text_makes_it_raise_and_nothing_is_lost_by_it(one: str, other: str, listed: str | None):
     start = begun()

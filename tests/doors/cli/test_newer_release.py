@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.adapters.sqlite import SqliteLog
-from reconvene.adapters.sqlite.layout import NEWEST
+from commands import Done, call
+from reconvene.adapters.sqlite import SqliteLog, layout
 from reconvene.core.ids import digest_of
-from reconvene.doors.cli.main import main
+from reconvene.wire import pins
 
 STORE = "reconvene.db"
 RUN = "two-step-1"
@@ -41,6 +41,10 @@ NEED_THE_LOG = [
 LISTINGS = [("runs",), ("inbox",), ("queue",), ("runs", "--json"), ("inbox", "--json")]
 
 
+def told(home: Path, *words: str) -> Done:
+    return call("--home", str(home), *words, cwd=home.parent)
+
+
 @pytest.fixture(scope="module")
 def parked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with a run at its first checkpoint."""
@@ -50,13 +54,12 @@ def parked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "phases:\n- {id: draft, agents: [writer], checkpoint: {approval_required: true}}\n"
         "- {id: more, agents: [writer]}\n"
     )
-    assert main(["--home", str(folder / "home"), "run", str(folder / "flow.yaml")]) == 3
+    assert told(folder / "home", "run", str(folder / "flow.yaml")).code == 3
     return folder
 
 
 @pytest.fixture
-def home(parked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def home(parked: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(parked / "home", tmp_path / "home"))
 
 
@@ -118,8 +121,8 @@ def an_agent_with(key: str) -> Callable[[dict[str, object]], dict[str, object]]:
 DOCTORED: dict[str, tuple[Callable[[Path], None], str]] = {
     "a pin with a field that nobody knows": (
         lambda home: replace_pin(home, an_agent_with("gatez")),
-        f"The workflow stored with run {RUN} (format 1) holds something that this release of Reconvene does not know:"
-        " Object contains unknown field `gatez`",
+        f"The workflow stored with run {RUN} (format {pins.VERSION}) holds something that this release of Reconvene"
+        " does not know: Object contains unknown field `gatez`",
     ),
     "a pin of the future": (
         lambda home: replace_pin(home, lambda pin: {**pin, "v": 99}),
@@ -142,39 +145,36 @@ DOCTORED: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("what", DOCTORED)
-def test_it_is_refused_with_a_sentence_and_nothing_is_changed(
-    what: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_is_refused_with_a_sentence_and_nothing_is_changed(what: str, home: Path) -> None:
     doctor, sentence = DOCTORED[what]
     doctor(home)
     before = contents(home)
     for words in NEED_THE_WORKFLOW if "pin" in what else NEED_THE_WORKFLOW + NEED_THE_LOG:
-        assert main(["--home", str(home), *words]) == 1, words
-        said = capsys.readouterr().err
-        assert said.startswith(f"error: {sentence}"), words
-        assert "pip install --upgrade reconvene" in said
-        assert "Nothing was changed" in said
+        done = told(home, *words)
+        assert done.code == 1, words
+        assert done.err.startswith(f"error: {sentence}"), words
+        assert "pip install --upgrade reconvene" in done.err
+        assert "Nothing was changed" in done.err
         assert contents(home) == before, words
     for words in NEED_THE_LOG:
-        main(["--home", str(home), *words])
-        assert "this is a bug" not in capsys.readouterr().err, words
+        told(home, *words)
     for words in LISTINGS:
-        assert main(["--home", str(home), *words]) == 0, words
-        if words[0] != "queue":
-            assert RUN in capsys.readouterr().out
+        done = told(home, *words)
+        assert done.code == 0, words
+        assert RUN in done.out or words == ("queue",)
     assert contents(home) == before
 
 
-def test_a_store_of_the_future_is_refused_by_every_command(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_of_the_future_is_refused_by_every_command(home: Path) -> None:
     connection = sqlite3.connect(home / STORE)
     connection.execute("PRAGMA user_version=99")
     connection.close()
     before = contents(home)
     for words in NEED_THE_WORKFLOW + NEED_THE_LOG + LISTINGS:
-        assert main(["--home", str(home), *words]) == 1, words
-        said = capsys.readouterr().err
-        assert f"written by a newer release of Reconvene (its layout is 99, this release knows {NEWEST})" in said
-        assert "pip install --upgrade reconvene" in said
+        done = told(home, *words)
+        assert done.code == 1, words
+        assert f"newer release of Reconvene (its layout is 99, this release knows {layout.NEWEST})" in done.err
+        assert "pip install --upgrade reconvene" in done.err
         assert contents(home) == before, words
 
 
@@ -183,20 +183,15 @@ def test_a_store_of_the_future_is_refused_by_every_command(home: Path, capsys: p
     [lambda doc: {}, lambda doc: {**doc, "mood": {"calm": True}, "checkpoint": {"prompt": "Go on?", "mood": "calm"}}],
     ids=["an old row", "a newer row"],
 )
-def test_a_listing_reads_the_rows_of_other_releases(
-    change: Callable[[dict[str, object]], object], home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_listing_reads_the_rows_of_other_releases(change: Callable[[dict[str, object]], object], home: Path) -> None:
     with sqlite3.connect(home / STORE) as connection:
         (doc,) = connection.execute("SELECT doc FROM runs").fetchone()
         connection.execute("UPDATE runs SET doc = ?", (json.dumps(change(json.loads(doc))),))
-    for words in LISTINGS:
-        for status in ("waiting", "queued", "running"):
-            connection.execute("UPDATE runs SET status = ?", (status,))
-            connection.commit()
-            assert main(["--home", str(home), *words]) == 0, (words, status)
-            capsys.readouterr()
-    connection.execute("UPDATE runs SET status = 'waiting'")
-    connection.commit()
+    for status in ("running", "queued", "waiting"):
+        connection.execute("UPDATE runs SET status = ?", (status,))
+        connection.commit()
+        for words in LISTINGS:
+            assert told(home, *words).code == 0, (words, status)
     connection.close()
-    assert main(["--home", str(home), "show", RUN]) == 0
-    assert "draft.md" in capsys.readouterr().out
+    done = told(home, "show", RUN)
+    assert (done.code, "draft.md" in done.out) == (0, True)

@@ -44,6 +44,16 @@ class FolderWorkspace:
         self._eyes = Eyes(root)
         self._reported: dict[str, str] = {}  # changes handed to the caller: path → digest
 
+    def occupied(self) -> bool:
+        """Whether something lies there already. What cannot be looked into counts as something."""
+        try:
+            with os.scandir(self.root) as entries:
+                return next(entries, None) is not None
+        except FileNotFoundError:
+            return os.path.lexists(self.root)  # a link to nowhere
+        except OSError:
+            return True
+
     def changes(self, known: Mapping[str, str]) -> list[Change]:
         """What a person changed. Costs one look where there is no folder yet."""
         if not os.path.isdir(self.root):

@@ -64,6 +64,11 @@ def scan(source: str) -> Findings:
     return _Reader(Lexer(source)).findings()
 
 
+def free_names(lexer: Lexer) -> frozenset[int]:
+    """Where, among the tokens, a name from outside is used."""
+    return frozenset(_Reader(lexer).free)
+
+
 class _Reader:
     def __init__(self, lexer: Lexer) -> None:
         self._tokens = lexer.tokens
@@ -72,16 +77,16 @@ class _Reader:
         if sum(token.text in _BINDERS for token in self._tokens) > MOST_BINDERS:
             raise ScanError(f"the expression holds more than {MOST_BINDERS} functions and declarations")
         self._regions = [region for index in range(len(self._tokens)) for region in self._regions_at(index)]
-        self._free = {index for index, token in enumerate(self._tokens) if self._is_free(index, token)}
+        self.free = {index for index, token in enumerate(self._tokens) if self._is_free(index, token)}
 
     def findings(self) -> Findings:
         self._refuse_statements()
         self._refuse_writes()
-        roots = frozenset(self._tokens[index].text for index in self._free) - GLOBALS
+        roots = frozenset(self._tokens[index].text for index in self.free) - GLOBALS
         return Findings(roots, self._keys("context"), self._keys("feedback"))
 
     def _keys(self, root: str) -> frozenset[str] | None:
-        uses = [self._key(index) for index in self._free if self._tokens[index].text == root]
+        uses = [self._key(index) for index in self.free if self._tokens[index].text == root]
         return None if None in uses else frozenset(key for key in uses if key is not None)
 
     def _at(self, index: int) -> Token:
@@ -119,7 +124,7 @@ class _Reader:
                 self._refuse_write(index + 1, index + 2)
 
     def _refuse_write(self, base: int, end: int, advice: str = "") -> None:
-        if base in self._free:
+        if base in self.free:
             target = "".join(token.text for token in self._tokens[base:end])
             raise ScanError(f"'{target}' would be changed, but an expression only reads{advice}")
 

@@ -110,6 +110,7 @@ class _Following(Silent):
         self._story = story
 
     def __call__(self, progress: Progress) -> None:
+        super().__call__(progress)
         if progress.what == "started":
             self._story.catch_up()
 
