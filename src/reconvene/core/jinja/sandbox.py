@@ -131,6 +131,8 @@ class _Environment(ImmutableSandboxedEnvironment):
         return "".join(texts)
 
     def getattr(self, obj: object, attribute: str) -> object:
+        if type(obj) is dict and attribute in obj and attribute[0] != "_":
+            return obj[attribute]  # nearly always: a document lists hundreds of rows
         if attribute.startswith("_"):
             return self.unsafe_undefined(obj, attribute)
         if _is_null(obj):
@@ -197,10 +199,10 @@ def _allow(sign: str, left: object, right: object) -> None:
 
 @pass_context
 def _finalize(context: Context, value: object) -> str:
-    environment = cast(_Environment, context.environment)
+    environment: _Environment = context.environment  # type: ignore[assignment]
     if not isinstance(value, str):
         budget.pay_for(environment, value)
-    text = shown(value)
+    text = value if type(value) is str else shown(value)
     environment.spend(0, len(text))
     return text
 
