@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -21,6 +22,7 @@ import pytest
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.events import Paused, RemarkAdded
+from reconvene.core.ids import digest_of
 from reconvene.errors import StoreError
 from reconvene.ports import IndexRow
 
@@ -417,6 +419,61 @@ def test_content_that_shrinks_is_kept_compressed_and_other_content_as_it_is(log:
     assert (sizes["noise"], sizes["short"]) == (5_000, 80)
     assert log.artefact("text") == b"again and " * 500
     assert log.artefact("noise") == noise
+
+
+def versions(count: int) -> list[bytes]:
+    """Of a text that gets a line more each time."""
+    lines = [f"- [{n}] the harbour of region {n * 7919} stays closed\n".encode() for n in range(3_000 + count)]
+    return [b"".join(lines[: 3_000 + n]) for n in range(count)]
+
+
+def stored(log: SqliteLog) -> int:
+    return int(log._connection.execute("SELECT sum(length(data)) FROM artefacts").fetchone()[0])
+
+
+def test_versions_of_a_long_content_share_what_they_have_in_common(path: Path) -> None:
+    contents = versions(20)
+    log = SqliteLog(path)
+    log.append("run-1", 0, [paused(0)], {digest_of(contents[0]): contents[0]}, row())
+    first = stored(log)
+    for head, data in enumerate(contents[1:], 1):
+        log.close()
+        log = SqliteLog(path)  # as another process would go on: nothing is known that is not on disk
+        log.append("run-1", head, [paused(head)], {digest_of(data): data}, row())
+    assert stored(log) < first * 3
+    assert all(log.artefact(digest_of(data)) == data for data in contents)
+    log.close()
+
+
+def test_a_long_content_that_was_stored_whole_is_read_and_stays_so(log: SqliteLog) -> None:
+    data = versions(1)[0]
+    log._connection.execute("INSERT INTO artefacts VALUES (?, 1, ?)", (digest_of(data), zlib.compress(data)))
+    assert log.artefact(digest_of(data)) == data
+    log.append("run-1", 0, [paused(0)], {digest_of(data): data}, row())
+    assert log._connection.execute("SELECT packed FROM artefacts WHERE digest = ?", (digest_of(data),)).fetchone() == (
+        1,
+    )
+    assert log.artefact(digest_of(data)) == data
+
+
+def test_a_content_that_looks_like_a_list_of_pieces_is_a_content(log: SqliteLog) -> None:
+    data = versions(1)[0]
+    log.append("run-1", 0, [paused(0)], {digest_of(data): data}, row())
+    lists = [found[0] for found in log._connection.execute("SELECT data FROM artefacts WHERE packed = 2")]
+    assert len(lists) > 1
+    log.append("run-1", 1, [paused(1)], {digest_of(names): names for names in lists}, row())
+    assert [log.artefact(digest_of(names)) for names in lists] == lists
+    assert log.artefact(digest_of(data)) == data
+
+
+@pytest.mark.parametrize("harm", ["DELETE FROM artefacts", "UPDATE artefacts SET data = x'00', packed = 0"])
+def test_a_content_that_lacks_a_piece_is_refused_and_never_given_in_part(log: SqliteLog, harm: str) -> None:
+    data = versions(1)[0]
+    log.append("run-1", 0, [paused(0)], {digest_of(data): data}, row())
+    log._connection.execute(f"{harm} WHERE rowid = 3")
+    with pytest.raises(StoreError) as caught:
+        log.artefact(digest_of(data))
+    assert "restore it from a backup" in caught.value.hint
 
 
 def test_a_parked_run_takes_well_under_eight_kilobytes(path: Path) -> None:
