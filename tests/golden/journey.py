@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import shutil
 import signal
 import subprocess
 import tempfile
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import yaml
@@ -309,14 +306,3 @@ def with_recording(workflow: Workflow) -> Workflow:
 def _yaml(name: str, *path: str) -> object:
     file = folder_of(name).joinpath(*path)
     return yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else None
-
-
-@contextmanager
-def steady_ids(seed: str) -> Iterator[None]:
-    """Ids that are made at random elsewhere are the same in here every time."""
-    numbers, usual = random.Random(seed), uuid.uuid4
-    uuid.uuid4 = lambda: uuid.UUID(int=numbers.getrandbits(128), version=4)
-    try:
-        yield
-    finally:
-        uuid.uuid4 = usual

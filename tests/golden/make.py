@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .archive import Home, pack
 from .homes import FOLDER, add, contents
-from .journey import Journey, steady_ids
+from .journey import Journey
 from .journeys import JOURNEYS
 from .place import PLACE
 
@@ -34,7 +34,7 @@ def a_place_of_its_own() -> Iterator[None]:
 
 def played(workflow: str, release: str) -> Mapping[str, Home]:
     """Stop → home, all of them."""
-    with a_place_of_its_own(), steady_ids(workflow):
+    with a_place_of_its_own():
         go = Journey(workflow, release)
         JOURNEYS[workflow](go)
         go.close()

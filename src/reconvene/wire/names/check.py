@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 
 from reconvene.core.given import ALWAYS
 from reconvene.core.workflow import Workflow
@@ -19,6 +20,7 @@ _DECLARED = {
     "groups.": "name it under groups",
     "items.": "no phase has an each",
 }
+_LAST_WORD = re.compile(r"\w+(?=\W*$)")
 _CALLED = {"text": "a text", "number": "a number", "flag": "true or false", "list": "a list"}
 
 
@@ -32,8 +34,8 @@ def check_names(workflow: Workflow, uses: Iterable[Use], problems: Problems) -> 
             found = in_expressions.misses(use.text, scope)
         seen: Counter[str] = Counter()
         for miss in found:
-            seen[miss.name] += 1
-            _report(use, miss, seen[miss.name], workflow, problems)
+            seen[miss.path] += 1
+            _report(use, miss, seen[miss.path], workflow, problems)
 
 
 def _report(use: Use, miss: Miss, count: int, workflow: Workflow, problems: Problems) -> None:
@@ -79,11 +81,13 @@ def _place(use: Use, miss: Miss, count: int, source: str) -> tuple[int, int]:
     """Line and column of the misspelt name: the text of a scalar may be folded or quoted over several lines, so the
     name is looked for from where the scalar begins."""
     start = _offset(source, use.line, use.column)
-    word = re.compile(rf"(?<![\w$]){re.escape(miss.name)}(?![\w$])")
-    for number, found in enumerate(word.finditer(source, start), 1):
-        if number == count:
-            line = source.count("\n", 0, found.start()) + 1
-            return line, found.start() - source.rfind("\n", 0, found.start())
+    before = _LAST_WORD.search(miss.path.removesuffix(miss.name))
+    parents = [rf"{before[0]}\W{{1,20}}"] if before else []
+    for parent in (*parents, ""):
+        words = re.compile(rf"(?<![\w$]){parent}({re.escape(miss.name)})(?![\w$])")
+        found = next(islice(words.finditer(source, start), count - 1, None), None)
+        if found is not None:
+            return source.count("\n", 0, found.start(1)) + 1, found.start(1) - source.rfind("\n", 0, found.start(1))
     return use.line, use.column
 
 
