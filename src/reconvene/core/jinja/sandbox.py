@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from itertools import islice
 from types import CodeType, TracebackType
 from typing import cast
 
@@ -203,7 +204,9 @@ def _finalize(context: Context, value: object) -> str:
     if not isinstance(value, str):
         budget.pay_for(environment, value)
     text = value if type(value) is str else shown(value)
-    environment.spend(0, len(text))
+    environment.text += len(text)
+    if environment.text > budget.TEXT:
+        environment.spend(0, 0)  # which says so
     return text
 
 
@@ -232,6 +235,7 @@ def _template(environment: _Environment, source: str, name: str) -> Template:
 
 
 MAIN = "<template>"
+_AT_ONCE = 256  # parts of a text, between two looks at its length
 # Python, which a template becomes, has limits of its own: brackets in brackets, loops in loops, digits of a number.
 _TOO_DEEP = (RecursionError, SyntaxError, MemoryError, OverflowError, ValueError)
 
@@ -243,11 +247,12 @@ def render(source: str, scope: Mapping[str, object], loader: Mapping[str, str]) 
     parts: list[str] = []
     size = 0
     try:
-        for part in _template(environment, source, MAIN).generate(scope):
-            size += len(part)
+        made = _template(environment, source, MAIN).generate(scope)
+        while some := list(islice(made, _AT_ONCE)):
+            size += sum(map(len, some))
             if size > CAP:
                 raise TemplateLimit(f"the text grows beyond {CAP // 1_000_000} MB")
-            parts.append(part)
+            parts += some
     except Exception as error:
         raise _failure(error, scope, {MAIN, *loader}) from None
     return "".join(parts)
