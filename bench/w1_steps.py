@@ -19,6 +19,7 @@ from bench.stepper import Turn
 TITLE = "200 sequential trivial steps"
 STEPS = 200
 TARGETS = {FLOOR: 1.5, LANGGRAPH: 0.45, BURR: 0.85}
+IN_WAL = "Burr in WAL mode"  # beside it too, for who would set it up so
 
 Work = Callable[[Path, int, Turn], None]
 
@@ -32,8 +33,14 @@ def measure(options: Options) -> list[Row]:
             BURR: burr.stepped,
         }
         contenders = {name: _contender(work, folder / name) for name, work in options.chosen(works).items()}
+        if BURR in contenders:
+            contenders[IN_WAL] = _contender(burr.stepped_in_wal, folder / IN_WAL)
         found = medians(contenders, options.samples(15, 4), 1000)
-    return [_row(found, beside) for beside in TARGETS if beside in options.sides]
+    rows = [_row(found, beside) for beside in TARGETS if beside in options.sides]
+    if IN_WAL in found:
+        peers = {BURR: found[IN_WAL]}
+        rows.append(Row("W1", f"the same, beside {IN_WAL}", "ms", found.get(OURS), found.get(FLOOR), peers))
+    return rows
 
 
 def _row(found: dict[str, float], beside: str) -> Row:
