@@ -8,7 +8,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from bench.harness import FLOOR, OURS, PEER, ROOT, Options, Row, as_json, progress, table
+from bench.harness import PEERS, ROOT, SIDES, Options, Row, as_json, progress, table
 
 WORKLOADS = {
     "W1": "bench.w1_steps",
@@ -18,6 +18,7 @@ WORKLOADS = {
     "W5": "bench.w5_growth",
     "W6": "bench.w6_start",
     "W7": "bench.w7_prompts",
+    "W8": "bench.w8_growth",
 }
 
 
@@ -28,7 +29,7 @@ def arguments() -> argparse.Namespace:
         "--quick", action="store_true", help="fewer samples and smaller workloads: a look, not a result"
     )
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
-    parser.add_argument("--sides", default=",".join((OURS, FLOOR, PEER)), help="who takes part (default: %(default)s)")
+    parser.add_argument("--sides", default=",".join(SIDES), help="who takes part (default: %(default)s)")
     parser.add_argument("--strict", action="store_true", help="exit with 1 where a target is missed")
     parser.add_argument("--dir", default=str(ROOT / "build" / "bench"), help="where databases go; must be a real disk")
     return parser.parse_args()
@@ -53,10 +54,10 @@ def main() -> int:
 
 
 def _sides(asked: list[str]) -> tuple[str, ...]:
-    if PEER in asked and importlib.util.find_spec("langgraph") is None:
-        progress("LangGraph is not installed (make bench installs it): its columns stay empty")
-        asked = [side for side in asked if side != PEER]
-    return tuple(asked)
+    missing = [peer for peer in PEERS if peer in asked and importlib.util.find_spec(peer) is None]
+    for peer in missing:
+        progress(f"{PEERS[peer]} is not installed (make bench installs it): its columns stay empty")
+    return tuple(side for side in asked if side not in missing)
 
 
 if __name__ == "__main__":

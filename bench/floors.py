@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bench.stepper import Turn
 
 ROW = b"x" * 1024
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path | str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
@@ -55,7 +56,7 @@ def fanout(path: Path, agents: int, rounds: int, seconds: float) -> float:
     return taken
 
 
-def resume(path: Path) -> float:
+def resume(path: Path | str) -> float:
     """Open the database, read a short log, record a decision, then an output with the next checkpoint."""
     begun = time.perf_counter()
     connection = connect(path)

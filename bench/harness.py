@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 Side = TypeVar("Side")
 Contender = Callable[[], float]
 
-OURS, FLOOR, PEER = "ours", "floor", "langgraph"
+OURS, FLOOR, LANGGRAPH, BURR = "ours", "floor", "langgraph", "burr"
+PEERS = {LANGGRAPH: "LangGraph", BURR: "Burr"}  # side → heading; also the name of the package that it needs
+SIDES = (OURS, FLOOR, *PEERS)
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Options:
 
     folder: Path
     quick: bool = False
-    sides: tuple[str, ...] = (OURS, FLOOR, PEER)
+    sides: tuple[str, ...] = SIDES
 
     def samples(self, full: int, quick: int) -> int:
         return quick if self.quick else full
@@ -50,14 +52,17 @@ class Options:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. `score` is what `target` bounds from above; both in `of` ("× floor", "ms", "KB", …)."""
+    """One line of the table. `score` is what `target` bounds from above; both in `of` ("× floor", "ms", "KB", …).
+
+    `peers`: what was taken, by side; only the sides in PEERS are looked at.
+    """
 
     workload: str
     what: str
     unit: str
     ours: float | None
     floor: float | None = None
-    peer: float | None = None
+    peers: Mapping[str, float | None] = field(default_factory=dict)
     score: float | None = None
     target: float | None = None
     of: str = ""
@@ -79,8 +84,10 @@ def in_turn(names: Iterable[str], turn: int) -> list[str]:
     return rotated[::-1] if lap % 2 else rotated
 
 
-def interleave(contenders: Mapping[str, Contender], samples: int) -> dict[str, list[float]]:
-    """`samples` turns for each."""
+def interleave(contenders: Mapping[str, Contender], samples: int, warm: int = 0) -> dict[str, list[float]]:
+    """`samples` turns for each, after `warm` turns that do not count."""
+    for name in [*contenders] * warm:
+        contenders[name]()
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(samples):
         for name in in_turn(contenders, turn):
@@ -88,8 +95,11 @@ def interleave(contenders: Mapping[str, Contender], samples: int) -> dict[str, l
     return taken
 
 
-def medians(contenders: Mapping[str, Contender], samples: int, scale: float = 1.0) -> dict[str, float]:
-    return {name: statistics.median(values) * scale for name, values in interleave(contenders, samples).items()}
+def medians(
+    contenders: Mapping[str, Contender], samples: int, scale: float = 1.0, warm: int = 0
+) -> dict[str, float]:
+    taken = interleave(contenders, samples, warm)
+    return {name: statistics.median(values) * scale for name, values in taken.items()}
 
 
 def ratio(value: float | None, base: float | None) -> float | None:
@@ -113,23 +123,24 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.what,
         _number(row.ours),
         _number(row.floor),
-        _number(row.peer),
+        *(_number(row.peers.get(peer)) for peer in PEERS),
         row.unit,
         _number(ratio(row.ours, row.floor)),
-        _number(ratio(row.peer, row.floor)),
+        *(_number(ratio(row.ours, row.peers.get(peer))) for peer in PEERS),
         _number(row.score) if row.target is not None else "",
         f"≤ {row.target:g} {row.of}".rstrip() if row.target is not None else "",
         row.mark,
     )
 
 
-HEADINGS = ("", "", "ours", "floor", "LangGraph", "", "ours÷floor", "LangGraph÷floor", "score", "target", "")
+_OVER = ("ours÷floor", *(f"÷{heading}" for heading in PEERS.values()))
+HEADINGS = ("", "", "ours", "floor", *PEERS.values(), "", *_OVER, "score", "target", "")
 
 
 def table(rows: Sequence[Row]) -> str:
     lines = [HEADINGS, *map(_cells, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
-    to_the_left = {0, 1, 5, 9, 10}
+    to_the_left = {0, 1, HEADINGS.index("", 2), len(HEADINGS) - 2, len(HEADINGS) - 1}
     shown = [
         "  ".join(
             cell.ljust(width) if column in to_the_left else cell.rjust(width)

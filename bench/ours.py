@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import agents
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bench.stepper import Turn
     from reconvene.app.engine import Engine
     from reconvene.core.workflow import Workflow
@@ -48,7 +49,7 @@ def rounds_of(function: str, agents: int, rounds: int) -> Workflow:
 
 
 @contextmanager
-def opened(home: Path) -> Iterator[Engine]:
+def opened(home: Path | str) -> Iterator[Engine]:
     from reconvene.wiring import open_engine
 
     engine = open_engine(str(home))
@@ -94,6 +95,6 @@ async def answer(engine: Engine, run: str) -> None:
     """Decide, and drive to the next checkpoint."""
     from reconvene.core.commands import AnswerCheckpoint
 
-    engine.submit(run, AnswerCheckpoint(checkpoint="", option="Continue", by="bench", door="bench"))
+    engine.submit(run, AnswerCheckpoint(checkpoint="", option="Continue", by="bench", door="bench"), driving=True)
     state = await engine.drive(run)
     assert state.status == "waiting", f"the run is {state.status}, not waiting"

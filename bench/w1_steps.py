@@ -10,35 +10,45 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import floors, ours, peers
-from bench.harness import FLOOR, OURS, PEER, Contender, Options, Row, medians, ratio
+from bench import floors, ours
+from bench import peer_burr as burr
+from bench import peer_langgraph as langgraph
+from bench.harness import BURR, FLOOR, LANGGRAPH, OURS, PEERS, Contender, Options, Row, medians, ratio
 from bench.stepper import Turn
 
 TITLE = "200 sequential trivial steps"
 STEPS = 200
-TARGET = 1.5
+TARGETS = {FLOOR: 1.5, LANGGRAPH: 0.45, BURR: 0.85}
 
 Work = Callable[[Path, int, Turn], None]
 
 
 def measure(options: Options) -> list[Row]:
     with options.scratch() as folder:
-        works: dict[str, Work] = {OURS: ours.stepped, FLOOR: floors.stepped, PEER: peers.stepped}
+        works: dict[str, Work] = {
+            OURS: ours.stepped,
+            FLOOR: floors.stepped,
+            LANGGRAPH: langgraph.stepped,
+            BURR: burr.stepped,
+        }
         contenders = {name: _contender(work, folder / name) for name, work in options.chosen(works).items()}
         found = medians(contenders, options.samples(15, 4), 1000)
-    return [
-        Row(
-            workload="W1",
-            what="durable step",
-            unit="ms",
-            ours=found.get(OURS),
-            floor=found.get(FLOOR),
-            peer=found.get(PEER),
-            score=ratio(found.get(OURS), found.get(FLOOR)),
-            target=TARGET,
-            of="× floor",
-        )
-    ]
+    return [_row(found, beside) for beside in TARGETS if beside in options.sides]
+
+
+def _row(found: dict[str, float], beside: str) -> Row:
+    """The same figures for each of them; the score is ours over theirs."""
+    return Row(
+        workload="W1",
+        what="durable step" if beside == FLOOR else f"the same, beside {PEERS[beside]}",
+        unit="ms",
+        ours=found.get(OURS),
+        floor=found.get(FLOOR),
+        peers=found,
+        score=ratio(found.get(OURS), found.get(beside)),
+        target=TARGETS[beside],
+        of=f"× {PEERS.get(beside, beside)}",
+    )
 
 
 def _contender(work: Work, folder: Path) -> Contender:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 
-from bench import floors, ours, peers
+from bench import floors, ours
+from bench import peer_langgraph as langgraph
 from bench.agents import SLEEP
-from bench.harness import FLOOR, OURS, PEER, Contender, Options, Row, medians, ratio
+from bench.harness import FLOOR, LANGGRAPH, OURS, Contender, Options, Row, medians, ratio
 
 TITLE = "fan-out: 7 agents × 50 ms × 10 rounds, 200 agents × 50 ms"
 
@@ -24,7 +25,7 @@ def _one(options: Options, agents: int, rounds: int, target: float) -> Row:
         contenders: dict[str, Contender] = {
             OURS: lambda: ours.fanout(next(fresh), agents, rounds),
             FLOOR: lambda: floors.fanout(next(fresh), agents, rounds, SLEEP),
-            PEER: lambda: peers.fanout(next(fresh), agents, rounds, SLEEP),
+            LANGGRAPH: lambda: langgraph.fanout(next(fresh), agents, rounds, SLEEP),
         }
         found = medians(options.chosen(contenders), options.samples(7, 3), 1000 / rounds)
     return Row(
@@ -33,7 +34,7 @@ def _one(options: Options, agents: int, rounds: int, target: float) -> Row:
         unit="ms",
         ours=found.get(OURS),
         floor=found.get(FLOOR),
-        peer=found.get(PEER),
+        peers=found,
         score=ratio(found.get(OURS), SLEEP * 1000),
         target=target,
         of="× sleep",

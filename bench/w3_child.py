@@ -8,28 +8,27 @@ import importlib
 import json
 import sys
 import time
-from pathlib import Path
 
 
 def resume_ours(place: str, run: str) -> None:
     from bench import ours
 
-    with ours.opened(Path(place)) as engine:
+    with ours.opened(place) as engine:
         asyncio.run(ours.answer(engine, run))
 
 
 def resume_langgraph(place: str, run: str) -> None:
-    from bench import peers
+    from bench import peer_langgraph as langgraph
 
-    keeper = peers.saver(Path(place))
-    peers.answer(peers.review_graph(keeper), run)
+    keeper = langgraph.saver(place)
+    langgraph.answer(langgraph.review_graph(keeper), run)
     keeper.conn.close()
 
 
 def resume_floor(place: str, run: str) -> None:
     from bench import floors
 
-    floors.resume(Path(place))
+    floors.resume(place)
 
 
 def main() -> None:

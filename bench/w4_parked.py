@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from bench import floors, ours, peers
-from bench.harness import FLOOR, OURS, PEER, Options, Row, interleave, progress
+from bench import floors, ours
+from bench import peer_langgraph as langgraph
+from bench.harness import FLOOR, LANGGRAPH, OURS, Options, Row, interleave, progress
 
 TITLE = "10,000 parked runs"
 RUNS, TURN, RESUMED = 10_000, 100, 100
@@ -137,13 +138,13 @@ class LangGraph:
         self._open()
 
     def _open(self) -> None:
-        self._keeper = peers.saver(self._path)
-        self._graph = peers.review_graph(self._keeper)
+        self._keeper = langgraph.saver(self._path)
+        self._graph = langgraph.review_graph(self._keeper)
 
     def park(self, count: int) -> float:
         begun = time.perf_counter()
         for number in range(self._parked, self._parked + count):
-            peers.park(self._graph, str(number))
+            langgraph.park(self._graph, str(number))
         self._parked += count
         return (time.perf_counter() - begun) / count
 
@@ -155,7 +156,7 @@ class LangGraph:
 
     def inbox(self) -> float:
         begun = time.perf_counter()
-        waiting = peers.inbox(self._keeper)
+        waiting = langgraph.inbox(self._keeper)
         taken = time.perf_counter() - begun
         assert len(waiting) == self._parked
         return taken
@@ -163,7 +164,7 @@ class LangGraph:
     def resume(self, chosen: list[int]) -> float:
         begun = time.perf_counter()
         for number in chosen:
-            peers.answer(self._graph, str(number))
+            langgraph.answer(self._graph, str(number))
         return (time.perf_counter() - begun) / len(chosen)
 
     def close(self) -> None:
@@ -175,11 +176,11 @@ def measure(options: Options) -> list[Row]:
     if options.quick:
         progress(f"    --quick: {runs} runs instead of {RUNS}")
     with options.scratch() as folder:
-        kinds: dict[str, Callable[[Path], Side]] = {OURS: Ours, FLOOR: Floor, PEER: LangGraph}
+        kinds: dict[str, Callable[[Path], Side]] = {OURS: Ours, FLOOR: Floor, LANGGRAPH: LangGraph}
         sides = {name: kind(folder) for name, kind in options.chosen(kinds).items()}
         parked = interleave({name: _parking(side) for name, side in sides.items()}, runs // TURN)
         size = {name: [side.reopen() / runs] for name, side in sides.items()}
-        listed = {name: [side.inbox() for _ in range(3 if name == PEER else 9)] for name, side in sides.items()}
+        listed = {name: [side.inbox() for _ in range(3 if name == LANGGRAPH else 9)] for name, side in sides.items()}
         chosen = random.Random(7).sample(range(runs), RESUMED)
         turns = [chosen[begin : begin + 10] for begin in range(0, RESUMED, 10)]
         resumed: dict[str, list[float]] = {name: [] for name in sides}
@@ -208,7 +209,7 @@ def _row(what: str, unit: str, taken: dict[str, list[float]], scale: float, targ
         unit=unit,
         ours=found.get(OURS),
         floor=found.get(FLOOR),
-        peer=found.get(PEER),
+        peers=found,
         score=found.get(OURS),
         target=target,
         of=unit,

@@ -14,8 +14,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import floors, ours, peers
-from bench.harness import FLOOR, OURS, PEER, Contender, Options, Row, in_turn, progress, ratio
+from bench import floors, ours
+from bench import peer_langgraph as langgraph
+from bench.harness import FLOOR, LANGGRAPH, OURS, Contender, Options, Row, in_turn, progress, ratio
 from bench.stepper import Stepper, Turn
 
 TITLE = "growth: one run of 5,000 steps"
@@ -36,7 +37,7 @@ class Race:
         self._folder, self._steps = folder, steps
         databases: dict[str, Callable[[], Path]] = {
             OURS: lambda: _database(folder / OURS),
-            PEER: lambda: folder / "threads.db",
+            LANGGRAPH: lambda: folder / "threads.db",
         }
         self._databases = options.chosen(databases)
         self._with_ours = OURS in options.sides
@@ -49,7 +50,7 @@ class Race:
         raw = floors.connect(self._folder / "floor.db")
         works: dict[str, Callable[[Turn], None]] = {
             OURS: lambda turn: ours.stepped(self._folder / OURS, self._steps, turn),
-            PEER: lambda turn: peers.growth(self._folder / "threads.db", self._steps, turn),
+            LANGGRAPH: lambda turn: langgraph.growth(self._folder / "threads.db", self._steps, turn),
         }
         runs = {name: Stepper(works[name]) for name in self._databases}
         fresh: Stepper | None = None
@@ -136,7 +137,7 @@ def _step_row(race: Race, at: int, steps: int) -> Row:
         unit="ms",
         ours=race.cost(OURS, at),
         floor=race.cost(FLOOR, at),
-        peer=race.cost(PEER, at),
+        peers={LANGGRAPH: race.cost(LANGGRAPH, at)},
         score=ratio(race.cost(OURS, at), race.cost(FRESH, at)) if last else None,
         target=FLAT if last else None,
         of=f"× step {AT[0]}",
@@ -150,7 +151,7 @@ def _bytes_row(race: Race, steps: int) -> Row:
         unit="MB",
         ours=race.megabytes(OURS),
         floor=steps * len(floors.ROW) / 2**20,
-        peer=race.megabytes(PEER),
+        peers={LANGGRAPH: race.megabytes(LANGGRAPH)},
         score=race.bend(OURS),
         target=LINEAR,
         of="2nd half ÷ 1st",

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from bench import ours
-from bench.harness import FLOOR, OURS, PEER, Contender, Options, Row, medians, ratio
+from bench.children import BARE, environment, reconvene, timed
+from bench.harness import BURR, FLOOR, LANGGRAPH, OURS, Contender, Options, Row, medians, ratio
 
 TITLE = "start of the command line"
 TARGET = 2.0
 WAITING = 20
-BASE = "import asyncio, sqlite3, json"
-PEER_IMPORT = "import langgraph.graph, langgraph.checkpoint.sqlite"
+LANGGRAPH_IMPORTS = "import langgraph.graph, langgraph.checkpoint.sqlite"
+BURR_IMPORTS = "import burr.core, burr.core.persistence"
 
 
 def measure(options: Options) -> list[Row]:
@@ -42,38 +39,22 @@ def _fill(home: Path) -> None:
 
 
 def _one(options: Options, folder: Path, what: str, arguments: list[str]) -> Row:
-    environment = {**os.environ, "RECONVENE_HOME": str(folder / "home")}
+    surroundings = environment(RECONVENE_HOME=str(folder / "home"))
     contenders: dict[str, Contender] = {
-        OURS: _timed([*_reconvene(), *arguments], environment),
-        FLOOR: _timed([sys.executable, "-c", BASE], environment),
-        PEER: _timed([sys.executable, "-c", PEER_IMPORT], environment),
+        OURS: lambda: timed([*reconvene(), *arguments], surroundings),
+        FLOOR: lambda: timed(BARE, surroundings),
+        LANGGRAPH: lambda: timed([sys.executable, "-c", LANGGRAPH_IMPORTS], surroundings),
+        BURR: lambda: timed([sys.executable, "-c", BURR_IMPORTS], surroundings),
     }
-    found = medians(options.chosen(contenders), options.samples(21, 7), 1000)
+    found = medians(options.chosen(contenders), options.samples(21, 7), 1000, warm=1)
     return Row(
         workload="W6",
         what=what,
         unit="ms",
         ours=found.get(OURS),
         floor=found.get(FLOOR),
-        peer=found.get(PEER),
+        peers=found,
         score=ratio(found.get(OURS), found.get(FLOOR)),
         target=TARGET,
         of="× python",
     )
-
-
-def _reconvene() -> list[str]:
-    """The installed command where there is one, as people call it."""
-    script = Path(sys.executable).parent / "reconvene"
-    return [str(script)] if script.exists() else [sys.executable, "-m", "reconvene.doors.cli.main"]
-
-
-def _timed(command: list[str], environment: dict[str, str]) -> Callable[[], float]:
-    def once() -> float:
-        begun = time.perf_counter()
-        done = subprocess.run(command, env=environment, capture_output=True, stdin=subprocess.DEVNULL)
-        taken = time.perf_counter() - begun
-        assert done.returncode == 0, done.stderr.decode()
-        return taken
-
-    return once

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.settings import gate_model
 
 if TYPE_CHECKING:
+    from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
     from reconvene.app.listening import Heard
-    from reconvene.ports import AgentRunner, History, Workspace
+    from reconvene.ports import AgentRunner, Answer, Assignment, History, Listener, ProjectWork, Workspace
 
 
 class SystemClock:
@@ -48,6 +50,35 @@ class Machine:
             "git": shutil.which("git", path=self._environ.get("PATH", "")) is not None,
             "coder": coder(self._environ),
         }
+
+
+class LazyProjects:
+    """ports.Projects, loaded when a run first works in a project: most never do."""
+
+    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
+        self._home = home
+        self._environ = environ
+
+    @cached_property
+    def _projects(self) -> GitProjects:
+        from reconvene.adapters.project import GitProjects
+
+        return GitProjects(self._home, self._environ)
+
+    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
+        return await self._projects.run(runner, assignment, listener)
+
+    def unfit(self, path: str) -> str:
+        return self._projects.unfit(path)
+
+    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
+        return self._projects.files(work, names)
+
+    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
+        return self._projects.publish(run, path, branch, commit, create=create)
+
+    def close(self, run: str) -> None:
+        self._projects.close(run)
 
 
 def _file_name(run: str) -> str:
@@ -137,9 +168,7 @@ def open_engine(
 
         return GitHistory(os.path.join(root, "history.git"))
 
-    from reconvene.adapters.project import GitProjects
-
     environ = dict(os.environ)
-    projects, machine = GitProjects(root, environ), Machine(environ)
+    projects, machine = LazyProjects(root, environ), Machine(environ)
     log, clock = open_log(root), SystemClock()
     return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)

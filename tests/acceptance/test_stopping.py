@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.stage import Stage
 
+from hasty import until
 from reconvene.app import queries
 from reconvene.core.commands import Abort, Claim, Command, Pause, RemarkIn, Rollback
 from reconvene.core.events import FilesEdited, LateOutputArchived, RunEnded, StepStarted
@@ -26,14 +25,6 @@ agents: {a: {retries: 1, gate: [{min_chars: 4}]}, b: {retries: 0}}
 phases:
   - {id: work, agents: [a, b]}
 """
-
-
-async def until(true: Callable[[], object], seconds: float = 20.0) -> None:
-    """While others work: look again and again, with a deadline."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it never happened"
-        await asyncio.sleep(0.005)
 
 
 def say_elsewhere(stage: Stage, command: Command) -> None:

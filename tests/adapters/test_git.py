@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -9,9 +10,13 @@ import signal
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pygit2
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.git.message import ENGINE, compose, person_of, seconds_of, seq_of
@@ -20,6 +25,7 @@ from reconvene.errors import Bug, StoreError, UserError
 from reconvene.ports import Commit, History
 
 ARTEFACTS: dict[str, bytes] = {}
+NUMBERS = itertools.count()
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
@@ -96,8 +102,8 @@ def test_every_commit_holds_exactly_the_files_it_was_given(history: GitHistory) 
     history.commit("run-1", made, blob)
     listed = history.commits("run-1")
     assert [one.seq for _, one in listed] == [one.seq for one in made]
-    for (commit_id, _), given in zip(listed, made, strict=True):
-        assert contents(history, commit_id) == {path: blob(digest) for path, digest in given.files.items()}
+    for (commit_id, _), one in zip(listed, made, strict=True):
+        assert contents(history, commit_id) == {path: blob(digest) for path, digest in one.files.items()}
     assert history.last_seq("run-1") == made[-1].seq
 
 
@@ -321,17 +327,141 @@ def test_nobodys_set_up_takes_part(tmp_path: Path) -> None:
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "h.git")],
-        env=environ, cwd=home, capture_output=True, text=True, check=False, timeout=120,
+        env=environ, cwd=home, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "+text" in done.stdout
     assert not (tmp_path / "h.git" / "hooks" / "post-commit").exists()
 
 
-def test_importing_it_does_not_import_the_git_library() -> None:
-    script = "import sys; from reconvene.adapters.git import GitHistory; GitHistory('none').last_seq('r'); "
-    script += "assert 'pygit2' not in sys.modules"
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+def test_writing_and_listing_need_no_git_library(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from reconvene.adapters.git import GitHistory\n"
+        "from reconvene.ports import Commit\n"
+        "c = Commit(1, {'a/b.txt': 'd'}, 's', '', (), 'Ada', '2026-03-01T10:00:00.000Z')\n"
+        "for _ in range(2):\n"
+        "    h = GitHistory(sys.argv[1])\n"
+        "    h.commit('r', [c], lambda digest: b'text')\n"
+        "assert (h.last_seq('r'), len(h.commits('r'))) == (1, 1)\n"
+        "assert 'pygit2' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "h.git")], check=True, timeout=300)
+
+
+NAMES = st.sampled_from(["a", "a.b", "a-b", "a0", "ab", "é", "B", "z" * 40])
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+TEXTS = st.text(max_size=40)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    files=st.dictionaries(PATHS, st.binary(max_size=30), max_size=6),
+    subject=TEXTS,
+    body=TEXTS,
+    author=st.one_of(TEXTS, st.just("'Ada' <'ada.'@ex.org.>"), st.just(" .Zoë, <z@ex.org>")),
+    seconds=st.integers(0, 2**31),
+)
+def test_the_ids_are_those_that_the_git_library_would_give(
+    history: GitHistory, files: dict[str, bytes], subject: str, body: str, author: str, seconds: int
+) -> None:
+    folders = {path.rsplit("/", depth)[0] for path in files for depth in range(1, path.count("/") + 1)}
+    files = {path: data for path, data in files.items() if path not in folders}
+    at = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    run = f"run-{next(NUMBERS)}"
+    first = commit(1, {"first": b"1"})
+    second = commit(2, files, subject=subject, body=body, author=author, at=at)
+    history.commit(run, [first, second], blob)
+    [parent, made] = ids(history, run)
+    repository = pygit2.Repository(history.path)
+    index = pygit2.Index()
+    for path, data in files.items():
+        index.add(pygit2.IndexEntry(path, repository.create_blob(data), pygit2.enums.FileMode.BLOB))
+    person = person_of(author)
+    signed = pygit2.Signature(person.name, person.email, seconds, 0, "utf-8")
+    engine = pygit2.Signature(ENGINE.name, ENGINE.email, seconds, 0, "utf-8")
+    tree = index.write_tree(repository)
+    assert made == str(repository.create_commit(None, signed, engine, compose(run, second), tree, [parent]))
+
+
+@needs_git
+def test_what_plain_git_has_packed_is_read_and_goes_on(history: GitHistory) -> None:
+    made = versions(6)
+    history.commit("run-1", made[:4], blob)
+    git(history.path, "gc", "--prune=now", "--quiet")
+    assert not list(Path(history.path, "objects").glob("??/*"))
+    assert not Path(history.path, "refs", "heads", "run-1").exists()
+    again = GitHistory(history.path)
+    assert again.last_seq("run-1") == made[3].seq
+    again.commit("run-1", made, blob)
+    assert [one.seq for _, one in again.commits("run-1")] == [one.seq for one in made]
+    git(history.path, "fsck", "--strict", "--no-dangling")
+    whole = GitHistory(history.path + ".whole")
+    whole.commit("run-1", made, blob)
+    assert ids(again) == ids(whole)
+
+
+def test_another_process_loads_only_what_is_new(history: GitHistory) -> None:
+    asked: list[str] = []
+
+    def counting(digest: str) -> bytes:
+        asked.append(digest)
+        return blob(digest)
+
+    files = {f"notes/{n % 7}/{n}.md": b"text %d" % n for n in range(100)}
+    history.commit("run-1", [commit(1, files)], blob)
+    GitHistory(history.path).commit("run-1", [commit(2, files | {"new.md": b"new"})], counting)
+    assert asked == [kept(b"new")]
+    shutil.rmtree(Path(history.path, "reconvene"))  # only a cache
+    GitHistory(history.path).commit("run-1", [commit(3, files | {"newer.md": b"newer"})], counting)
+    assert len(asked) == 102
+    assert contents(history, ids(history)[-1]) == files | {"newer.md": b"newer"}
+
+
+@pytest.mark.parametrize("left", ["", "0123456789abcdef", "ref: refs/heads/nowhere"])
+def test_a_branch_that_was_half_written_is_made_again(history: GitHistory, left: str) -> None:
+    made = versions(4)
+    history.commit("run-1", made[:3], blob)
+    before = ids(history)
+    Path(history.path, "refs", "heads", "run-1").write_text(left)
+    again = GitHistory(history.path)
+    assert again.last_seq("run-1") == 0
+    again.commit("run-1", made, blob)
+    assert ids(again)[:3] == before
+    assert len(ids(again)) == 4
+
+
+@needs_git
+def test_files_that_a_power_cut_left_empty_are_written_again(history: GitHistory) -> None:
+    made = versions(5)
+    history.commit("run-1", made, blob)
+    before = ids(history)
+    for path in Path(history.path, "objects").glob("??/*"):
+        path.chmod(0o644)
+        path.write_bytes(b"")
+    again = GitHistory(history.path)
+    assert again.last_seq("run-1") == 0
+    again.commit("run-1", made, blob)
+    assert ids(again) == before
+    git(history.path, "fsck", "--strict", "--no-dangling")
+
+
+def test_a_branch_that_somebody_moves_at_the_same_time_is_left_to_them(history: GitHistory) -> None:
+    made = versions(3)
+    history.commit("run-1", made[:2], blob)
+    [first, second] = ids(history)
+    branch = Path(history.path, "refs", "heads", "run-1")
+
+    def moving(digest: str) -> bytes:
+        branch.write_text(f"{first}\n")
+        return blob(digest)
+
+    with pytest.raises(StoreError, match="moved by somebody else"):
+        history.commit("run-1", made, moving)
+    assert branch.read_text() == f"{first}\n"
+    assert not Path(f"{branch}.lock").exists()
+    history.commit("run-1", made, blob)
+    assert ids(history)[:2] == [first, second]
 
 
 def test_threads_and_objects_that_catch_up_at_the_same_time_agree(history: GitHistory) -> None:

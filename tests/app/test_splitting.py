@@ -16,7 +16,8 @@ from reconvene.core.events import AnyEvent, ChildStarted, RemarkAdded, RunStarte
 from reconvene.errors import Busy, Refused, UserError
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.packaged import packaged
-from reconvene.wire.workflow import load_workflow, parse_workflow, pin
+from reconvene.wire.pins import pin
+from reconvene.wire.workflow import load_workflow, parse_workflow
 from reconvene.wiring import open_engine
 
 SPLIT = """

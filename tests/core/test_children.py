@@ -13,8 +13,9 @@ from reconvene.core.plan import StartChild, plan
 from reconvene.core.state import EMPTY, children_of
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
+from reconvene.wire.pins import pin
 from reconvene.wire.state import decode_state, encode_state
-from reconvene.wire.workflow import parse_workflow, pin
+from reconvene.wire.workflow import parse_workflow
 
 SPLIT = """
 name: split
@@ -220,7 +221,7 @@ def test_another_workflow_is_the_one_that_the_decision_brought_along() -> None:
         game.decide("Elsewhere")
     other = parse_workflow("name: early-exit\ninputs: {what: {required: true}, depth: number}\n" + AGENTS)
     digest = game.keep(pin(other))
-    game.do(c.AnswerCheckpoint("", "Elsewhere", by="ann", workflows={"early-exit": digest}))
+    game.do(c.AnswerCheckpoint("", "Elsewhere", by="ann", workflows={"early-exit": c.Pinned(digest, other)}))
     assert [(child.workflow, child.name) for child in queued(game)] == [(digest, "early-exit")] * 2
     assert game.book.object(queued(game)[1].inputs) == {"what": "Rewrite the help.", "depth": 3}
 
@@ -228,7 +229,7 @@ def test_another_workflow_is_the_one_that_the_decision_brought_along() -> None:
 def test_a_workflow_that_would_lack_an_input_is_refused() -> None:
     game = triaged()
     other = parse_workflow("name: early-exit\ninputs: {spec: {type: file, required: true}}\n" + AGENTS)
-    command = c.AnswerCheckpoint("", "Elsewhere", workflows={"early-exit": game.keep(pin(other))})
+    command = c.AnswerCheckpoint("", "Elsewhere", workflows={"early-exit": c.Pinned(game.keep(pin(other)), other)})
     with pytest.raises(Refused, match="needs the input spec"):
         game.do(command)
 

@@ -7,51 +7,38 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.core.events import Paused, RemarkAdded, Resumed, RunEnded
+from reconvene.core.events import AgainOrdered, Paused, RemarkAdded, Resumed, RunEnded
 from reconvene.errors import StoreError, UserError
 from reconvene.wire import events as wire
-from reconvene.wire.events import EVENT_TYPES, VERSION, decode_batch, encode_batch, to_json, upcast
+from reconvene.wire.events import VERSION, decode_batch, encode_batch, to_json
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "events").glob("*.json"))
 AT = "2026-03-01T09:30:00.125Z"
 
 
-def test_every_event_type_has_a_golden_file_of_the_current_version() -> None:
-    covered = {(raw["type"], raw["v"]) for raw in (json.loads(path.read_bytes()) for path in GOLDEN)}
-    missing = {(cls.__name__, VERSION) for cls in EVENT_TYPES} - covered
-    assert not missing, f"add tests/golden/events/<type>.json for: {sorted(missing)}"
-
-
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_a_golden_event_decodes_and_is_written_the_same_again(path: Path) -> None:
     golden = json.loads(path.read_bytes())
-    (event,) = decode_batch(b"[" + path.read_bytes() + b"]")
+    (event,) = decode_batch(json.dumps([golden], separators=(",", ":")).encode())
     assert type(event).__name__ == golden["type"]
     assert decode_batch(encode_batch([event])) == [event]
     if golden["v"] == VERSION:
         assert json.loads(encode_batch([event])) == [golden]
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
-def test_a_golden_event_sets_every_field_it_had_when_it_was_written(path: Path) -> None:
-    """A field at its default would not be in the file, so renaming it later would go unnoticed."""
-    golden = json.loads(path.read_bytes())
-    (event,) = decode_batch(b"[" + path.read_bytes() + b"]")
-    unknown = set(golden) - {"v", "type"} - set(event.__struct_fields__)
-    assert not unknown, f"{golden['type']} no longer has {sorted(unknown)}: old logs would lose them"
-
-
 def test_a_batch_is_one_json_array_that_opens_with_its_version() -> None:
     batch = encode_batch([Paused(at=AT, by="Zoë"), RunEnded(at=AT, status="completed")])
     assert json.loads(batch) == [
-        {"v": 1, "type": "Paused", "at": AT, "by": "Zoë"},
+        {"v": VERSION, "type": "Paused", "at": AT, "by": "Zoë"},
         {"type": "RunEnded", "at": AT, "status": "completed"},
     ]
     assert decode_batch(encode_batch([])) == []
 
 
-def test_a_field_that_a_newer_release_added_is_passed_over() -> None:
-    assert decode_batch(b'[{"v":1,"type":"Paused","at":"t","mood":"calm"}]') == [Paused(at="t")]
+def test_a_field_that_nobody_knows_is_refused_and_named_with_its_event() -> None:
+    with pytest.raises(StoreError, match=r"run r-1, Paused \(format 1\).*`mood`") as caught:
+        decode_batch(b'[{"v":1,"type":"Resumed","at":"t"},{"type":"Paused","at":"t","mood":"calm"}]', "r-1")
+    assert "pip install --upgrade reconvene" in caught.value.hint
 
 
 def test_an_event_without_a_version_is_of_the_first() -> None:
@@ -60,16 +47,23 @@ def test_an_event_without_a_version_is_of_the_first() -> None:
 
 def test_an_unknown_type_is_named_with_the_release_as_the_reason() -> None:
     with pytest.raises(StoreError, match=r"'Teleported'.*newer release") as caught:
-        decode_batch(b'[{"v":1,"type":"Paused","at":"t"},{"v":1,"type":"Teleported","at":"t"}]')
+        decode_batch(b'[{"v":1,"type":"Paused","at":"t"},{"type":"Teleported","at":"t"}]')
     assert "pip install --upgrade reconvene" in caught.value.hint
 
 
 def test_the_version_of_a_batch_holds_for_all_its_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "VERSION", 2)
-    monkeypatch.setattr(wire, "_OPENING", b'[{"v":2,')
-    monkeypatch.setitem(wire._UPCASTERS, 1, lambda raw: {**raw, "by": "upcast"})
-    old = b'[{"v":1,"type":"Paused","at":"t"},{"type":"Resumed","at":"t"}]'
-    assert decode_batch(old) == [Paused(at="t", by="upcast"), Resumed(at="t", by="upcast")]
+    monkeypatch.setattr(wire, "VERSION", 3)
+    ups = {
+        1: {"Paused": lambda raw: {**raw, "by": "one"}, "Halted": lambda raw: {**raw, "type": "Resumed"}},
+        2: {"Resumed": lambda raw: {**raw, "by": "two"}},
+    }
+    monkeypatch.setattr(wire, "_UPCASTERS", ups)
+    old = b'[{"v":1,"type":"Paused","at":"t"},{"type":"Halted","at":"t"},{"type":"AgainOrdered","at":"t"}]'
+    assert decode_batch(old) == [Paused(at="t", by="one"), Resumed(at="t", by="two"), AgainOrdered(at="t")]
+    assert decode_batch(b'[{"v":2,"type":"Paused","at":"t"}]') == [Paused(at="t")]
+    assert decode_batch(encode_batch([Paused(at="t")])) == [Paused(at="t")]
+    with pytest.raises(StoreError, match=r"Paused \(format 2\).*`mood`"):
+        decode_batch(b'[{"v":2,"type":"Paused","at":"t","mood":"calm"}]')
 
 
 def test_a_newer_version_is_refused_with_the_release_as_the_reason() -> None:
@@ -80,19 +74,12 @@ def test_a_newer_version_is_refused_with_the_release_as_the_reason() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"nonsense", b"{}", b"[1]", b"[{}]", b'[{"v":1,"type":"Paused"}]', b'[{"v":1,"type":[]}]', b"[{", b"\xff"],
+    [b"", b"nonsense", b"{}", b"[1]", b"[{}]", b'[{"v":1,"type":"Paused"}]', b'[{"v":1,"type":[]}]', b"[{", b"\xff"]
+    + [b'[{"v":1,"type":"Paused","at":"t"},{"v":1,"type":"Paused","at":"t"}]', b'[{"v":0,"type":"Paused","at":"t"}]'],
 )
 def test_what_is_no_list_of_events_is_a_store_error(data: bytes) -> None:
     with pytest.raises(StoreError):
         decode_batch(data)
-
-
-def test_an_older_version_is_brought_up_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "VERSION", 3)
-    monkeypatch.setitem(wire._UPCASTERS, 1, lambda raw: {**raw, "steps": ["one"]})
-    monkeypatch.setitem(wire._UPCASTERS, 2, lambda raw: {**raw, "steps": [*raw["steps"], "two"]})
-    assert upcast({"v": 1, "type": "Paused"}) == {"v": 3, "type": "Paused", "steps": ["one", "two"]}
-    assert upcast({"v": 3, "type": "Paused"}) == {"v": 3, "type": "Paused"}
 
 
 def test_text_that_is_not_unicode_is_refused_in_plain_words() -> None:

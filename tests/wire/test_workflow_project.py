@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reconvene.errors import WorkflowError
-from reconvene.wire.workflow import parse_workflow, pin, unpin
+from reconvene.wire.pins import pin, unpin
+from reconvene.wire.workflow import parse_workflow
 
 GOOD = """
 name: coding

@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session, book_for
-from reconvene.core.commands import AnswerCheckpoint, StartRun
+from reconvene.core.commands import AnswerCheckpoint, Pinned, StartRun
 from reconvene.core.ids import digest_of
 from reconvene.ports import Clock, EventLog
-from reconvene.wire.workflow import load_workflow, pin
+from reconvene.wire.pins import pin
+from reconvene.wire.workflow import load_workflow
 
 _MOST = 1000  # names that are tried for one child
 
@@ -24,7 +25,7 @@ def make(log: EventLog, clock: Clock, parent: Session, key: str, new: NewRuns) -
     state = parent.state
     planned = state.record.children[key]
     child = planned.child
-    book = book_for(log, child.workflow)
+    book = book_for(log, child.workflow, parent.run)
     inherited = tuple(state.record.remarks[number] for number in range(1, planned.remarks + 1))
     for number in count(1):
         run = child.run if number == 1 else f"{child.run}-{number}"
@@ -84,6 +85,10 @@ def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerC
     from reconvene.wire.packaged import packaged
 
     known = packaged()
-    pinned = {name: pin(load_workflow(known[name])) for name in sorted(wanted) if name in known}
-    digests = {name: digest_of(data) for name, data in pinned.items()}
-    return replace(command, workflows=digests), {digests[name]: data for name, data in pinned.items()}
+    workflows, blobs = dict[str, Pinned](), dict[str, bytes]()
+    for name in sorted(wanted & known.keys()):
+        workflow = load_workflow(known[name])
+        data = pin(workflow)
+        workflows[name] = Pinned(digest_of(data), workflow)
+        blobs[workflows[name].digest] = data
+    return replace(command, workflows=workflows), blobs

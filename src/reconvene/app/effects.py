@@ -130,7 +130,7 @@ async def run_task(
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))
         return _failed(work, request, AgentError(message, retryable=False), time.monotonic() - started)
-    done = _answered(work, answer, judged, time.monotonic() - started)
+    done = _answered(work, answer, request, judged, time.monotonic() - started)
     tokens = answer.usage.input_tokens + answer.usage.output_tokens
     listener(Progress(work.run, task, work.agent.name, "done", tokens=tokens))
     return done
@@ -164,7 +164,7 @@ def _with_file_as_text(work: Assignment, answer: Answer) -> Answer:
     return answer._replace(text=answer.files[work.writes[0]].decode("utf-8", "replace"))
 
 
-def _answered(work: Assignment, answer: Answer, judged: Judged, seconds: float) -> Done:
+def _answered(work: Assignment, answer: Answer, request: bytes, judged: Judged, seconds: float) -> Done:
     blobs: dict[str, bytes] = {}
 
     def keep(data: bytes) -> str:
@@ -195,7 +195,7 @@ def _answered(work: Assignment, answer: Answer, judged: Judged, seconds: float) 
         files=tuple(FileOut(path, keep(data), len(data)) for path, data in sorted(answer.files.items())),
         ignored=answer.ignored,
         usage=usage,
-        prompt=keep(answer.request or work.prompt.encode()),
+        prompt=keep(answer.request or request),
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
         objections=judged.objections,

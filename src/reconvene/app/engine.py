@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import os
-import uuid
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from reconvene.app import children, history
 from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
+from reconvene.app.leases import Leases, token
 from reconvene.app.new_runs import NewRuns
-from reconvene.app.session import Session, index_row
+from reconvene.app.session import Session, book_for, index_row
+from reconvene.app.sessions import Sessions
 from reconvene.core.archives import Archive, prunable
 from reconvene.core.book import Book, to_json
+from reconvene.core.closest import closest
 from reconvene.core.commands import (
     AnswerCheckpoint,
     Command,
@@ -33,7 +35,7 @@ from reconvene.core.paths import why_no_run_id
 from reconvene.core.plan import plan, unmade_children
 from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow, every_phase
-from reconvene.errors import Busy, Conflict, ReconveneError, StoreError, UserError
+from reconvene.errors import Busy, Conflict, ReconveneError, UserError
 from reconvene.ports import (
     AgentRunner,
     Clock,
@@ -46,13 +48,23 @@ from reconvene.ports import (
     Workspace,
 )
 from reconvene.wire import replies
-from reconvene.wire.workflow import pin
+from reconvene.wire.pins import pin
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
 
 
 def _silent(progress: Progress) -> None:
     return None
+
+
+class _InHand(NamedTuple):
+    """A run whose lease is held, to be driven: under this token its tasks are claimed."""
+
+    session: Session
+    files: Files
+    holder: str
+    claim: str
+    tidied: bool = False  # edits are on record and the folder is as the log says, a moment ago
 
 
 class Engine:
@@ -79,8 +91,9 @@ class Engine:
         self._history_for = history_for
         self._new = NewRuns(log, clock, home, workspace_for)
         self._drivers: dict[str, Driver] = {}
-        self._unreleased: dict[str, str] = {}  # run → holder of a lease that could not be given back
-        self._claim = uuid.uuid4().hex[:12]
+        self._leases = Leases(log)
+        self._sessions = Sessions(log, clock)
+        self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
 
@@ -115,6 +128,7 @@ class Engine:
             )
             (outcome,) = session.submit([command], blobs)
             if outcome.error is None:
+                self._sessions.keep(session)
                 if session.state.world.files:  # templates that people may read before anybody works
                     self._files(session).restore(session)
                 return run
@@ -157,7 +171,7 @@ class Engine:
             return parents[0]
         if len(matching) > 1:
             raise UserError(f"{prefix!r} may be {', '.join(matching[:6])}.", hint="Give more of the id.")
-        near = difflib.get_close_matches(prefix, runs, n=3)
+        near = closest(prefix, runs, 3)
         raise UserError(
             f"There is no run {prefix!r}.",
             hint=f"Did you mean {', '.join(near)}?" if near else "reconvene runs lists them.",
@@ -166,7 +180,7 @@ class Engine:
     # --- reading and writing ---
 
     def session(self, run: str) -> Session:
-        return Session.load(self.log, self._clock, run)
+        return self._sessions.open(run)
 
     def now(self) -> str:
         return self._clock.now()
@@ -174,36 +188,52 @@ class Engine:
     def load(self, run: str) -> RunState:
         return self.session(run).state
 
-    def submit(self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None) -> RunState:
-        """Record one command, durably, without driving the run on. What a person did in the workspace comes first."""
+    def submit(
+        self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None, *, driving: bool = False
+    ) -> RunState:
+        """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
+
+        `driving`: the caller calls `drive` next. Where nobody else holds the lease it is taken now, and the tasks that
+        the command starts are claimed in the same append.
+        """
         session = self.session(run)
-        if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
-            self._record_edits(session, command.by, command.door, tidy=True)
-        if isinstance(command, AnswerCheckpoint):
-            command, pinned = children.with_workflows(session, command)
-            blobs = {**(blobs or {}), **pinned}
-        (outcome,) = session.submit([command], blobs)
-        if outcome.error is not None:
-            raise outcome.error
-        if session.state.ended:
-            self._tidy(session.state)
+        files = self._files(session)
+        holder = self._leases.take(run) if driving else ""
+        claim = token() if holder else ""
+        try:
+            tidied = False
+            if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
+                self._record_edits(session, files, command.by, command.door, tidy=True, held=bool(holder))
+                tidied = True
+            if isinstance(command, AnswerCheckpoint):
+                command, pinned = children.with_workflows(session, command)
+                blobs = {**(blobs or {}), **pinned}
+            (outcome,) = session.submit([command], blobs, claim)
+            if outcome.error is not None:
+                raise outcome.error
+        except BaseException:
+            if holder:
+                self._leases.give_back(run, holder)
+            raise
+        if holder:
+            self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
+        elif session.state.ended:
+            self._tidy(session)
         return session.state
 
-    def _tidy(self, state: RunState) -> None:
-        """Of a run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
-        holder = self._acquire(state.run) if state.record.project is not None else ""
-        if holder:
-            try:
-                self._leave_project(state, _silent)
-            finally:
-                self._release(state.run, holder)
+    def _tidy(self, session: Session) -> None:
+        """A run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
+        with self._leases.held(session.run) as held:
+            if held:
+                self._files(session).restore(session)
+                self._leave_project(session.state, _silent)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
         session = self.session(run)
         if session.state.ended:
             return []
-        return self._record_edits(session, by, door)
+        return self._record_edits(session, self._files(session), by, door)
 
     def prune(self, run: str, *, keep: int = 0, by: str = "", door: str = "") -> tuple[list[Archive], tuple[str, ...]]:
         """Remove folders kept of undone rounds from the workspace, but for the newest `keep`: what went, and the files
@@ -215,27 +245,26 @@ class Engine:
         (outcome,) = session.submit([PruneArchives(keep, changed, by, door)])
         if outcome.error is not None:
             raise outcome.error
-        holder = self._acquire(run) if pruned else ""
-        if holder:  # whoever drives the run brings its folder up to date otherwise
-            try:
-                files.remove(session, [path for archive in pruned for path in archive.paths])
-            finally:
-                self._release(run, holder)
+        if pruned:
+            with self._leases.held(run) as held:
+                if held:  # whoever drives the run brings its folder up to date otherwise
+                    files.remove(session, [path for archive in pruned for path in archive.paths])
         return pruned, changed
 
-    def _record_edits(self, session: Session, by: str, door: str, *, tidy: bool = False) -> list[str]:
+    def _record_edits(
+        self, session: Session, files: Files, by: str, door: str, *, tidy: bool = False, held: bool = False
+    ) -> list[str]:
         """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,
-        whatever a crash left there unnoted would look like a new edit."""
-        files = self._files(session)
+        whatever a crash left there unnoted would look like a new edit. `held`: the lease is ours already."""
         command, blobs = files.edits(session, by, door)
         if command is not None:
             session.submit([command], blobs)
-        holder = self._acquire(session.run) if tidy or command is not None else ""
-        if holder:
-            try:
-                files.restore(session)
-            finally:
-                self._release(session.run, holder)
+        if held:
+            files.restore(session)
+        elif tidy or command is not None:
+            with self._leases.held(session.run) as ours:
+                if ours:
+                    files.restore(session)
         return [edit.path for edit in command.edits] if command is not None else []
 
     def _files(self, session: Session) -> Files:
@@ -257,57 +286,62 @@ class Engine:
         `take`: only a run that is queued, or that a process left in the middle. Of several that want to take the same
         one exactly one does; the others get Busy.
         """
-        holder = self._acquire(run)
-        for moment in _MOMENTS:
-            if not holder:  # somebody may only be tidying up before a decision
-                await asyncio.sleep(moment)
-                holder = self._acquire(run)
-        if not holder:
-            raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
+        in_hand = await self._take_up(run)
         while True:
-            session = await self._drive(run, holder, listener or _silent, by, door, take=take)
+            session = await self._drive(in_hand, listener or _silent, by, door, take=take)
             take = False
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():
                 session.refresh()
-            holder = self._acquire(run) if plan(session.state, session.book) else ""
+            holder = self._leases.take(run) if plan(session.state, session.book) else ""
             if not holder:
                 return session.state
+            in_hand = _InHand(session, self._files(session), holder, token())
 
-    async def _drive(self, run: str, holder: str, listener: Listener, by: str, door: str, *, take: bool) -> Session:
-        """To the next stop; then the lease, which must be held, is given up."""
+    async def _take_up(self, run: str) -> _InHand:
+        """What the `submit` before has in hand, or the lease and the run's state."""
+        handed = self._handed_over.pop(run, None)
+        if handed is not None:
+            return handed
+        holder = self._leases.take(run)
+        for moment in _MOMENTS:
+            if not holder:  # somebody may only be tidying up before a decision
+                await asyncio.sleep(moment)
+                holder = self._leases.take(run)
+        if not holder:
+            raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         try:
             session = self.session(run)
+            return _InHand(session, self._files(session), holder, token())
+        except BaseException:
+            self._leases.give_back(run, holder)
+            raise
+
+    async def _drive(self, in_hand: _InHand, listener: Listener, by: str, door: str, *, take: bool) -> Session:
+        """To the next stop; then the lease is given back."""
+        session, files = in_hand.session, in_hand.files
+        try:
             if take and session.state.status not in ("queued", "running"):
-                raise Busy(f"Run {run} is {session.state.status}: somebody else took it up.")
+                raise Busy(f"Run {session.run} is {session.state.status}: somebody else took it up.")
             self._make_children(session)
             if session.state.ended:
-                self._files(session).restore(session)
+                files.restore(session)
                 self._leave_project(session.state, listener)
                 return session
-            claim = uuid.uuid4().hex[:12]
             driver = Driver(
-                session,
-                self._runner,
-                self._files(session),
-                listener,
-                claim,
-                by,
-                door,
-                self._judge_model,
-                self._projects,
+                session, self._runner, files, listener, in_hand.claim, by, door, self._judge_model, self._projects
             )
-            self._drivers[run] = driver
+            self._drivers[session.run] = driver
             try:
-                await driver.drive()
+                await driver.drive(tidied=in_hand.tidied)
             except BaseExceptionGroup as group:
                 raise _first(group) from None
             if session.state.ended:
                 self._leave_project(session.state, listener)
             return session
         finally:
-            self._drivers.pop(run, None)
-            self._release(run, holder)
+            self._drivers.pop(session.run, None)
+            self._leases.give_back(session.run, in_hand.holder)
 
     def _leave_project(self, state: RunState, listener: Listener) -> None:
         """An ended run leaves its branch to the person, and no worktree behind."""
@@ -317,33 +351,15 @@ class Engine:
 
     def make_children(self, run: str) -> None:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
-        holder = self._acquire(run)
-        if holder:
-            try:
+        with self._leases.held(run) as held:
+            if held:
                 self._make_children(self.session(run))
-            finally:
-                self._release(run, holder)
 
     def _make_children(self, session: Session) -> None:
         """Make the runs that a decision started and that have no log yet; also after the run's own end."""
         for effect in unmade_children(session.state):
             child = children.make(self.log, self._clock, session, effect.key, self._new)
             session.submit([RecordChild(effect.key, child)])
-
-    def _acquire(self, run: str) -> str:
-        """Who holds the run's lease from now on, "" while somebody else does."""
-        holder = self._unreleased.get(run) or uuid.uuid4().hex[:12]
-        if not self.log.acquire(run, holder):
-            return ""
-        self._unreleased.pop(run, None)
-        return holder
-
-    def _release(self, run: str, holder: str) -> None:
-        """A store that cannot take the lease back now (full, locked) must not shut this process out later."""
-        try:
-            self.log.release(run, holder)
-        except StoreError:
-            self._unreleased[run] = holder
 
     def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
         """Park the run that this process drives; from its own event loop (a signal handler of asyncio will do)."""
@@ -370,6 +386,7 @@ class Engine:
         prefix, state = _rest_point([event for _, event in events[: at or len(events)]])
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
+        book_for(self.log, state.workflow, run)  # refuses what nobody could drive, before anything is written
         number = 1
         while True:
             new = f"{run}-fork-{number}"
@@ -396,12 +413,15 @@ class Engine:
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""
-        history.catch_up(self.log, self._history_for(), run)
+        history.catch_up(self.log, self._history_for(), run, self._sessions.earlier(run))
+        self._sessions.caught_up(run)
 
     def history(self) -> History:
         return self._history_for()
 
     async def close(self) -> None:
+        for run, in_hand in self._handed_over.items():
+            self._leases.give_back(run, in_hand.holder)
         await self._runner.close()
         self.log.close()
 

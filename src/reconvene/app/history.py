@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from reconvene.core import events as e
 from reconvene.core.evolve import evolve
 from reconvene.core.state import EMPTY, RunState
 from reconvene.ports import Commit, EventLog, History
 
+_AT_THE_END = (e.FilesRendered, e.RunEnded)
+_COMMITTED = (e.RoundClosed, e.ItemDone, e.DecisionRecorded, e.FilesEdited, e.RoundUndone, e.ArchivesPruned)
 
-def catch_up(log: EventLog, history: History, run: str) -> None:
+
+def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState] = ()) -> None:
+    """Commit what the history has not got yet. `known`: earlier states of the run, newest first,
+    so that not all is folded again."""
     done = history.last_seq(run)
-    if done >= log.head(run):
+    events = log.read(run, done)
+    if not any(_may_commit(event, ended=True) for _, event in events):
         return
-    history.commit(run, (commit for commit in commits(log, run) if commit.seq > done), log.artefact)
+    state = _start(events, known)
+    if state.seq < done:
+        events = log.read(run, state.seq)
+    history.commit(run, (commit for commit in commits(events, state) if commit.seq > done), log.artefact)
 
 
-def commits(log: EventLog, run: str) -> Iterator[Commit]:
-    state = EMPTY
-    for seq, event in log.read(run):
+def commits(events: Iterable[tuple[int, e.AnyEvent]], state: RunState = EMPTY) -> Iterator[Commit]:
+    """Of the events after this state; those that it already holds are passed over."""
+    for seq, event in events:
+        if seq <= state.seq:
+            continue
         state = evolve(state, event)
         described = _describe(state, event)
         if described is not None:
             subject, body, trailers, author = described
             files = {path: version.digest for path, version in state.files.items()}
             yield Commit(seq, files, subject, body, trailers, author, event.at)
+
+
+def _start(events: list[tuple[int, e.AnyEvent]], known: Iterable[RunState]) -> RunState:
+    """The first of the known states that does not already hold something still to be committed."""
+    for state in known:
+        held = (event for seq, event in events if seq <= state.seq)
+        if not any(_may_commit(event, ended=bool(state.ended)) for event in held):
+            return state
+    return EMPTY
+
+
+def _may_commit(event: e.AnyEvent, *, ended: bool) -> bool:
+    return isinstance(event, _COMMITTED) or (ended and isinstance(event, _AT_THE_END))
 
 
 _Described = tuple[str, str, tuple[tuple[str, str], ...], str]

@@ -66,6 +66,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     record = state.record
     return {
         **views.summary(state),
+        "passed_over": views.passed_over(state),
         **_said(engine, run, state, book),
         **({"children": children(engine, state)} if state.record.children else {}),
         **_driven(engine, run, state.status),
@@ -114,6 +115,13 @@ def children(engine: Engine, state: RunState) -> list[dict[str, object]]:
         }
         rows.append({**row, **{name: doc[name] for name in ("phase", "outcome") if doc.get(name)}})
     return rows
+
+
+def children_made(engine: Engine, run: str) -> list[str]:
+    """The runs that this one started and that are there."""
+    told = summary(engine, run).get("children")
+    runs = [str(child["run"]) for child in told] if isinstance(told, list) else []
+    return [child for child in runs if engine.log.head(child)]
 
 
 def closing(engine: Engine, run: str) -> str:

@@ -21,10 +21,9 @@ from reconvene.core.workflow import Workflow
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Clock, EventLog, IndexRow
 from reconvene.wire import replies
-from reconvene.wire.state import decode_state, encode_state, entries, snapshot_key
-from reconvene.wire.workflow import unpin
+from reconvene.wire.pins import unpin
+from reconvene.wire.state import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
 
-_SNAPSHOT_AFTER = 300  # events; see rule 25
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
 _BOOKS: dict[str, tuple[Workflow, dict[str, set[str]]]] = {}
 
@@ -35,10 +34,11 @@ class Outcome(NamedTuple):
     error: ReconveneError | None
 
 
-def book_for(log: EventLog, digest: str) -> Book:
+def book_for(log: EventLog, digest: str, run: str) -> Book:
+    """Of the workflow that is pinned with this run."""
     known = _BOOKS.get(digest)
     if known is None:
-        known = _BOOKS[digest] = (unpin(log.artefact(digest)), {})
+        known = _BOOKS[digest] = (unpin(log.artefact(digest), run), {})
     workflow, names = known
     return Book(workflow, log.artefact, replies.validate, names)
 
@@ -55,22 +55,25 @@ class Session:
     @classmethod
     def load(cls, log: EventLog, clock: Clock, run: str) -> Session:
         """Fold the log, from the newest snapshot that this code may trust."""
-        first = log.read(run, 0) if log.head(run) <= _SNAPSHOT_AFTER else []
+        first = log.read(run, 0) if log.head(run) <= FEWEST_EVENTS else []
         if first:
             state = fold(event for _, event in first)
-            return cls(log, clock, run, state, book_for(log, state.workflow))
-        row = log.index_row(run)
-        if row is None:
+            return cls(log, clock, run, state, book_for(log, state.workflow, run))
+        kept = snapshot_of(log, run)
+        state = fold((event for _, event in log.read(run, kept.seq)), kept)
+        if not state.seq:
             raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
-        digest = str(msgspec.json.decode(row.doc).get("pinned", ""))
-        kept = log.snapshot(run, snapshot_key(digest))
-        state, after = (decode_state(kept[1]), kept[0]) if kept else (EMPTY, 0)
-        state = fold((event for _, event in log.read(run, after)), state)
-        return cls(log, clock, run, state, book_for(log, state.workflow), after)
+        return cls(log, clock, run, state, book_for(log, state.workflow, run), kept.seq)
 
     @classmethod
     def new(cls, log: EventLog, clock: Clock, run: str, book: Book) -> Session:
         return cls(log, clock, run, EMPTY, book)
+
+    def again(self) -> Session:
+        """Another session of the same run, with what was appended since."""
+        other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot)
+        other.refresh()
+        return other
 
     def behind(self) -> bool:
         return self._log.head(self.run) != self.state.seq
@@ -118,9 +121,17 @@ class Session:
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
         self._log.append(self.run, self.state.seq, events, artefacts, index_row(state))
         self.state = state
-        if state.seq - self._snapshot > max(_SNAPSHOT_AFTER, entries(state)):
+        if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq
+
+
+def snapshot_of(log: EventLog, run: str) -> RunState:
+    """The newest cached state that this code may trust, or the empty one."""
+    row = log.index_row(run)
+    digest = str(msgspec.json.decode(row.doc).get("pinned", "")) if row is not None else ""
+    kept = log.snapshot(run, snapshot_key(digest)) if digest else None
+    return (decode_state(kept[1]) if kept else None) or EMPTY
 
 
 def index_row(state: RunState) -> IndexRow:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-
 from reconvene.core import drafts, scope, tracking
 from reconvene.core import events as e
+from reconvene.core.closest import closest
 from reconvene.core.turn import Turn
 from reconvene.errors import Refused
 
@@ -17,7 +16,7 @@ def merge(turn: Turn, option: e.OptionOffered, given: dict[str, object], *, leav
     asked = {field.id: field for field in (*point.fields, *option.fields)}
     unknown = [name for name in given if name not in asked]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], asked, n=1)
+        near = closest(unknown[0], asked)
         known = ", ".join(asked) or "none"
         raise Refused(
             f"There is no field {unknown[0]!r} here (fields: {known}).",

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from reconvene.core import commands as c
@@ -154,13 +153,13 @@ def _target(turn: Turn, start: Start, command: c.AnswerCheckpoint) -> _Target:
     own = turn.book.workflow
     if start.workflow == own.name:
         return _Target(own, turn.state.workflow, _chosen_settings(turn))
-    digest = command.workflows.get(start.workflow, "")
-    if not digest:
+    pinned = command.workflows.get(start.workflow)
+    if pinned is None:
         raise Refused(
             f"The workflow {start.workflow!r}, which this option starts, was not loaded.",
             hint="reconvene workflows lists those that can be",
         )
-    return _Target(msgspec.json.decode(turn.book.read(digest), type=Workflow), digest, {})
+    return _Target(pinned.workflow, pinned.digest, {})
 
 
 def _chosen_settings(turn: Turn) -> dict[str, object]:

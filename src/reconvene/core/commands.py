@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from reconvene.core.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
+from reconvene.core.workflow import Workflow
 
 
 class RemarkIn(Struct, frozen=True):
@@ -38,6 +39,13 @@ class StartRun(Struct, frozen=True):
     remarks: tuple[RemarkAdded, ...] = ()  # the parent's, to be inherited
 
 
+class Pinned(Struct, frozen=True):
+    """A workflow, and the digest of the form in which it is stored with its runs."""
+
+    digest: str
+    workflow: Workflow
+
+
 class AnswerCheckpoint(Struct, frozen=True):
     checkpoint: str  # "" = whichever is open
     option: str
@@ -46,7 +54,7 @@ class AnswerCheckpoint(Struct, frozen=True):
     digest: str = ""  # of what was shown; "" = decided on what is there now
     by: str = ""
     door: str = ""
-    workflows: dict[str, str] = field(default_factory=dict)  # name → digest of other workflows the option may start
+    workflows: dict[str, Pinned] = field(default_factory=dict)  # by name: other workflows that the option may start
 
 
 class AddRemark(Struct, frozen=True):

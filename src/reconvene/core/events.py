@@ -1,10 +1,10 @@
 """Every fact of a run. Past tense, JSON, carrying its time; the log is made of these and nothing else.
 
-Adding a field needs a default; removing or renaming one is never done: old logs decode for ever. Contents (texts,
-files) are artefacts: events name them by digest.
+Old logs are read for ever: `wire/events.py` says what a change of a field, or a new one, needs. Contents (texts, files)
+are artefacts: events name them by digest.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from reconvene.core.workflow import Move
 
 
-class Ref(Struct, frozen=True, omit_defaults=True):
+class Ref(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Content by digest. kind: text (UTF-8), json, bytes."""
 
     digest: str
@@ -21,7 +21,7 @@ class Ref(Struct, frozen=True, omit_defaults=True):
     size: int = 0
 
 
-class FileOut(Struct, frozen=True, omit_defaults=True):
+class FileOut(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A file as somebody left it. digest "" = deleted."""
 
     path: str
@@ -29,7 +29,7 @@ class FileOut(Struct, frozen=True, omit_defaults=True):
     size: int = 0
 
 
-class Read(Struct, frozen=True, omit_defaults=True):
+class Read(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One thing a task is shown. ref None = not produced, `note` says why.
 
     kind project: looked up in the person's project, at the run's commit, when the task begins.
@@ -41,12 +41,12 @@ class Read(Struct, frozen=True, omit_defaults=True):
     note: str = ""
 
 
-class TaskStart(Struct, frozen=True, omit_defaults=True):
+class TaskStart(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     agent: str
     own: tuple[Read, ...] = ()  # what only this agent is shown
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
+class Usage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
@@ -55,14 +55,14 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
 
 
-class DiffSince(Struct, frozen=True, omit_defaults=True):
+class DiffSince(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How the project differs from what it was when the run ("") or an item (its commit then) began."""
 
     since: str
     ref: Ref
 
 
-class FieldAsked(Struct, frozen=True, omit_defaults=True):
+class FieldAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     id: str
     type: str = "text"
     prompt: str = ""
@@ -78,7 +78,7 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True):
     other: bool = False  # of a choice: other words than the options are an answer too
 
 
-class OptionOffered(Struct, frozen=True, omit_defaults=True):
+class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     label: str
     available: bool = True
     why_not: str = ""
@@ -88,7 +88,7 @@ class OptionOffered(Struct, frozen=True, omit_defaults=True):
     index: int = 0  # which option of the workflow; -1 for the reserved ones of an attention checkpoint
 
 
-class Trouble(Struct, frozen=True, omit_defaults=True):
+class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Something only a person can settle. kind: missing | expression | doubt | conflict | check | limit | escalated.
 
     `key` names the place, so that a ruling finds it again.
@@ -102,7 +102,9 @@ class Trouble(Struct, frozen=True, omit_defaults=True):
     boolean: bool = False  # for an expression: true/false is an answer
 
 
-class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=True):
+class Event(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type", tag=True
+):
     at: str  # ISO 8601 UTC with milliseconds and Z
 
 
@@ -250,7 +252,7 @@ class OutputForced(Event, frozen=True):
     files: tuple[FileOut, ...] = ()
 
 
-class ValueWrite(Struct, frozen=True, omit_defaults=True):
+class ValueWrite(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     key: str  # "<value scope>:<name>"
     ref: Ref
     by: str
@@ -472,7 +474,7 @@ class RenderFailed(Event, frozen=True):
     message: str
 
 
-class Child(Struct, frozen=True, omit_defaults=True):
+class Child(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A run to be started for one piece: everything its start needs, so that making it settles nothing more."""
 
     key: str

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconvene.core import events as e
 from reconvene.core import talk
-from reconvene.core.ids import digest_of, late_key, parse_task
+from reconvene.core.ids import condition_at, digest_of, late_key, parse_task
 from reconvene.core.state import (
     EMPTY,
     TRANSITIONS,
@@ -21,6 +21,7 @@ from reconvene.core.state import (
     ItemAt,
     Note,
     OutputAt,
+    PassedOver,
     ProjectAt,
     Record,
     RoundAt,
@@ -628,6 +629,12 @@ def _options_revised(state: RunState, ev: e.OptionsRevised) -> RunState:
 
 
 def _checkpoint_skipped(state: RunState, ev: e.CheckpointSkipped) -> RunState:
+    """Its condition was false, or it failed just now: then people are told."""
+    round_, failed, record = state.world.top.round, f"{condition_at(ev.serial)}: ", state.record
+    if record.errors and record.errors[-1].startswith(failed):
+        why = record.errors[-1].removeprefix(failed)
+        passed = PassedOver(ev.phase, round_.n if round_ else 0, ev.at, why, record.checkpoints)
+        state = _set_record(state, passed_over=(*record.passed_over, passed)[-_KEPT:])
     return _move_top(state, ev)
 
 

@@ -11,9 +11,8 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from reconvene.core.closest import closest
 from reconvene.core.javascript.engine import ExpressionError, ExpressionLimit, compiles, run
-from reconvene.core.javascript.lexer import ScanError
-from reconvene.core.javascript.scan import scan
 
 __all__ = ["Expression", "ExpressionError", "ExpressionLimit", "check", "compile", "evaluate", "truth"]
 
@@ -21,22 +20,27 @@ _CONSTANTS = {"true": True, "false": False}
 
 
 class Expression(NamedTuple):
-    """What a source says about itself. `context_keys` None = it may look at any part of `context`."""
+    """What a source says about itself. `context_keys` None = it may look at any part of `context`, and so on."""
 
     source: str
     roots: frozenset[str]
     context_keys: frozenset[str] | None
+    feedback_keys: frozenset[str] | None = None
     problem: str = ""
 
 
 @lru_cache(maxsize=4096)
 def compile(source: str) -> Expression:
     """Never raises: a source that cannot be evaluated carries its `problem`."""
+    # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
+    from reconvene.core.javascript.lexer import ScanError
+    from reconvene.core.javascript.scan import scan
+
     try:
         found = scan(source)
     except ScanError as error:
-        return Expression(source, frozenset(), None, str(error))
-    return Expression(source, found.roots, found.context_keys)
+        return Expression(source, frozenset(), None, problem=str(error))
+    return Expression(source, found.roots, found.context_keys, found.feedback_keys)
 
 
 def check(source: str, allowed_roots: Collection[str]) -> str | None:
@@ -53,9 +57,7 @@ def check(source: str, allowed_roots: Collection[str]) -> str | None:
 
 
 def _unknown(root: str, allowed: list[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(root, allowed, n=1)
+    near = closest(root, allowed)
     advice = f"did you mean '{near[0]}'?" if near else f"known names are {', '.join(allowed)}"
     return f"'{root}' is not known here; {advice}"
 
@@ -78,7 +80,8 @@ def _needed(source: str, scope: Mapping[str, object]) -> dict[str, object]:
     if expression.problem:
         raise ExpressionError(f"SyntaxError: {expression.problem}")
     needed = {name: scope[name] for name in expression.roots if name in scope}
-    context = needed.get("context")
-    if expression.context_keys is not None and isinstance(context, Mapping):
-        needed["context"] = {key: context[key] for key in expression.context_keys if key in context}
+    for name, keys in (("context", expression.context_keys), ("feedback", expression.feedback_keys)):
+        whole = needed.get(name)
+        if keys is not None and isinstance(whole, Mapping):
+            needed[name] = {key: whole[key] for key in keys if key in whole}
     return needed

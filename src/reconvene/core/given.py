@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 import msgspec
 
+from reconvene.core.closest import closest
 from reconvene.core.expressions import compile as compile_expression
 from reconvene.core.expressions import evaluate
 from reconvene.core.workflow import Setting, Workflow
@@ -19,7 +19,7 @@ def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str
     """Checked and completed with defaults. One that the workflow does not name is refused, except `feature`."""
     for name in given:
         if name not in workflow.inputs and name != ALWAYS:
-            near = difflib.get_close_matches(name, workflow.inputs, n=1)
+            near = closest(name, workflow.inputs)
             known = ", ".join(workflow.inputs) or "none"
             raise UserError(
                 f"{workflow.name} has no input {name!r} (inputs: {known}).",
@@ -50,7 +50,7 @@ def complete_settings(
     """What is given, else the environment's (`variables`), else the default; an expression sees those before it."""
     for name in given:
         if name not in workflow.settings:
-            near = difflib.get_close_matches(name, workflow.settings, n=1)
+            near = closest(name, workflow.settings)
             raise UserError(
                 f"{workflow.name} has no setting {name!r} (settings: {', '.join(workflow.settings) or 'none'}).",
                 hint=f"Did you mean {near[0]!r}?" if near else "",

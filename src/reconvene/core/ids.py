@@ -14,6 +14,11 @@ def task_id(serial: int, step: int, agent: str) -> str:
     return f"R{serial}/{step}/{agent}"
 
 
+def condition_at(serial: int) -> str:
+    """Where the condition of the checkpoint after this round is said to have failed."""
+    return f"condition after round {serial}"
+
+
 def parse_task(task: str) -> tuple[int, int, str]:
     serial, _, rest = task.partition("/")
     step, _, agent = rest.partition("/")

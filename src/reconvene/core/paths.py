@@ -6,7 +6,6 @@ still never follows a link: a harmless name can lie behind a hostile folder.
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from fnmatch import fnmatchcase
@@ -194,6 +193,8 @@ def _opcodes(old: list[str], new: list[str]) -> list[_Opcode]:
     if len(a) * len(b) > _COMPARE_LIMIT:
         middle = [("replace", 0, len(a), 0, len(b))]
     else:
+        import difflib
+
         middle = list(difflib.SequenceMatcher(None, a, b).get_opcodes())
     codes: list[_Opcode] = [("equal", 0, head, 0, head)] if head else []
     codes += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in middle]

@@ -1,10 +1,10 @@
 """A workflow, already valid. Made by `reconvene.wire`; pinned with every run as JSON.
 
 Nothing here checks anything: whoever holds a `Workflow` may rely on it. Expressions are kept as JavaScript source.
-Fields are only ever added, always with a default, so that a workflow pinned by an older release still decodes.
+Pins are read for ever: `wire/pins.py` says what a change of a field, or of a default, needs.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
 from collections.abc import Iterator
 from typing import Literal
@@ -14,7 +14,7 @@ from msgspec import Struct, field
 LANGUAGE = 1
 
 
-class Input(Struct, frozen=True, omit_defaults=True):
+class Input(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """type: text | number | bool | json | file | files | folder | project.
 
     A file's content (not its path) is the value; of a project only its absolute path, for agents to look into.
@@ -26,7 +26,7 @@ class Input(Struct, frozen=True, omit_defaults=True):
     description: str = ""
 
 
-class Setting(Struct, frozen=True, omit_defaults=True):
+class Setting(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Fixed at start: a plain value, or an expression over `inputs`, `machine` and earlier `settings` (`expr` set)."""
 
     type: str = "text"
@@ -36,7 +36,7 @@ class Setting(Struct, frozen=True, omit_defaults=True):
     env: str = ""  # an environment variable that stands before the default
 
 
-class Limits(Struct, frozen=True, omit_defaults=True):
+class Limits(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Circuit breakers. Whatever one of them stops, it is named."""
 
     entries: int = 10  # how often one phase may be entered in one scope
@@ -49,7 +49,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
     children: int = 50  # runs that this run may start
 
 
-class Gate(Struct, frozen=True, omit_defaults=True):
+class Gate(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One rule an output must pass. Exactly one of min_chars, headings, schema, when, specific_to, ask is set."""
 
     min_chars: int = 0
@@ -63,7 +63,7 @@ class Gate(Struct, frozen=True, omit_defaults=True):
     example: str = ""  # an output that would pass, attached to the retry
 
 
-class Agent(Struct, frozen=True, omit_defaults=True):
+class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A role. `kind` says which of the adapters runs it."""
 
     name: str
@@ -87,22 +87,22 @@ class Agent(Struct, frozen=True, omit_defaults=True):
     or_model: bool = False  # where the command line comes out empty, a model does the work
 
 
-class Continue(Struct, frozen=True, tag="continue", omit_defaults=True):
+class Continue(Struct, frozen=True, tag="continue", omit_defaults=True, forbid_unknown_fields=True):
     """On to what comes next; with `leave`, out of the phase at once, whatever rounds its plan still holds."""
 
     leave: bool = False
 
 
-class Again(Struct, frozen=True, tag="again", omit_defaults=True):
+class Again(Struct, frozen=True, tag="again", omit_defaults=True, forbid_unknown_fields=True):
     agents: tuple[str, ...] = ()  # only these; () = whoever the steps name
 
 
-class Goto(Struct, frozen=True, tag="goto", omit_defaults=True):
+class Goto(Struct, frozen=True, tag="goto", omit_defaults=True, forbid_unknown_fields=True):
     target: str  # a phase id, or "previous"; already resolved, never "current"
     rerun: bool = False
 
 
-class End(Struct, frozen=True, tag="end", omit_defaults=True):
+class End(Struct, frozen=True, tag="end", omit_defaults=True, forbid_unknown_fields=True):
     outcome: str = "completed"
     status: Literal["completed", "failed", "aborted"] = "completed"
 
@@ -110,7 +110,7 @@ class End(Struct, frozen=True, tag="end", omit_defaults=True):
 Move = Continue | Again | Goto | End
 
 
-class Field(Struct, frozen=True, omit_defaults=True):
+class Field(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """type: text | number | choice | confirm | agents | item (the item itself says: {id, text, type, options})."""
 
     id: str = ""
@@ -127,7 +127,7 @@ class Field(Struct, frozen=True, omit_defaults=True):
     into: str = ""  # value path, "answers" or "redo.reason"; "" = recorded with the decision only
 
 
-class Start(Struct, frozen=True, omit_defaults=True):
+class Start(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One run of `workflow` for each piece that `each` gives. The workflow's own name means itself, as pinned."""
 
     workflow: str
@@ -135,7 +135,7 @@ class Start(Struct, frozen=True, omit_defaults=True):
     inputs: dict[str, str] = field(default_factory=dict)  # input → expression; `item` is the piece
 
 
-class Option(Struct, frozen=True, omit_defaults=True):
+class Option(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     label: str
     then: Move = field(default_factory=Continue)
     when: str = ""
@@ -151,7 +151,7 @@ class Option(Struct, frozen=True, omit_defaults=True):
     why_not: str = ""  # said where `when` keeps it from being chosen; a template
 
 
-class Checkpoint(Struct, frozen=True, omit_defaults=True):
+class Checkpoint(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     prompt: str = "Continue with next phase?"
     condition: str = ""
     show_files: tuple[str, ...] = ()
@@ -162,13 +162,13 @@ class Checkpoint(Struct, frozen=True, omit_defaults=True):
     line: int = 0
 
 
-class Each(Struct, frozen=True, omit_defaults=True):
+class Each(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     of: str
     key: str = "id"
     until: str = ""
 
 
-class Rounds(Struct, frozen=True, omit_defaults=True):
+class Rounds(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """`plan` holds the standard rounds. With `until` and no plan of its own, rounds go on to `max` (`open_ended`).
 
     `folder` names where a round keeps its files (a template): when the round is undone they are kept beside it.
@@ -182,7 +182,7 @@ class Rounds(Struct, frozen=True, omit_defaults=True):
     folder: str = ""
 
 
-class Step(Struct, frozen=True, omit_defaults=True):
+class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """`agents` (literal, groups already spread) or `agents_expr`. `reads` None = everything the run has produced."""
 
     agents: tuple[str, ...] = ()
@@ -200,7 +200,7 @@ class Step(Struct, frozen=True, omit_defaults=True):
     missing: Literal["ask", "go_on"] = "ask"  # when every agent of the step failed: ask the person, or go on without
 
 
-class Rule(Struct, frozen=True, omit_defaults=True):
+class Rule(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One line of a check. then: a move, or None = ask the person (escalate)."""
 
     when: str
@@ -208,7 +208,7 @@ class Rule(Struct, frozen=True, omit_defaults=True):
     say: str = ""
 
 
-class Check(Struct, frozen=True, omit_defaults=True):
+class Check(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """The gap check: `rules` (first true one wins) or a `script` that answers {"action", "agents", "say"}."""
 
     rules: tuple[Rule, ...] = ()
@@ -217,7 +217,7 @@ class Check(Struct, frozen=True, omit_defaults=True):
     timeout: float = 300.0
 
 
-class Track(Struct, frozen=True, omit_defaults=True):
+class Track(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What the gap tracker follows: expressions for what it is given, names of outputs of the phase's steps."""
 
     into: str  # the value that holds what it knows
@@ -230,13 +230,13 @@ class Track(Struct, frozen=True, omit_defaults=True):
     explosion: str = "2"
 
 
-class Phase(Struct, frozen=True, omit_defaults=True):
+class Phase(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     id: str
     when: str = ""
     each: Each | None = None
     rounds: Rounds = field(default_factory=Rounds)
     steps: tuple[Step, ...] = ()
-    phases: tuple[Phase, ...] = ()
+    phases: "tuple[Phase, ...]" = ()
     check: Check | None = None
     checkpoint: Checkpoint | None = None
     title: str = ""
@@ -244,7 +244,7 @@ class Phase(Struct, frozen=True, omit_defaults=True):
     track: Track | None = None
 
 
-class FileSpec(Struct, frozen=True, omit_defaults=True):
+class FileSpec(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A file the engine renders from views of the log. `each` = "tasks": one per accepted task, from `source`."""
 
     path: str
@@ -253,7 +253,7 @@ class FileSpec(Struct, frozen=True, omit_defaults=True):
     source: str = ""
 
 
-class Workflow(Struct, frozen=True, omit_defaults=True):
+class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     name: str
     phases: tuple[Phase, ...]
     language: int = LANGUAGE

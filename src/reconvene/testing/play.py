@@ -14,7 +14,7 @@ from reconvene.core.scope import context
 from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow
 from reconvene.wire import replies
-from reconvene.wire.workflow import pin
+from reconvene.wire.pins import pin
 
 
 class Play:

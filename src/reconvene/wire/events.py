@@ -1,42 +1,50 @@
 """Events as JSON: the format of logs, read for ever. It must not know where the bytes are kept.
 
 Every event carries its `type`; the first of a batch also carries `v`, the version of the format of the whole batch (one
-release wrote it). A new field with a default needs no new version; a change that old events cannot decode into raises
-`VERSION` and registers in `_UPCASTERS` how an event of the version before becomes one of the next.
+release wrote it). An event with a field that this release does not know is refused: nothing is dropped on reading.
+
+The form is that of the structs in `core/events.py`: their field names (as encoded), types and defaults, which are not
+written out. `tests/golden/wire/events.v1.json` holds them as they were when version 1 was current; a test compares.
+
+To change the form, a new field or a new type of event included:
+1. Change the structs, and raise `VERSION`.
+2. In `_UPCASTERS`, enter the version before with the types whose old events must be rewritten, each with how: `{1:
+   {"AttemptEnded": _name_the_parts}}`. `{1: {}}` where only fields with defaults, or new types, were added. An upcaster
+   is given the event as a JSON object, without `v`, and returns one; it is never changed afterwards.
+3. Type `python -m tests.wire.frozen`: it adds the golden files of the new version. The old ones stay.
+
+To rename only the Python attribute, leave the form alone: `why: str = field(name="reason", default="")`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
 
 import msgspec
 
 from reconvene.core.events import AnyEvent
 from reconvene.errors import StoreError, UserError
+from reconvene.wire.versions import RESTORE, UPGRADE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
 VERSION = 1
 
-Raw = dict[str, object]
-
-_UPCASTERS: dict[int, Callable[[Raw], Raw]] = {}  # version of the raw event → how it becomes the next version
+# version of a batch → event type → how such an event becomes one of the next version; a type not named stays as it is
+_UPCASTERS: dict[int, Mapping[str, Callable[[Raw], Raw]]] = {}
 
 EVENT_TYPES: tuple[type[AnyEvent], ...] = get_args(AnyEvent)
 _KNOWN = frozenset(cls.__name__ for cls in EVENT_TYPES)
-_OPENING = b'[{"v":%d,' % VERSION
 
+_OPENING = Opening(b"[{")
 _encode = msgspec.json.Encoder().encode
-_decode_current = msgspec.json.Decoder(list[AnyEvent]).decode
+_decode = msgspec.json.Decoder(list[AnyEvent]).decode
 _decode_raw = msgspec.json.Decoder(list[Raw]).decode
-
-_UPGRADE = "Upgrade: pip install --upgrade reconvene. Nothing was changed; the log is intact."
 
 
 def encode_batch(events: Sequence[AnyEvent]) -> bytes:
     """One JSON array."""
     try:
-        # `[{` gives way to `[{"v":1,`: every append passes here, and this is half the price of wrapping each event.
-        return _OPENING + _encode(events)[2:] if events else b"[]"
+        return _OPENING.put_on(_encode(events), VERSION) if events else b"[]"
     except UnicodeEncodeError as error:
         raise UserError(
             f"A text cannot be recorded: it holds bytes that are not valid UTF-8 ({error.reason}).",
@@ -44,35 +52,18 @@ def encode_batch(events: Sequence[AnyEvent]) -> bytes:
         ) from error
 
 
-def decode_batch(data: bytes) -> list[AnyEvent]:
-    if data.startswith(_OPENING):
-        try:
-            return _decode_current(data)
-        except msgspec.ValidationError:
-            pass  # the slow road finds out which event it is, and why
+def decode_batch(data: bytes, run: str = "") -> list[AnyEvent]:
+    """The events of a batch of any version up to the current one. `run` is for the message where it is refused."""
+    version, body = _OPENING.take_off(data)
     try:
-        raws = _decode_raw(data)
+        if version != VERSION:
+            refuse_unless_known(version, VERSION, f"An event in {_log_of(run)}")
+            body = _encode([_upcast(raw, version) for raw in _decode_raw(body)])
+        return _decode(body)
+    except msgspec.ValidationError as error:
+        raise _refusal(body, version, _log_of(run)) or _damaged(_log_of(run), error) from error
     except msgspec.DecodeError as error:
-        raise StoreError(
-            f"The log holds something that is not a list of events: {error}.",
-            hint="The store is damaged: restore it from a backup.",
-        ) from error
-    version = raws[0].get("v", 1) if raws else VERSION
-    return [_event({**raw, "v": version}) for raw in raws]
-
-
-def upcast(raw: Raw) -> Raw:
-    """An event of any version this release knows, in the form of the current one."""
-    version = raw.get("v", 1)
-    if not isinstance(version, int) or version > VERSION:
-        raise StoreError(
-            f"The log holds an event of format {version!r}; this release of Reconvene reads up to {VERSION}."
-            " A newer release wrote it.",
-            hint=_UPGRADE,
-        )
-    for step in range(version, VERSION):
-        raw = {**_UPCASTERS[step](raw), "v": step + 1}
-    return raw
+        raise _damaged(_log_of(run), error) from error
 
 
 def to_json(seq: int, event: AnyEvent) -> Raw:
@@ -81,20 +72,41 @@ def to_json(seq: int, event: AnyEvent) -> Raw:
     return {"seq": seq, "type": fields["type"], "at": event.at, **fields}
 
 
-def _event(raw: Raw) -> AnyEvent:
-    raw = upcast(raw)
-    name = raw.get("type")
-    if not isinstance(name, str) or name not in _KNOWN:
-        raise StoreError(
-            f"The log holds an event of type {name!r}, which this release of Reconvene does not know."
-            " A newer release wrote it.",
-            hint=_UPGRADE,
-        )
+def _log_of(run: str) -> str:
+    return f"the log of run {run}" if run else "the log"
+
+
+def _upcast(raw: Raw, version: int) -> Raw:
+    for step in range(version, VERSION):
+        change = _UPCASTERS[step].get(str(raw.get("type")))
+        raw = change(raw) if change else raw
+    return raw
+
+
+def _refusal(body: bytes, version: int, where: str) -> StoreError | None:
+    """Which event of the batch cannot be read, and why; None where the batch is not a list of objects."""
     try:
-        # Through JSON again, not msgspec.convert: both roads then decode by the very same rules.
-        return _decode_current(_encode([raw]))[0]
-    except msgspec.ValidationError as error:
-        raise StoreError(
-            f"The log holds an event of type {name!r} that cannot be read: {error}.",
-            hint="A newer release wrote it (then upgrade), or the store is damaged (then restore it from a backup).",
-        ) from error
+        raws = _decode_raw(body)
+    except msgspec.DecodeError:
+        return None
+    for raw in raws:
+        name = raw.get("type")
+        if not isinstance(name, str) or name not in _KNOWN:
+            return StoreError(
+                f"An event in {where} is of type {name!r}, which this release of Reconvene does not know."
+                " A newer release wrote it.",
+                hint=UPGRADE,
+            )
+        try:
+            msgspec.json.decode(_encode(raw), type=AnyEvent)
+        except msgspec.ValidationError as error:
+            return StoreError(
+                f"An event in {where}, {name} (format {version}), holds something that this release of Reconvene"
+                f" does not know: {error}.",
+                hint=UPGRADE_OR_RESTORE,
+            )
+    return None
+
+
+def _damaged(where: str, error: msgspec.DecodeError) -> StoreError:
+    return StoreError(f"In {where} is something that is not a list of events: {error}.", hint=RESTORE)

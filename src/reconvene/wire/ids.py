@@ -11,13 +11,13 @@ from reconvene.core import templates
 from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.errors import UserError
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import Reading, text_of
+from reconvene.wire.reading import RUN_ID_ROOTS, WORKSPACE_ROOTS, Reading, text_of
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
 
 def read_run_id(reading: Reading, root: Mapping) -> str:
     """Whether it is the same for every number is not asked here: such a workflow can be run once."""
-    template = reading.template(root, "run_id")
+    template = reading.template(root, "run_id", frozenset())
     if not template:
         return ""
     name = text_of(root, "name") or "name"
@@ -29,6 +29,8 @@ def read_run_id(reading: Reading, root: Mapping) -> str:
             hint = 'such as "REPORT-{{ year }}-{{ n }}"'
             reading.problems.add(root.line_of("run_id"), f"'run_id' gives '{shown(run)}', which {why}", hint)
             break
+    else:
+        reading.template(root, "run_id", RUN_ID_ROOTS)  # names in a branch that was not taken
     return template
 
 
@@ -36,10 +38,12 @@ def read_workspace(reading: Reading, root: Mapping) -> str:
     node = root.get("workspace")
     if not isinstance(node, Scalar):
         return ""
-    template = reading.path(node, "'workspace'")
+    template = reading.path(node, "'workspace'", frozenset())
     name = text_of(root, "name") or "name"
     tried = [_tried(reading, root, "workspace", template, {"run": run, "name": name}) for run in ("run-1", "run-2")]
     folders = [folder for folder in tried if folder is not None]
+    if len(folders) == 2:
+        reading.template(root, "workspace", WORKSPACE_ROOTS)  # names in a branch that was not taken
     example = 'such as "reports/{{ run }}"'
     try:
         folders = [safe_path(folder) for folder in folders]

@@ -11,7 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 
 from reconvene import wiring
 from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
-from reconvene.doors.cli.main import main
+from reconvene.doors.cli.main import run
 from reconvene.ports import Assignment
 from reconvene.wire.workflow import parse_workflow
 from support.crashing import CrashingLog
@@ -32,7 +32,7 @@ phases:
         - {label: Split, start: {workflow: split, each: context.triage, inputs: {piece: "true"}}, then: {end: split}}
   - {id: work, agents: [worker], output: {name: done, file: done.md}}
 """
-_PATIENCE = 20.0
+_PATIENCE = 300.0  # seconds: reached only where the other never comes
 _fuse = Fuse()
 
 
@@ -48,7 +48,7 @@ def worker(assignment: Assignment) -> str:
     deadline = time.monotonic() + _PATIENCE
     wanted = int(os.environ.get("PROCESSES", "1"))
     while len(_at_work()) < wanted and time.monotonic() < deadline:  # all of them are in the middle of the queue
-        time.sleep(0.0005)
+        time.sleep(0.002)
     return "done"
 
 
@@ -104,5 +104,5 @@ def _command(*words: str) -> tuple[int, str]:
     """The real command line, in this process."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = main([*words, "--home", os.path.abspath(".reconvene")])
+        code = run([*words, "--home", os.path.abspath(".reconvene")])
     return code, out.getvalue() or err.getvalue()

@@ -19,7 +19,7 @@ _HOST = "reconvene.invalid"  # a reserved domain: nobody's address
 _SEQ_LINE = re.compile(rf"{SEQ}: ([0-9]{{1,18}})")
 _TRAILER = re.compile(r"([A-Za-z0-9-]+): (.*)")
 _ADDRESSED = re.compile(r"([^<>]+?) ?<([^<>\s@]+@[^<>\s@]+)>")
-_CRUD = " .,:;<>\"\\'"  # git drops these from the ends of a name
+_CRUD = " .,:;<>\"\\'"  # git drops these from the ends of a name and of an address
 
 
 class Person(NamedTuple):
@@ -68,7 +68,7 @@ def person_of(author: str) -> Person:
     if not name:
         return ENGINE
     if match:
-        return Person(name, match[2])
+        return Person(name, match[2].strip(_CRUD))
     slug = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60] or digest_of(name.encode())[:8]
     return Person(name, f"{slug}@{_HOST}")
 

@@ -12,12 +12,11 @@ import math
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from reconvene.core import guest
-from reconvene.core.javascript.cheap import Shape, has_only_plain_regexes, shape
-from reconvene.core.javascript.lexer import Lexer, ScanError
 from reconvene.core.javascript.machine import (
     FAILURE,
     LONGEST_ANSWER,
@@ -28,8 +27,10 @@ from reconvene.core.javascript.machine import (
     Machines,
     is_full,
 )
-from reconvene.core.javascript.sandbox import SANDBOX
 from reconvene.errors import ReconveneError
+
+if TYPE_CHECKING:
+    from reconvene.core.javascript.cheap import Shape
 
 CPU_SECONDS = 0.25
 _BYTES_PER_SECOND = 10_000_000  # time allowed on top for reading the data in
@@ -49,6 +50,8 @@ _held = threading.local()
 def _machines() -> Machines:
     machines: Machines | None = getattr(_held, "machines", None)
     if machines is None:
+        from reconvene.core.javascript.sandbox import SANDBOX
+
         machines = _held.machines = Machines(SANDBOX)
     return machines
 
@@ -109,6 +112,10 @@ class _Nature:
     __slots__ = ("compiles_fast", "shape")
 
     def __init__(self, source: str) -> None:
+        # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
+        from reconvene.core.javascript.cheap import has_only_plain_regexes, shape
+        from reconvene.core.javascript.lexer import Lexer, ScanError
+
         self.shape: Shape | None = None
         self.compiles_fast = True
         try:

@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import wraps
 from itertools import pairwise
 
 CAP = 5_000_000
@@ -22,12 +23,18 @@ class TemplateLimit(Exception):
     """Something would grow beyond its bound."""
 
 
+class Null:
+    """What stands for the parts of a value that is null: a value that is not written yet has none."""
+
+    __slots__ = ()
+
+
 def shown(value: object) -> str:
     """A value as a reader meets it: nothing for null, true/false, JSON for lists and objects."""
     match value:
         case str():
             return str(value)
-        case None:
+        case None | Null():
             return ""
         case bool():
             return "true" if value else "false"
@@ -65,6 +72,8 @@ def _measure(value: object, name: str) -> None:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, Null):
+        return None
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Iterable):
@@ -232,6 +241,25 @@ def _narrow(width: int, name: str) -> int:
 def _bound(size: int, name: str) -> None:
     if size > CAP:
         raise TemplateLimit(f"'{name}' would make more than {CAP // 1_000_000} MB of text")
+
+
+# What these make of null is what they make of an empty text, or of an empty list.
+OF_TEXT = ("trim", "upper", "lower", "capitalize", "title", "truncate", "wordcount", "urlencode", "escape")
+OF_LIST = ("length", "count", "list", "first", "last", "sort", "reverse", "unique", "min", "max", "join",
+           "batch", "slice", "groupby", "dictsort")  # fmt: skip
+
+
+def from_null(filter: Callable[..., object], empty: object) -> Callable[..., object]:
+    """The filter, given `empty` where it would be given null."""
+    at = 1 if hasattr(filter, "jinja_pass_arg") else 0  # the environment comes first then
+
+    @wraps(filter)
+    def filled(*given: object, **named: object) -> object:
+        if given[at] is None or isinstance(given[at], Null):
+            given = (*given[:at], empty, *given[at + 1 :])
+        return filter(*given, **named)
+
+    return filled
 
 
 FILTERS: dict[str, Callable[..., object]] = {

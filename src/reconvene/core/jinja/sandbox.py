@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import cast
 
-from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
+from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, Undefined, UndefinedError, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.loaders import BaseLoader
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_context
 
 from reconvene.core.jinja import budget
-from reconvene.core.jinja.filters import CAP, FILTERS, TemplateLimit, nearest, shown
+from reconvene.core.jinja.filters import CAP, FILTERS, OF_LIST, OF_TEXT, Null, TemplateLimit, from_null, nearest, shown
 
 # Jinja's own that are kept, beside FILTERS.
 _FILTERS = (
@@ -59,13 +59,25 @@ class _Missing(StrictUndefined):
         if self._undefined_hint:
             return self._undefined_hint
         name, owner = str(self._undefined_name), self._undefined_obj
-        if owner is None:
-            return f"'{name}' is missing: what stands before it is empty"
         if isinstance(owner, Mapping):
             return f"'{name}' is not there{nearest(name, map(str, owner))}"
         if isinstance(owner, list | tuple | str):
             return f"'{name}' is not there: the value before it is a {'text' if isinstance(owner, str) else 'list'}"
         return f"'{name}' is not known here"
+
+
+class _Null(Null, Undefined):
+    """A part of a value that is null: as null, and not there. Calling it or reckoning with it says so."""
+
+    __slots__ = ()
+
+    @property
+    def _undefined_message(self) -> str:
+        return f"'{self._undefined_name}' is missing: what stands before it is empty"
+
+
+def _is_null(value: object) -> bool:
+    return value is None or isinstance(value, Null)
 
 
 class _Generator(CodeGenerator):
@@ -95,9 +107,11 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace", "joiner", "cycler")}
         filters: dict[str, _Filter] = {name: cast(_Filter, self.filters[name]) for name in _FILTERS}
         filters |= FILTERS
+        for names, empty in ((OF_TEXT, ""), (OF_LIST, ())):
+            filters |= {name: from_null(filters[name], empty) for name in names}
         self.filters = {name: budget.charged("filter", name, each) for name, each in filters.items()}
         self.filters |= {"counted": budget.counted, "spent": budget.spent, "looked_at": budget.looked_at}
-        tests = cast(dict[str, _Filter], self.tests)
+        tests = cast(dict[str, _Filter], self.tests) | {"none": _is_null}
         self.tests = {name: budget.charged("test", name, each) for name, each in tests.items()}
 
     def spend(self, steps: int, text: int) -> None:
@@ -117,8 +131,12 @@ class _Environment(ImmutableSandboxedEnvironment):
         return "".join(texts)
 
     def getattr(self, obj: object, attribute: str) -> object:
+        if type(obj) is dict and attribute in obj and attribute[0] != "_":
+            return obj[attribute]  # nearly always: a document lists hundreds of rows
         if attribute.startswith("_"):
             return self.unsafe_undefined(obj, attribute)
+        if _is_null(obj):
+            return _Null(obj=None, name=attribute)
         if isinstance(obj, Mapping):
             # Data first: a key called `items` is that key.
             if attribute in obj:
@@ -126,6 +144,11 @@ class _Environment(ImmutableSandboxedEnvironment):
             if attribute not in _MAPPING_METHODS:
                 return self.undefined(obj=obj, name=attribute)
         return cast(object, super().getattr(obj, attribute))
+
+    def getitem(self, obj: object, argument: object) -> object:
+        if _is_null(obj) and not str(argument).startswith("_"):
+            return _Null(obj=None, name=str(argument))
+        return cast(object, super().getitem(obj, argument))
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         if isinstance(obj, str):
@@ -176,10 +199,10 @@ def _allow(sign: str, left: object, right: object) -> None:
 
 @pass_context
 def _finalize(context: Context, value: object) -> str:
-    environment = cast(_Environment, context.environment)
+    environment: _Environment = context.environment  # type: ignore[assignment]
     if not isinstance(value, str):
         budget.pay_for(environment, value)
-    text = shown(value)
+    text = value if type(value) is str else shown(value)
     environment.spend(0, len(text))
     return text
 
@@ -273,6 +296,12 @@ def problem(source: str) -> tuple[int, str] | None:
     except _TOO_DEEP:
         return 1, "it is nested too deeply"
     return None
+
+
+@lru_cache(maxsize=256)
+def parse(source: str) -> nodes.Template:
+    """Jinja's own tree of a template."""
+    return _environment().parse(source)
 
 
 def names(source: str, loader: Mapping[str, str]) -> set[str]:

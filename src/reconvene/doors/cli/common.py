@@ -107,13 +107,20 @@ def screen_width() -> int:
         return 100
 
 
+def open_engine(call: Call) -> Engine:
+    """The engine over the home, made where there is none. Its log is closed with the command, however that ends."""
+    from reconvene.wiring import open_engine as opened
+
+    engine = opened(call.home, say=note)
+    click.get_current_context().call_on_close(engine.log.close)
+    return engine
+
+
 def open_home(call: Call) -> Engine:
     """The engine over a home that is there: looking for a run must not create one."""
-    from reconvene.wiring import open_engine
-
     if not os.path.isdir(call.home):
         raise UserError(f"there are no runs: {call.home} does not exist", hint="start one with: reconvene run WORKFLOW")
-    return open_engine(call.home, say=note)
+    return open_engine(call)
 
 
 def open_run(call: Call, given: str | None) -> tuple[Engine, str]:

@@ -59,12 +59,20 @@ def decide(
     engine, found = open_run(call, run)
     if option is None:
         return proceed(call, engine, found, who_decides(call, None, person(by), False), person(by))
-    _answer(engine, found, option, fields, remarks, person(by), digest)
+    _answer(engine, found, option, fields, remarks, person(by), digest, driving=not no_drive)
     return proceed(call, engine, found, Nobody(), person(by), only_record=no_drive)
 
 
 def _answer(
-    engine: Engine, run: str, option: str, fields: tuple[str, ...], remarks: tuple[RemarkIn, ...], by: str, digest: str
+    engine: Engine,
+    run: str,
+    option: str,
+    fields: tuple[str, ...],
+    remarks: tuple[RemarkIn, ...],
+    by: str,
+    digest: str,
+    *,
+    driving: bool,
 ) -> None:
     from reconvene.app import queries
     from reconvene.core.commands import AnswerCheckpoint
@@ -84,6 +92,7 @@ def _answer(
         AnswerCheckpoint(
             checkpoint["id"], chosen["label"], fields=answers, remarks=remarks, digest=digest, by=by, door=DOOR
         ),
+        driving=driving,
     )
 
 
@@ -131,7 +140,7 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], by: str, no
 
     remarks = remarks_in(feedback)
     engine, found = open_run(call, run)
-    engine.submit(found, Rollback(by=person(by), door=DOOR, remarks=remarks))
+    engine.submit(found, Rollback(by=person(by), door=DOOR, remarks=remarks), driving=not no_drive)
     return proceed(call, engine, found, Nobody(), person(by), only_record=no_drive)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from reconvene.doors.cli import telling
-from reconvene.doors.cli.common import DOOR, Call, command, note, put, put_json
+from reconvene.doors.cli.common import DOOR, Call, command, open_engine, put, put_json
 from reconvene.doors.cli.options import checkpoint_in
 from reconvene.doors.cli.text import clean, nearest, wrapped
 from reconvene.errors import UserError
@@ -171,16 +171,15 @@ def _yaml(file: Path) -> object:
 
 def _sit_down(call: Call, case: _Case, by: str) -> int:
     from reconvene.doors.cli.drive import proceed, who_decides
-    from reconvene.wiring import open_engine
 
-    engine = open_engine(call.home, say=note)
+    engine = open_engine(call)
     run = _start(call, engine, case, by)
     if not _introduced(call, engine, run, case):
         return 0
     code = proceed(call, engine, run, who_decides(call, None, by, False), by)
     if code == _PARKED:
         return 0  # to leave a demo early is no failure
-    engine = open_engine(call.home, say=note)
+    engine = open_engine(call)
     for line in telling.changes(engine, run):
         put(line)
     put()
@@ -227,10 +226,9 @@ def _play(call: Call, case: _Case, by: str, tells: telling.Mute) -> dict[str, ob
 
     from reconvene.app import queries
     from reconvene.doors.cli.session import keep_history
-    from reconvene.wiring import open_engine
 
     answers = _answers(case)
-    engine = open_engine(call.home, say=note)
+    engine = open_engine(call)
     run = _start(call, engine, case, by)
     tells.start(engine, run)
     taken: list[Answer] = []

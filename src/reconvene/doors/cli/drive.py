@@ -5,17 +5,18 @@ Which decisions a run may take is the engine's business; how they are asked for 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, command, note, open_run, put, put_json
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, command, note, open_engine, open_run, put, put_json
 from reconvene.doors.cli.text import clean, nearest
 from reconvene.errors import UserError
 from reconvene.settings import person
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reconvene.app.engine import Engine
     from reconvene.core.workflow import Workflow
     from reconvene.doors.cli.session import Decider
@@ -90,7 +91,6 @@ def _started(
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are asked for, where there is somebody to ask."""
     from reconvene.doors.cli.inputs import missing_inputs, read_inputs, read_settings
-    from reconvene.wiring import open_engine
 
     loaded = load(workflow)
     values = read_inputs(loaded, inputs)
@@ -104,7 +104,7 @@ def _started(
         )
     for name in missing:
         values[name] = _ask_input(loaded, name)
-    engine = open_engine(call.home, say=note)
+    engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
     return engine, engine.start(loaded, values, settings=chosen, by=by, door=DOOR)
@@ -128,6 +128,8 @@ def resume(call: Call, run: str | None, answers: str | None, by: str, no_input: 
 
 def load(named: str) -> Workflow:
     """A workflow by its file, or by the name of a packaged one."""
+    from pathlib import Path
+
     from reconvene.wire.workflow import load_workflow
 
     path = Path(named)
@@ -156,6 +158,8 @@ def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Dec
     from reconvene.doors.cli.session import FromFile, Nobody
 
     if answers is not None:
+        from pathlib import Path
+
         from reconvene.doors.cli.inputs import read_text
         from reconvene.wire.answers import read_answers
 

@@ -98,8 +98,15 @@ def cli(ctx: click.Context, home: str, as_json: bool) -> int:
     return 0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is the answer. Nothing but an exit code ever leaves here."""
+def main() -> int:
+    """The `reconvene` command itself: what `run` answers is the exit code of the process."""
+    code = run()
+    _leave(code)
+    return code
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """One command in this process; the exit code is the answer. Nothing but an exit code ever leaves here."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _settle_streams()
     try:
@@ -110,6 +117,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has seen enough. Python would complain at exit when it flushes once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _leave(code: int) -> None:
+    """End the process without taking the interpreter apart, which may take longer than the command did.
+
+    The log is closed by now. Returns where something is still at work, or watches: then the ordinary way out is taken.
+    """
+    import atexit
+    import threading
+
+    at_work = any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread())
+    if at_work or sys.gettrace() is not None or sys.getprofile() is not None:
+        return
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(code)
 
 
 def _call(words: list[str]) -> int:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypedDict, cast
 
 from reconvene.doors.cli.common import split_pair, unknown
-from reconvene.doors.cli.inputs import field_value
 from reconvene.doors.cli.text import clean
 from reconvene.errors import Refused
 
@@ -104,6 +103,8 @@ def read_fields(fields: Mapping[str, FieldShape], pairs: Iterable[str]) -> dict[
     """`--field id=value` → answers in the fields' own types."""
     answers: dict[str, object] = {}
     for pair in pairs:
+        from reconvene.doors.cli.inputs import field_value
+
         name, text = split_pair(pair, "--field")
         if name not in fields:
             raise unknown("field", name, list(fields))

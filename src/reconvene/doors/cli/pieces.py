@@ -98,15 +98,6 @@ def _title(engine: Engine, run: str) -> str:
 # --- after a split ---
 
 
-def children_made(engine: Engine, run: str) -> list[str]:
-    """The runs that this one started and that are there."""
-    from reconvene.app import queries
-
-    children = queries.summary(engine, run).get("children")
-    runs = [str(child["run"]) for child in children] if isinstance(children, list) else []
-    return [child for child in runs if engine.log.head(child)]
-
-
 def after_split(
     call: Call, loop: asyncio.Runner, engine: Engine, run: str, made: list[str], decider: Decider, by: str
 ) -> int:

@@ -96,6 +96,7 @@ class FromFile:
                     by=answer.by or self._by,
                     door=DOOR,
                 ),
+                driving=True,
             )
         except UserError as error:
             changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
@@ -122,7 +123,7 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
     """Drive, decide, drive on; until the run ends or parks. Prints where it stands and answers the exit code."""
     import asyncio
 
-    from reconvene.doors.cli.pieces import after_split, children_made
+    from reconvene.app.queries import children_made
 
     # One event loop for all the driving: connections that agents keep open belong to the loop that opened them.
     with asyncio.Runner() as loop:
@@ -134,10 +135,18 @@ def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) ->
             report(call, summary, brief=decider.shows)
             conclude(call, engine, summary)
             fresh = [child for child in children_made(engine, run) if child not in before]
-            code = after_split(call, loop, engine, run, fresh, decider, by) if fresh and not stopped else 0
+            code = _after_split(call, loop, engine, run, fresh, decider, by) if fresh and not stopped else 0
         finally:
             loop.run(engine.close())
     return exit_code(summary) or code
+
+
+def _after_split(
+    call: Call, loop: asyncio.Runner, engine: Engine, run: str, made: list[str], decider: Decider, by: str
+) -> int:
+    from reconvene.doors.cli.pieces import after_split  # which needs this module, and most runs never split
+
+    return after_split(call, loop, engine, run, made, decider, by)
 
 
 def to_its_stop(
@@ -234,6 +243,8 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
     put(headline(summary))
     if summary.get("why"):
         say(str(summary["why"]))
+    for line in not_asked(summary):
+        say(line)
     checkpoint = checkpoint_in(summary)
     if checkpoint is not None and not brief:
         put()
@@ -244,6 +255,13 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
         put(f"see what came of it: {call.command('files', str(summary['run']))}")
         if merge := merge_command(summary):
             put(f"take the changes to your project over with:\n  {merge}")
+
+
+def not_asked(summary: Mapping[str, object]) -> list[str]:
+    """Checkpoints that the run went past since the last stop because their condition failed, a line each."""
+    rows = summary.get("passed_over")
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return [f"! {one_line(row['text'], 300)}" for row in found]
 
 
 def merge_command(summary: Mapping[str, object]) -> str:

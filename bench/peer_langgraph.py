@@ -9,10 +9,11 @@ import asyncio
 import operator
 import sqlite3
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from langchain_core.runnables import RunnableConfig
 
     from bench.stepper import Turn
@@ -42,7 +43,7 @@ def config(thread: str, limit: int = 100) -> RunnableConfig:
     return {"configurable": {"thread_id": thread}, "recursion_limit": limit}
 
 
-def saver(path: Path) -> Any:
+def saver(path: Path | str) -> Any:
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     return SqliteSaver(sqlite3.connect(path, check_same_thread=False))

@@ -1,0 +1,135 @@
+"""Git's objects as files of their own ("loose"), written and read without the git library.
+
+An object's id is the SHA-1 of its kind, its length and its bytes: the same content has the same id, whoever writes it.
+What is there is never changed: a file comes into being whole, by a rename. Nothing is synced to disk one by one, since
+all of it can be made again from the log. What plain git has packed is read through the library, loaded for that alone.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from hashlib import sha1
+from typing import NamedTuple
+
+from reconvene.adapters.git.message import Person
+
+_FILE, _FOLDER = b"100644", b"40000"
+
+
+class Found(NamedTuple):
+    """A commit as git holds it."""
+
+    id: str
+    parents: list[str]
+    author: Person
+    seconds: int
+    message: str
+
+
+class Objects:
+    def __init__(self, repository: str) -> None:
+        self._repository = repository
+        self._folder = os.path.join(repository, "objects")
+
+    def add_blob(self, data: bytes) -> str:
+        return self._add(b"blob", data)
+
+    def add_tree(self, entries: Iterable[tuple[str, str, bool]]) -> str:
+        """Of (name, id, whether it is a folder)."""
+        lines = []
+        for name, oid, is_folder in entries:
+            written = name.encode()
+            # Git sorts a folder as if its name ended in a slash.
+            line = b"%b %b\0%b" % (_FOLDER if is_folder else _FILE, written, bytes.fromhex(oid))
+            lines.append((written + b"/" if is_folder else written, line))
+        return self._add(b"tree", b"".join(line for _, line in sorted(lines)))
+
+    def add_commit(
+        self, tree: str, parent: str, author: Person, committer: Person, seconds: int, message: str
+    ) -> str:
+        head = [f"tree {tree}"]
+        head += [f"parent {parent}"] if parent else []
+        head += [f"author {author.name} <{author.email}> {seconds} +0000"]
+        head += [f"committer {committer.name} <{committer.email}> {seconds} +0000"]
+        return self._add(b"commit", ("\n".join(head) + "\n\n" + message).encode())
+
+    def commit(self, oid: str) -> Found | None:
+        """None where there is none, or what a power cut left of one."""
+        kind, data = self._read(oid)
+        if kind != b"commit":
+            return None
+        head, _, message = data.partition(b"\n\n")
+        lines = head.decode("utf-8", "replace").split("\n")
+        parents = [line.removeprefix("parent ") for line in lines if line.startswith("parent ")]
+        author = next((line.removeprefix("author ") for line in lines if line.startswith("author ")), "")
+        name, _, rest = author.partition(" <")
+        email, _, when = rest.partition("> ")
+        seconds = when.partition(" ")[0]
+        known = int(seconds) if seconds.isdecimal() else 0
+        return Found(oid, parents, Person(name, email), known, message.decode("utf-8", "replace"))
+
+    def _add(self, kind: bytes, data: bytes) -> str:
+        whole = b"%b %d\0%b" % (kind, len(data), data)
+        oid = sha1(whole, usedforsecurity=False).hexdigest()
+        path = self._path(oid)
+        if not _is_there(path):
+            self._write(path, zlib.compress(whole, 1))
+        return oid
+
+    def _write(self, path: str, packed: bytes) -> None:
+        folder = os.path.dirname(path)
+        aside = os.path.join(folder, f"tmp_obj_{os.urandom(6).hex()}")  # a name that `git gc` knows to sweep up
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            handle = os.open(aside, flags, 0o444)
+        except FileNotFoundError:
+            os.makedirs(folder, exist_ok=True)
+            handle = os.open(aside, flags, 0o444)
+        try:
+            with open(handle, "wb") as file:
+                file.write(packed)
+            os.rename(aside, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(aside)
+            raise
+
+    def _read(self, oid: str) -> tuple[bytes, bytes]:
+        """Kind and bytes; both empty where it is not there or cannot be read."""
+        try:
+            with open(self._path(oid), "rb") as file:
+                head, _, data = zlib.decompress(file.read()).partition(b"\0")
+            kind, _, size = head.partition(b" ")
+            return (kind, data) if size == b"%d" % len(data) else (b"", b"")
+        except FileNotFoundError:
+            return self._read_packed(oid)
+        except zlib.error:
+            return b"", b""
+
+    def _read_packed(self, oid: str) -> tuple[bytes, bytes]:
+        if not any(name.endswith(".pack") for name in _listed(os.path.join(self._folder, "pack"))):
+            return b"", b""
+        from reconvene.adapters.git.library import opened
+
+        return opened(self._repository).raw(oid)
+
+    def _path(self, oid: str) -> str:
+        return os.path.join(self._folder, oid[:2], oid[2:])
+
+
+def _is_there(path: str) -> bool:
+    """An empty file is what a power cut leaves behind: it is written again."""
+    try:
+        return os.stat(path).st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []

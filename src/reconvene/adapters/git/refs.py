@@ -1,0 +1,107 @@
+"""Branches, HEAD and the bare frame of a repository, as the files that git keeps them in.
+
+A file comes into being whole: it is written as `NAME.lock`, git's own sign that somebody is at it, and renamed. The
+caller sees to it that there is one writer at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+
+from reconvene.errors import StoreError
+
+_ID = re.compile(r"[0-9a-f]{40}")
+_HALF_WRITTEN = re.compile(r"[0-9a-f]{0,39}")
+_CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
+_FOLDERS = ("objects/info", "objects/pack", "refs/heads", "refs/tags")
+
+
+class Damaged(Exception):
+    """What a file of the repository holds is not what git would have written."""
+
+
+def exists(repository: str) -> bool:
+    """`HEAD` is the last thing that is made."""
+    return os.path.exists(os.path.join(repository, "HEAD"))
+
+
+def create(repository: str) -> None:
+    """What is there already, left by a process that was killed, is used."""
+    for folder in _FOLDERS:
+        os.makedirs(os.path.join(repository, folder), exist_ok=True)
+    if not os.path.exists(os.path.join(repository, "config")):
+        _put(repository, "config", _CONFIG)
+    _put(repository, "HEAD", "ref: refs/heads/main\n")
+
+
+def target(repository: str, name: str) -> str:
+    """The id that a branch points at. "" where there is no such branch, or only the beginning of an id."""
+    text = _read(os.path.join(repository, name))
+    if text is None:
+        return _packed(repository, name)
+    text = text.strip()
+    if _ID.fullmatch(text):
+        return text
+    if _HALF_WRITTEN.fullmatch(text) or text.startswith("ref: "):
+        return ""
+    raise Damaged(f"{name} holds no id")
+
+
+def move(repository: str, name: str, to: str, *, was: str) -> None:
+    """Let the branch point there, if it still points where it did."""
+    lock = _lock(repository, name)
+    try:
+        if target(repository, name) != was:
+            raise StoreError(
+                f"The branch {name} in {repository} was moved by somebody else just now.",
+                hint="Nothing was changed. Resume the run: the history catches up on top of it.",
+            )
+        _fill(lock, f"{to}\n")
+        os.rename(lock, os.path.join(repository, name))
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(lock)
+        raise
+    head = (_read(os.path.join(repository, "HEAD")) or "").strip()
+    if head.startswith("ref: ") and not target(repository, head.removeprefix("ref: ")):
+        _put(repository, "HEAD", f"ref: {name}\n")  # so that a plain `git log` shows something
+
+
+def _packed(repository: str, name: str) -> str:
+    """After `git pack-refs` or `git gc`."""
+    for line in (_read(os.path.join(repository, "packed-refs")) or "").splitlines():
+        oid, _, packed = line.partition(" ")
+        if packed == name and _ID.fullmatch(oid):
+            return oid
+    return ""
+
+
+def _put(repository: str, name: str, text: str) -> None:
+    lock = _lock(repository, name)
+    _fill(lock, text)
+    os.rename(lock, os.path.join(repository, name))
+
+
+def _lock(repository: str, name: str) -> str:
+    """The lock file, ours. One that is there was left by a process that was killed: ours is the only one at work."""
+    path = os.path.join(repository, f"{name}.lock")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+    return path
+
+
+def _fill(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None

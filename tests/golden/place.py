@@ -1,0 +1,106 @@
+"""Where golden homes were recorded, and an engine on one that lies elsewhere now.
+
+A home's log names absolute paths: the folder of a run's files, the person's project. All of them lie below PLACE. To
+read a golden home nobody needs a folder of that name: the engine's ports are given the place where it was unpacked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from reconvene.adapters.agents import Agents
+from reconvene.adapters.git import GitHistory
+from reconvene.adapters.project import GitProjects
+from reconvene.adapters.workspace import FolderWorkspace
+from reconvene.app.engine import Engine
+from reconvene.errors import AgentError
+from reconvene.ports import AgentRunner, Answer, Assignment, Clock, Listener, ProjectWork
+from reconvene.wiring import Machine, open_log
+
+PLACE = "/tmp/reconvene-golden"
+HOME = ".reconvene"
+_FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+class Ticks:
+    """A minute later at every look."""
+
+    def __init__(self, minutes: int = 0) -> None:
+        self.minutes = minutes
+
+    def now(self) -> str:
+        self.minutes += 1
+        return f"{_FIRST + timedelta(minutes=self.minutes):%Y-%m-%dT%H:%M:%S}.000Z"
+
+
+class OnlyRecorded:
+    """The real agents, but only those that answer from the recording in the home: no model, no command."""
+
+    def __init__(self, environ: dict[str, str]) -> None:
+        self._agents = Agents(os.devnull, environ)
+
+    async def run(self, assignment: Assignment, listener: Listener) -> Answer:
+        if assignment.agent.kind not in ("recorded", "survey"):
+            raise AgentError(f"{assignment.agent.name} is no recording, and nothing else is asked.", retryable=False)
+        return await self._agents.run(assignment, listener)
+
+    async def close(self) -> None:
+        await self._agents.close()
+
+
+class _Moved(GitProjects):
+    """The person's project, where it lies now; the log goes on to name the place where it lay."""
+
+    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
+        super().__init__(str(folder / HOME), environ)
+        self._folder = folder
+
+    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
+        work = assignment.project
+        assert work is not None
+        there = work._replace(path=moved(work.path, self._folder))
+        answer = await super().run(runner, assignment._replace(project=there), listener)
+        done = answer.project
+        return answer._replace(project=done and done._replace(path=work.path))
+
+    def unfit(self, path: str) -> str:
+        return super().unfit(moved(path, self._folder))
+
+    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
+        return super().files(work._replace(path=moved(work.path, self._folder)), names)
+
+    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
+        return super().publish(run, moved(path, self._folder), branch, commit, create=create)
+
+
+def moved(path: str, folder: Path) -> str:
+    """A recorded path, as it is after its home was unpacked into this folder."""
+    inside = path == PLACE or path.startswith(PLACE + "/")
+    return str(folder) + path.removeprefix(PLACE) if inside else path
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Nothing of the machine's but where programs are: no name, no key, no configuration of the person's."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder / HOME), "RECONVENE_DEMO_SPEED": "0"}
+
+
+def open_golden(folder: Path, clock: Clock, runner: AgentRunner | None = None) -> Engine:
+    """An engine on the home that was unpacked into this folder."""
+    home, environ = folder / HOME, environment(folder)
+
+    def workspace_for(run: str, recorded: str) -> FolderWorkspace:
+        return FolderWorkspace(moved(recorded, folder), str(home / "manifests" / f"{run}.json"))
+
+    return Engine(
+        open_log(home),
+        clock,
+        runner or OnlyRecorded(environ),
+        workspace_for,
+        lambda: GitHistory(str(home / "history.git")),
+        f"{PLACE}/{HOME}",
+        projects=_Moved(folder, environ),
+        surroundings=Machine({}),
+    )
