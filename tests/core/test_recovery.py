@@ -239,3 +239,13 @@ def test_a_folder_that_cannot_be_named_costs_the_archive_and_not_the_undo():
     assert not game.state.record.archives
     assert game.state.record.undos == 1
     assert any("inputs.facts" in error for error in game.state.record.errors)
+
+
+def test_a_folder_with_so_long_a_name_that_its_archive_has_none_costs_the_archive_and_not_the_undo():
+    long = "r" * 250
+    game = played(GATED.replace("round_{{ round.n|pad(3) }}", long))
+    game.finish("writer", GOOD, files={f"{long}/report.md": GOOD})
+    game.decide("Redo", fields={"reason": "better"})
+    assert game.state.record.undos == 1
+    assert not game.state.record.archives
+    assert any("are not kept beside it" in error for error in game.state.record.errors)
