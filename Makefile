@@ -7,6 +7,9 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 PINS  := pyproject.toml constraints.txt
 
+# Bytecode is kept, whatever the environment says: else every process compiles anew all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
+
 # The first of these that runs and is new enough; `make PYTHON=/path/to/python …` overrides.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
@@ -32,7 +35,7 @@ demo: $(VENV)/.run  ## see it work: agents, a checkpoint, feedback that changes 
 	@$(BIN)/reconvene demo
 
 test: check  ## check, then every test but the torture
-	@$(BIN)/python -m pytest -n auto -m "not torture"
+	@PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.dev  ## ruff, mypy --strict, the layers of the house
 	@$(BIN)/ruff check --quiet .
@@ -42,8 +45,10 @@ check: $(VENV)/.dev  ## ruff, mypy --strict, the layers of the house
 bench: $(VENV)/.bench  ## the table of speeds beside the raw floor, LangGraph and Burr (ARGS="--quick --only W1,W3")
 	@$(BIN)/python -m bench $(ARGS)
 
-torture: $(VENV)/.dev  ## thousands of crash points (long)
-	@$(BIN)/python -m pytest -n auto -m torture
+torture: $(VENV)/.dev  ## thousands of crash points and examples, others every time (long; SEED=n repeats one)
+	@seed=$${SEED:-$$(date +%s)}; echo "to repeat exactly this: make torture SEED=$$seed"; \
+	SEED=$$seed PYTHONHASHSEED=$$seed HYPOTHESIS_PROFILE=torture $(BIN)/python -m pytest -n auto -m "torture or hypothesis" \
+		--hypothesis-seed=$$seed
 
 golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that every later one must read
 	@cd tests && ../$(BIN)/python -m golden.make

@@ -18,6 +18,7 @@ WORKLOADS = {
     "W5": "bench.w5_growth",
     "W6": "bench.w6_start",
     "W7": "bench.w7_prompts",
+    "W8": "bench.w8_growth",
 }
 
 

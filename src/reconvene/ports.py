@@ -129,7 +129,7 @@ class Progress(NamedTuple):
     run: str
     task: str
     agent: str
-    what: str  # started | output | tokens | retry | note | done | failed
+    what: str  # started | output | tokens | retry | note | warning | done | failed
     detail: str = ""
     tokens: int = 0
 
@@ -178,6 +178,9 @@ class Workspace(Protocol):
     """The folder that people open. The log is the truth; this is its projection, plus what a person changed."""
 
     root: str
+
+    def occupied(self) -> bool:
+        """Whether something lies there already: files, or anything that is not a folder."""
 
     def changes(self, known: Mapping[str, str]) -> list[Change]:
         """What a person changed, against path → digest. What the engine has not written out yet is not a change."""

@@ -1,4 +1,4 @@
-"""What the tests with processes to kill stand on: a server that forks them, and a quick place for what they write."""
+"""A quick place for what processes write that are to be killed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.forks import Forks
-
-
-@pytest.fixture
-def forks() -> Iterator[Forks]:
-    with Forks() as server:
-        yield server
 
 
 @pytest.fixture

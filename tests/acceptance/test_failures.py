@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import random
 import sqlite3
-import time
 from pathlib import Path
 
 import pytest
-from support.forks import Forks
 from support.stage import Stage
 
+from forks import Forks
+from hasty import HastyLoop, turns, until
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.commands import AddRemark, RemarkIn
 from reconvene.core.events import AttemptEnded, RemarkAdded
@@ -56,7 +58,8 @@ def test_a_full_disk_stops_the_run_with_a_clear_message_and_loses_nothing(forks:
 
 
 def test_a_process_that_met_a_full_disk_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, ONE, {"a": os.urandom(200_000).hex()})  # nothing that packing could make small
+    incompressible = random.Random(1).randbytes(200_000).hex()
+    stage = Stage(tmp_path, ONE, {"a": incompressible})
     connection = stage.engine.log._connection  # type: ignore[attr-defined]
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count={pages}")
@@ -128,13 +131,26 @@ def test_an_agent_that_floods_its_output_is_stopped_and_named(tmp_path: Path) ->
 
 def test_an_agent_that_never_ends_is_stopped_with_everything_it_started(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    script = f"sleep 300 & echo $! >>{pids}; echo $$ >>{pids}; wait"
-    stage = Stage(tmp_path / "home", command(script, ", timeout: 0.5"))
-    stage.drive()
-    assert "did not end within 0.5 s" in stage.attempts("R1/0/a")[0].why
+    script = f"sleep 3000 & echo $! $$ >>{pids}; echo at work; wait"
+    stage = Stage(tmp_path / "home", command(script, ", timeout: 1h"))
+
+    async def an_hour_after_each_start() -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, HastyLoop)
+        heard: list[str] = []
+        driving = asyncio.create_task(stage.engine.drive(stage.run, lambda progress: heard.append(progress.what)))
+        for attempt in (1, 2):
+            await until(lambda n=attempt: heard.count("output") == n)
+            await turns(100)  # by then it waits for the agent's end
+            loop.put_forward(3600)
+        await driving
+
+    with asyncio.Runner(loop_factory=HastyLoop) as runner:
+        runner.run(an_hour_after_each_start())
+    assert "did not end within 3600 s" in stage.attempts("R1/0/a")[0].why
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(started) == 4
-    assert wait_until(lambda: not any(is_running(pid) for pid in started))
+    assert not any(is_running(pid) for pid in started)
 
 
 def test_an_agent_that_raises_anything_at_all_is_a_failed_attempt(tmp_path: Path) -> None:
@@ -185,16 +201,6 @@ def test_a_gate_gives_up_after_its_retries_and_keeps_every_rejected_output(tmp_p
     assert all(attempt.output and stage.kept(attempt.output.digest) == "short" for attempt in attempts)
     assert "no agent of this step gave an output" in stage.point.prompt
     assert attempts[-1].why in stage.point.prompt
-
-
-def wait_until(true: object, seconds: float = 10.0) -> bool:
-    assert callable(true)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if true():
-            return True
-        time.sleep(0.01)
-    return bool(true())
 
 
 def is_running(pid: int) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import stat
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from commands import call
 from reconvene.core.events import DecisionRecorded, RemarkAdded
 from reconvene.wiring import open_log
 from terminals import DOWN, ENTER, UP, Terminal, answer, ending, pexpect
@@ -354,14 +353,7 @@ def test_the_same_run_can_be_shown_by_a_script_meanwhile(terminal: Terminal, fol
     type_in(child, BOTH)
     answer(child, RIGHT, ENTER)
     child.expect(DECISION)
-    done = subprocess.run(
-        [sys.executable, "-m", "reconvene.doors.cli", "show", "--json"],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [remark["level"] for remark in json.loads(done.stdout)["review"]["remarks"]] == ["minor", "major"]
+    done = call("show", "--json", cwd=folder)
+    assert [remark["level"] for remark in json.loads(done.out)["review"]["remarks"]] == ["minor", "major"]
     child.sendcontrol("c")
     assert ending(child) == 3

@@ -6,9 +6,10 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
+from exploring import examples
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import review
 from reconvene.app.engine import Engine
@@ -50,7 +51,7 @@ def reply(assignment: object) -> dict[str, object]:
 
 
 @given(stops=STOPS)
-@settings(max_examples=8, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+@examples(8, phases=[Phase.generate])
 def test_every_remark_is_in_the_prompt_of_every_later_task(stops: list[tuple[int, list[str]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         machine = Engine(

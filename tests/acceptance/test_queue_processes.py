@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.forks import Forks
 from support.fuse import noted
 from support.queueing import PARENT
 
+from forks import Forks
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.events import (
     AttemptEnded,

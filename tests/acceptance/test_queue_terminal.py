@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from commands import call
 from terminals import ENTER, UP, Terminal, ending, pexpect
 
 PIECES = [{"id": "api", "title": "New API"}, {"id": "cli", "title": "CLI help"}, {"id": "docs", "title": "Docs"}]
@@ -50,15 +49,7 @@ def terminal(terminal: Terminal) -> Terminal:
 
 
 def statuses(folder: Path) -> dict[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "reconvene.doors.cli", "runs", "--json"],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {row["run"].partition(".")[2]: row["status"] for row in json.loads(done.stdout)}
+    return {str(row["run"]).partition(".")[2]: str(row["status"]) for row in call("runs", "--json", cwd=folder).objects}
 
 
 def split(terminal: Terminal) -> pexpect.spawn[str]:

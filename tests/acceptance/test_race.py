@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from support.forks import Forks
 from support.fuse import noted
 
+from forks import Forks
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
@@ -124,7 +124,7 @@ def test_a_decision_taken_while_the_last_driver_tidies_up_is_carried_out_by_it(
         refusals.append(refusal.value.message)
 
     with ThreadPoolExecutor(1) as elsewhere:
-        monkeypatch.setattr(Meddled, "meddle", staticmethod(lambda: elsewhere.submit(decide).result(timeout=30)))
+        monkeypatch.setattr(Meddled, "meddle", staticmethod(lambda: elsewhere.submit(decide).result(timeout=300)))
         state = driving.drive_sync(run)
     assert refusals == [f"Another process is driving run {run}."]
     assert state.status == ("paused" if then_pause else "completed")

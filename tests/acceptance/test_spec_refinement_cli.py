@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 import reconvene
+from commands import Done, call
 
 FOLDER = Path(reconvene.__file__).parent / "workflows" / "spec-refinement"
 
@@ -31,16 +30,8 @@ def recorded(tmp_path: Path) -> Path:
     return folder
 
 
-class Told:
-    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
-        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
-
-
-def cli(folder: Path, *words: str) -> Told:
-    command = [sys.executable, "-m", "reconvene.doors.cli", *words]
-    return Told(
-        subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
-    )
+def cli(folder: Path, *words: str) -> Done:
+    return call(*words, cwd=folder)
 
 
 def answers(folder: Path, *rows: dict[str, object]) -> str:
@@ -53,7 +44,7 @@ GO_ON: dict[str, object] = {"option": "Continue"}
 RULED: dict[str, object] = {"option": "Continue", "fields": {"ISSUE-R1-001": "B", "rationale": "pages differ"}}
 
 
-def run(folder: Path, recorded: Path, *words: str) -> Told:
+def run(folder: Path, recorded: Path, *words: str) -> Done:
     return cli(folder, "run", str(recorded), "--input", "spec=Draft & Check.md", *words)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.stage import Stage
 
-from reconvene.core.commands import Abort, Command, Pause, RemarkIn, Rollback
+from hasty import until
+from reconvene.app import queries
+from reconvene.core.commands import Abort, Claim, Command, Pause, RemarkIn, Rollback
 from reconvene.core.events import FilesEdited, LateOutputArchived, RunEnded, StepStarted
 from reconvene.errors import UserError
 from reconvene.ports import Assignment
@@ -25,14 +25,6 @@ agents: {a: {retries: 1, gate: [{min_chars: 4}]}, b: {retries: 0}}
 phases:
   - {id: work, agents: [a, b]}
 """
-
-
-async def until(true: Callable[[], object], seconds: float = 20.0) -> None:
-    """While others work: look again and again, with a deadline."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it never happened"
-        await asyncio.sleep(0.005)
 
 
 def say_elsewhere(stage: Stage, command: Command) -> None:
@@ -189,6 +181,21 @@ def test_an_output_that_comes_too_late_is_kept_and_counted_and_changes_nothing(t
     assert stage.kept(late.output.digest) == "what it cost to say"
     assert not (stage.folder / "late.md").exists()
     assert not state.world.files
+    assert "what it cost to say" in [row["text"] for row in queries.late(stage.engine, stage.run)]
+
+
+def test_the_answer_of_an_attempt_that_another_driver_took_for_dead_is_kept_and_shown(tmp_path: Path) -> None:
+    def meanwhile(assignment: Assignment) -> str:
+        if assignment.attempt == 1:
+            say_elsewhere(stage, Claim("bob"))
+        return f"answer {assignment.attempt}"
+
+    stage = Stage(tmp_path, TEAM, {"a": meanwhile, "b": "done"})
+    assert stage.drive().status == "completed"
+    assert stage.verdicts("R1/0/a") == ["doubt", "accepted"]
+    told = queries.show(stage.engine, stage.run)["late"]
+    assert isinstance(told, list)
+    assert ("R1/0/a", 1, "answer 1") in [(row["task"], row["attempt"], row["text"]) for row in told]
 
 
 # --- rollback ---

@@ -10,10 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.stage import Stage
 
+from exploring import examples
 from reconvene.app import queries
 from reconvene.core.commands import SaveDraft
 from reconvene.core.events import DraftSaved
@@ -44,7 +45,7 @@ QUESTIONS = {"value": {"list": [{"id": "q1", "text": "One?"}, {"id": "q2", "text
 ACTIONS = st.lists(st.sampled_from(["answer", "answer", "discuss", "back", "leave", "restart"]), max_size=12)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(12)
 @given(actions=ACTIONS)
 def test_no_answer_is_lost_whichever_process_comes_next(actions: list[str]) -> None:
     with tempfile.TemporaryDirectory() as home:

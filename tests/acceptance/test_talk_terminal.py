@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from terminals import DOWN, ENTER, Terminal, ending, pexpect
+from commands import call
+from terminals import ASKING, DOWN, ENTER, Terminal, ending, pexpect
 
 # What it presents follows from what it is shown, and from nothing else.
 AGENT = """
@@ -94,16 +93,7 @@ def terminal(terminal: Terminal) -> Terminal:
 
 def script(folder: Path, *words: str) -> str:
     """The same command without a terminal."""
-    done = subprocess.run(
-        [sys.executable, "-m", "reconvene.doors.cli", *words],
-        cwd=folder,
-        env={**os.environ, "RECONVENE_BY": "ann"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout
+    return call(*words, cwd=folder, RECONVENE_BY="ann").out
 
 
 def shown(folder: Path) -> dict[str, object]:
@@ -246,6 +236,7 @@ def test_open_questions_in_turn_a_choice_in_own_words_and_an_answer_taken_back(
     child.expect(r"\[answered: none\]")
     say(child, "auth")
     child.expect("your answer so far: none")
+    child.expect(ASKING)
     child.send("\x15" + ENTER)  # clears the line
     child.expect(r"3\. \[unanswered\]")
     child.expect("Your choice")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from commands import call
 from reconvene.core.events import DecisionRecorded
 from reconvene.wiring import open_log
 from terminals import DOWN, ENTER, UP, Terminal, ending, pexpect
@@ -43,17 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def command(folder: Path, *words: str) -> dict[str, object]:
     """The same command without a terminal, as a script would call it."""
-    done = subprocess.run(
-        [sys.executable, "-m", "reconvene.doors.cli", *words, "--json"],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+    return call(*words, "--json", cwd=folder).object
 
 
 def remarks(folder: Path) -> list[tuple[str, str]]:
@@ -116,14 +106,8 @@ def test_ctrl_c_while_agents_work_parks_and_resume_goes_on(terminal: Terminal, f
     child.expect("reconvene resume slow-1")
     assert ending(child) == 3
     assert command(folder, "show", "slow-1")["status"] == "paused"
-    log = subprocess.run(
-        [sys.executable, "-m", "reconvene.doors.cli", "log", "--json"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    ends = [json.loads(line) for line in log.stdout.splitlines() if '"AttemptEnded"' in line]
+    log = call("log", "--json", cwd=folder)
+    ends = [json.loads(line) for line in log.out.splitlines() if '"AttemptEnded"' in line]
     assert [end["verdict"] for end in ends] == ["cancelled"]
 
     gate.touch()
@@ -288,6 +272,6 @@ def test_without_colour_and_on_a_narrow_screen_it_still_works(terminal: Terminal
 
 def test_half_a_terminal_is_none(terminal: Terminal, folder: Path) -> None:
     (folder / "half.sh").write_text(f"{sys.executable} -m reconvene.doors.cli run two-step.yaml </dev/null\n")
-    child = pexpect.spawn("sh", ["half.sh"], cwd=str(folder), encoding="utf-8", timeout=120)
+    child = pexpect.spawn("sh", ["half.sh"], cwd=str(folder), encoding="utf-8", timeout=300)
     child.expect("reconvene decide two-step-1")
     assert ending(child) == 3

@@ -327,7 +327,7 @@ def test_nobodys_set_up_takes_part(tmp_path: Path) -> None:
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "h.git")],
-        env=environ, cwd=home, capture_output=True, text=True, check=False, timeout=120,
+        env=environ, cwd=home, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "+text" in done.stdout
@@ -346,7 +346,7 @@ def test_writing_and_listing_need_no_git_library(tmp_path: Path) -> None:
         "assert (h.last_seq('r'), len(h.commits('r'))) == (1, 1)\n"
         "assert 'pygit2' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", script, str(tmp_path / "h.git")], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "h.git")], check=True, timeout=300)
 
 
 NAMES = st.sampled_from(["a", "a.b", "a-b", "a0", "ab", "é", "B", "z" * 40])

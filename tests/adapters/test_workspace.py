@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from reconvene.adapters.workspace import FolderWorkspace
+from exploring import examples
+from reconvene.adapters.workspace import FolderWorkspace, manifest, survey
 from reconvene.adapters.workspace.manifest import Entry
 from reconvene.adapters.workspace.survey import MAX_BYTES
 from reconvene.core.ids import digest_of
@@ -421,6 +421,53 @@ def test_writing_nothing_new_touches_nothing(bench: Bench) -> None:
     assert (bench.root / "a.md").stat() == before[0]
 
 
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files whose contents are read from now on."""
+    found: list[str] = []
+    read = survey.read_file
+    monkeypatch.setattr(survey, "read_file", lambda folder, name: found.append(name) or read(folder, name))
+    return found
+
+
+def settle(folder: Path) -> None:
+    """Files as if they had been written a minute ago: a stamp taken now vouches for them."""
+    for path in folder.rglob("*.md"):
+        past = path.stat().st_mtime_ns - 60_000_000_000
+        os.utime(path, ns=(past, past))
+
+
+def test_many_files_that_nobody_touched_are_read_by_one_process_and_by_no_later_one(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifest, "_TICK_NS", -1)  # the moment after a write is over at once
+    bench.write({f"notes/{n}.md": b"%d" % n for n in range(30)})
+    settle(bench.root)
+    bench.again()
+    read = reads(monkeypatch)
+    assert bench.changes() == []
+    assert len(read) == 30
+    bench.write({})
+    bench.again()
+    read.clear()
+    assert bench.changes() == []
+    assert bench.stale() == []
+    assert read == []
+    (bench.root / "notes/7.md").write_text("mine")
+    assert [change.path for change in bench.changes()] == ["notes/7.md"]
+
+
+def test_a_few_small_files_are_not_worth_a_manifest_of_their_own(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading them again costs less than writing one durably."""
+    monkeypatch.setattr(manifest, "_TICK_NS", -1)
+    bench.write({"a.md": b"1", "b.md": b"2"})
+    settle(bench.root)
+    before = bench.manifest.stat()
+    bench.again()
+    assert bench.changes() == []
+    bench.write({})
+    assert bench.manifest.stat() == before
+
+
 PATHS = st.sampled_from(["a", "b.md", "d/e", "d/f/g"])
 TEXTS = st.sampled_from([b"1", b"2", b"3", b"4"])
 FILES = st.dictionaries(PATHS, st.one_of(st.none(), TEXTS), max_size=3)
@@ -523,4 +570,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestLife.settings = examples(60, stateful_step_count=20)

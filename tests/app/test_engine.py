@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import queries
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
-from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
+from reconvene.core.commands import Abort, AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.core.evolve import fold
-from reconvene.errors import Refused, UserError
+from reconvene.errors import Refused, StoreError, UserError
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
+from reconvene.wire.events import VERSION
 from reconvene.wire.state import snapshot_key
 from reconvene.wire.workflow import parse_workflow
 from reconvene.wiring import SystemClock
@@ -113,6 +115,33 @@ def test_a_snapshot_of_other_code_is_not_trusted(tmp_path: Path, monkeypatch: py
     assert machine.load(run) == fold(event for _, event in machine.log.read(run))
 
 
+def test_a_snapshot_that_cannot_be_read_is_not_used(tmp_path: Path):
+    machine = engine(tmp_path)
+    run = machine.start(parse_workflow(LONG), {})
+    drive(machine, run)
+    whole = fold(event for _, event in machine.log.read(run))
+    for data in (b"", b"[]", b'{"seq": "twelve"}'):
+        machine.log.save_snapshot(run, whole.seq - 1, snapshot_key(whole.workflow), data)
+        assert machine.load(run) == whole
+
+
+def test_no_event_of_a_newer_release_hides_behind_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    machine = engine(tmp_path)
+    machine.log = SqliteLog(tmp_path / "home" / "log.db")
+    with monkeypatch.context() as newer:
+        newer.setattr("reconvene.wire.events.VERSION", VERSION + 1)
+        newer.setattr("reconvene.wire.state.VERSION", VERSION + 1)
+        run = machine.start(parse_workflow(LONG), {})
+        drive(machine, run)
+        seq = machine.load(run).seq
+        kept = machine.log.snapshot(run, snapshot_key(machine.load(run).workflow))
+        assert kept is not None
+    with pytest.raises(StoreError, match=rf"log of run {run} has the format {VERSION + 1}"):
+        Session.load(machine.log, SystemClock(), run)
+    assert machine.log.head(run) == seq
+    machine.log.close()
+
+
 def test_a_session_that_fell_behind_handles_its_command_again_on_top(tmp_path: Path):
     machine = engine(tmp_path)
     run = machine.start(parse_workflow(TWO), {"topic": "x"})
@@ -163,10 +192,26 @@ def test_the_pinned_workflow_is_what_runs_even_after_the_file_changed(tmp_path: 
 
 def test_a_prompt_that_cannot_be_filled_in_is_reported_and_never_sent_as_written(tmp_path: Path):
     machine = engine(tmp_path)
-    text = "name: n\nagents: {a: {prompt: 'About {{ context.topc.name }}.'}}\nphases: [{id: p, agents: [a]}]\n"
-    run = machine.start(parse_workflow(text), {})
+    text = (
+        "name: n\ninputs: {topic: json}\nagents: {a: {prompt: 'About {{ inputs.topic.name }}.'}}\n"
+        "phases: [{id: p, agents: [a]}]\n"
+    )
+    run = machine.start(parse_workflow(text), {"topic": {"nmae": "ferries"}})
     assert drive(machine, run) == "waiting"
     point = queries.summary(machine, run)["checkpoint"]
     assert point["attention"]
     assert "the prompt of a cannot be filled in" in point["prompt"]
     assert [event["verdict"] for event in queries.events(machine, run) if event["type"] == "AttemptEnded"] == ["failed"]
+
+
+def test_a_run_that_is_ended_while_nobody_drives_it_leaves_its_last_files(tmp_path: Path):
+    workflow = parse_workflow(
+        TWO + 'files: [{path: state.md, template: "{{ context.outcome or \'open\' }}\\n"}]\n', "two.yaml"
+    )
+    machine = engine(tmp_path)
+    run = machine.start(workflow, {"topic": "ferries"}, by="ann")
+    assert drive(machine, run) == "waiting"
+    file = Path(machine.load(run).workspace) / "state.md"
+    assert file.read_text(encoding="utf-8") == "open\n"
+    machine.submit(run, Abort(by="ann"))
+    assert file.read_text(encoding="utf-8") == "aborted\n"

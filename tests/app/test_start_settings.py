@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
 from reconvene.errors import UserError
 from reconvene.testing.memory import MemoryLog
@@ -45,10 +46,15 @@ class Started:
     """A run on record, with what was pinned for it."""
 
     def __init__(self, around: Around | None, text: str = "") -> None:
-        def nowhere(*given: str) -> None:
+        def nowhere() -> None:
             raise AssertionError("not used here")
 
-        engine = Engine(MemoryLog(), SystemClock(), ScriptedAgents({}), nowhere, nowhere, "/state", surroundings=around)
+        def unused(run: str, folder: str) -> FolderWorkspace:
+            return FolderWorkspace(folder, "/no/such/manifest.json")
+
+        engine = Engine(
+            MemoryLog(), SystemClock(), ScriptedAgents({}), unused, nowhere, "/no/such/home", surroundings=around
+        )
         self._engine = engine
         self._workflow = parse_workflow(text or WORKFLOW)
 

@@ -80,12 +80,16 @@ def test_a_failed_when_is_never_guessed(label: str, runs: bool):
 
 def test_a_failed_checkpoint_condition_is_recorded_and_skips_the_checkpoint():
     game = play(
-        "name: n\nagents: {a: {}}\nphases: [{id: p, agents: [a], checkpoint: {condition: 'context.no.such', "
+        "name: n\nagents: {a: {}}\nphases: [{id: p, agents: [a], checkpoint: {condition: 'context.feature.such', "
         "approval_required: true}}]\n"
     )
     game.finish("a")
     assert game.state.status == "completed"
     assert "cannot read" in game.state.record.errors[0].lower()
+    (passed,) = game.state.record.passed_over
+    assert (passed.phase, passed.n, passed.before) == ("p", 1, 0)
+    assert "condition" not in passed.why
+    assert "cannot read" in passed.why.lower()
 
 
 def test_a_condition_that_runs_out_of_time_is_asked():

@@ -466,7 +466,9 @@ class TestScan:
         ],
     )
     def test_the_parts_of_the_context_a_source_looks_at(self, source: str, keys: str | None) -> None:
-        assert compile(source).context_keys == (None if keys is None else frozenset(keys.split()))
+        expected = None if keys is None else frozenset(keys.split())
+        assert compile(source).context_keys == expected
+        assert compile(source.replace("context", "feedback")).feedback_keys == expected
 
     def test_a_source_that_cannot_be_read_says_so_and_does_not_raise(self) -> None:
         assert compile("'").problem == "a string is never closed"

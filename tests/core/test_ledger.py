@@ -327,3 +327,35 @@ def test_an_edit_that_an_agent_wrote_over_is_open_again() -> None:
 def test_a_deleted_file_reflects_nothing() -> None:
     gone = FilesEdited(at=AT, files=(FileOut("out.md", ""),))
     assert status([correction(1, "1", "$900M"), *written("$900M", 1, 1), gone], "$900M").open
+
+
+# --- the list of deliveries that remarks have in common ---
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.sampled_from("abc"), min_size=1, unique=True)), max_size=8))
+def test_deliveries_are_those_that_writing_each_down_would_give(steps: list[tuple[int, list[str]]]) -> None:
+    log: list[object] = []
+    written: dict[int, list[Delivery]] = {}
+    said = 0
+    for serial, (more, agents) in enumerate(steps, 1):
+        for number in range(said + 1, said + more + 1):
+            log.append(RemarkAdded(at="t", id=f"FB-{number:03d}", number=number, kind="comment", text="x"))
+        said += more
+        log.append(RoundStarted(at="t", serial=serial, phase="p", scope="p", n=serial))
+        tasks = tuple(TaskStart(agent) for agent in agents)
+        log.append(StepStarted(at="t", serial=serial, step=0, tasks=tasks, remarks=said))
+        for agent in agents:
+            for number in range(1, said + 1):
+                delivery = Delivery(f"R{serial}/0/{agent}", agent, "p", serial, "t")
+                written.setdefault(number, []).append(delivery)
+    book = ledger(log, lambda ref: "")  # type: ignore[arg-type]
+    for entry in book:
+        expected = written.get(entry.number, [])
+        assert list(entry.delivered) == expected
+        assert list(entry.delivered.agents) == list(dict.fromkeys(delivery.agent for delivery in expected))
+        assert entry.delivered[-1:] == expected[-1:]
+        with pytest.raises(IndexError):
+            entry.delivered[len(expected)]
+    rows = book.to_json()["remarks"]
+    assert isinstance(rows, list)
+    assert [len(row["delivered"]) for row in rows] == [len(written.get(entry.number, [])) for entry in book]

@@ -148,5 +148,5 @@ def _git_apply(folder: Path, diff: str) -> None:
         input=diff.encode(),
         env=environ,
         check=True,
-        timeout=60,
+        timeout=300,
     )

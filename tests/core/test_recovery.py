@@ -13,6 +13,7 @@ from reconvene.wire.workflow import parse_workflow
 
 GATED = """
 name: gated
+inputs: {gap: text, facts: json}
 agents:
   writer:
     retries: 2
@@ -223,17 +224,28 @@ phases:
 
 
 def test_advice_that_cannot_be_filled_in_is_left_out_and_on_record():
-    game = played(GATED.replace("{{ inputs.gap }}", "{{ inputs.gone.far }}"))
+    game = played(GATED.replace("{{ inputs.gap }}", "{{ inputs.facts.far }}"), {"facts": {"near": 1}})
     write(game, "## Report: nothing in particular")
     assert "NO_GAPS_ADDRESSED:" in prompt(game)
-    assert "inputs.gone" not in prompt(game)
+    assert "inputs.facts" not in prompt(game)
     assert any("retry_with" in error for error in game.state.record.errors)
 
 
 def test_a_folder_that_cannot_be_named_costs_the_archive_and_not_the_undo():
-    game = played(GATED.replace("folder: 'round_{{ round.n|pad(3) }}'", "folder: 'round_{{ inputs.gone.far }}'"))
+    text = GATED.replace("folder: 'round_{{ round.n|pad(3) }}'", "folder: 'round_{{ inputs.facts.far }}'")
+    game = played(text, {"facts": {}})
     write(game, GOOD)
     game.decide("Redo", fields={"reason": "better"})
     assert not game.state.record.archives
     assert game.state.record.undos == 1
-    assert any("inputs.gone" in error for error in game.state.record.errors)
+    assert any("inputs.facts" in error for error in game.state.record.errors)
+
+
+def test_a_folder_with_so_long_a_name_that_its_archive_has_none_costs_the_archive_and_not_the_undo():
+    long = "r" * 250
+    game = played(GATED.replace("round_{{ round.n|pad(3) }}", long))
+    game.finish("writer", GOOD, files={f"{long}/report.md": GOOD})
+    game.decide("Redo", fields={"reason": "better"})
+    assert game.state.record.undos == 1
+    assert not game.state.record.archives
+    assert any("are not kept beside it" in error for error in game.state.record.errors)

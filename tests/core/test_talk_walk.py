@@ -7,6 +7,7 @@ the question must say so.
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -18,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from exploring import TIMES
 from reconvene.core import commands as c
 from reconvene.core import drafts
 from reconvene.core.context import shown
@@ -250,11 +252,12 @@ class Talk(RuleBasedStateMachine):
                 self._take([label])
 
 
+@pytest.mark.hypothesis
 def test_no_answer_is_ever_lost_and_every_talk_ends() -> None:
     run_state_machine_as_test(
         Talk,
         settings=settings(
-            max_examples=60,
+            max_examples=30 * TIMES,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],

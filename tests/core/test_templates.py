@@ -7,10 +7,11 @@ import sys
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from immutables import Map
 
+from exploring import examples
 from reconvene.core import templates
 from reconvene.core.jinja import sandbox as template_sandbox
 from reconvene.core.templates import TemplateError, check, names, render
@@ -48,6 +49,16 @@ class TestValues:
             ("{% if yes %}y{% endif %}{# note #}", "y"),
             ("{% for t in context.tasks %}{{ loop.index }}{{ t.id }}{{ ',' if not loop.last }}{% endfor %}", "1t1,2t2"),
             ("{% for t in context.plan %}x{% else %}none{% endfor %}", "none"),
+            ("<{{ context.plan.steps }}{{ context.plan.steps.first }}{{ context.plan['steps'][0] }}>", "<>"),
+            ("{% for t in context.plan.steps %}x{% else %}none{% endfor %}", "none"),
+            ("{{ context.plan is none }} {{ context.plan.steps is none }} {{ context.plan.steps is defined }}",
+             "true true false"),
+            ("{{ 'no plan' if not context.plan.steps }} {{ context.plan.steps == 'x' }}", "no plan false"),
+            ("<{{ nothing | trim }}{{ nothing | upper }}{{ context.plan.steps | title }}>", "<>"),
+            ("{{ nothing | length }}{{ context.plan.steps | length }}<{{ context.plan.steps | join(', ') }}>", "00<>"),
+            ("{{ context.plan.steps | json }} {{ {'a': context.plan.steps} | json }}", 'null {"a": null}'),
+            ("{{ context.plan.steps | default('none yet') }} {{ context.plan | default('-', true) }}", "none yet -"),
+            ("{{ nothing | list }} {{ context.plan.steps | sort }} {{ 'a' in context.plan.steps }}", "[] [] false"),
             ("{{ name ~ n ~ nothing ~ yes }}", "checkout3true"),
             ("{{ list | join(', ') }}", "1, two, , true"),
             ("{{ context.tasks | map(attribute='id') | join('+') }}", "t1+t2"),
@@ -101,7 +112,8 @@ class TestFailures:
         [
             ("{{ nam }}", 1, "'nam' is not known here; did you mean 'name'?"),
             ("a\nb\n{{ context.dep }}", 3, "'dep' is not there; did you mean 'deep'?"),
-            ("\n{{ context.plan.steps }}", 2, "'steps' is missing: what stands before it is empty"),
+            ("\n{{ context.plan.steps() }}", 2, "'steps' is missing: what stands before it is empty"),
+            ("{{ context.plan.steps.first > 3 }}", 1, "'first' is missing: what stands before it is empty"),
             ("{{ name.first }}", 1, "'first'"),
             ("{{ zzz }}", 1, "known here: at, context"),
             ("{% if yes %}\n{{ absent }}\n{% endif %}", 2, "'absent'"),
@@ -246,7 +258,7 @@ _VALUES: Mapping[str, object] = {
 }  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@examples(200)
 @given(st.lists(_PIECES, max_size=8).map("".join))
 def test_both_ways_to_render_agree(template: str) -> None:
     if not any(mark in template for mark in ("{{", "{%", "{#")):

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from exploring import TIMES
 from reconvene.core import commands as c
 from reconvene.core import limits
 from reconvene.core.context import shown
@@ -296,13 +297,14 @@ class Walk(RuleBasedStateMachine):
             assert frame.n <= self.game.book.phase(frame.phase).rounds.max
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("sketch", sorted(path.stem for path in SKETCHES.glob("*.yaml")))
 def test_any_sequence_of_commands_leaves_the_run_whole(sketch: str) -> None:
     machine = type(f"Walk_{sketch.replace('-', '_')}", (Walk,), {"sketch": sketch})
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=50,
+            max_examples=20 * TIMES,
             stateful_step_count=50,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -1,22 +1,31 @@
 """A folded state in the form that golden homes keep: plain JSON values, without what is at its default.
 
-Expected values never change. When the code renames a field of the state, drops one or adds one, CHANGES says so, and a
-state of today is written in the words of the release that made the home.
+Expected values never change. When the code renames a field of the state, adds one or drops one, CHANGES says so: a
+state of today is then written in the words of the release that made the home, and compared with what it wrote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
 from immutables import Map
 
 
-class Change(NamedTuple):
-    """`struct`.`now` was called `then` in every release before `since`; then "" = it did not exist.
+class Gone:
+    """In place of a value that today's code no longer keeps: nothing is compared there."""
 
-    `value` turns what it holds today into what it would have held, where the shape changed as well.
+
+GONE = Gone()
+
+
+class Change(NamedTuple):
+    """Releases before `since` wrote `struct`.`now` as `then`.
+
+    then "": they did not have it. now "": the code has it no longer; `value` gets the struct, and gives it or GONE.
+    Elsewhere `value` turns what is written today into what was written then, where more than the name changed.
     """
 
     since: str
@@ -26,48 +35,74 @@ class Change(NamedTuple):
     value: Callable[[object], object] = lambda value: value
 
 
+# Only ever added to. Example: Change("0.2.0", "Record", "undone_rounds", "undos").
 CHANGES: tuple[Change, ...] = ()
 
 
 def canonical(value: object, release: str, changes: Sequence[Change] = CHANGES) -> object:
     """Today's state (or any part of one) as homes of this release say it."""
-    later = {(one.struct, one.now): one for one in changes if _number(release) < _number(one.since)}
-    return _plain(value, later)
+    return _plain(value, [change for change in changes if _number(release) < _number(change.since)])
+
+
+def differences(expected: object, found: object, at: str = "", *, more: bool = False) -> Iterator[str]:
+    """Where the two are not the same, a line for each place. `more`: what is found may have further names in it."""
+    if isinstance(found, Gone):
+        return
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key in sorted({*expected, *found}):
+            if key not in found:
+                yield f"{at}.{key}: {_short(expected[key])} is missing"
+            elif key in expected:
+                yield from differences(expected[key], found[key], f"{at}.{key}", more=more)
+            elif not more and not isinstance(found[key], Gone):
+                yield f"{at}.{key}: {_short(found[key])} is new"
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        for number, (one, other) in enumerate(zip(expected, found)):
+            yield from differences(one, other, f"{at}[{number}]", more=more)
+    elif expected != found:
+        yield f"{at}: {_short(expected)} became {_short(found)}"
 
 
 def _number(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in release.split("."))
 
 
-def _plain(value: object, later: dict[tuple[str, str], Change]) -> object:
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _plain(value: object, changes: Sequence[Change]) -> object:
     if isinstance(value, msgspec.Struct):
-        return _fields(value, later)
+        return _fields(value, changes)
     if isinstance(value, Map | dict):
-        return {str(key): _plain(item, later) for key, item in value.items()}
+        return {str(key): _plain(item, changes) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(item, later) for item in value]
+        return [_plain(item, changes) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"{type(value).__name__} is not part of a state")
 
 
-def _fields(struct: msgspec.Struct, later: dict[tuple[str, str], Change]) -> dict[str, object]:
+def _fields(struct: msgspec.Struct, changes: Sequence[Change]) -> dict[str, object]:
     tag = struct.__struct_config__.tag
     row: dict[str, object] = {"type": tag} if tag is not None else {}
-    for field in msgspec.structs.fields(struct):
-        held = getattr(struct, field.name)
-        if held == _default(field):
+    own = {change.now: change for change in changes if change.struct == type(struct).__name__ and change.now}
+    for name, default in _defaults(type(struct)):
+        held = getattr(struct, name)
+        if held == default:
             continue
-        change = later.get((type(struct).__name__, field.name))
-        value = _plain(held, later)
+        change = own.get(name)
         if change is None:
-            row[field.name] = value
+            row[name] = _plain(held, changes)
         elif change.then:
-            row[change.then] = change.value(value)
-    return row
+            row[change.then] = change.value(_plain(held, changes))
+    dropped = [change for change in changes if change.struct == type(struct).__name__ and not change.now]
+    return row | {change.then: change.value(struct) for change in dropped}
 
 
-def _default(field: msgspec.structs.FieldInfo) -> object:
-    if field.default_factory is not msgspec.NODEFAULT:
-        return field.default_factory()
-    return field.default
+@cache
+def _defaults(kind: type[msgspec.Struct]) -> list[tuple[str, object]]:
+    fields = msgspec.structs.fields(kind)
+    made = msgspec.NODEFAULT
+    return [(one.name, one.default if one.default_factory is made else one.default_factory()) for one in fields]

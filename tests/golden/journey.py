@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import shutil
 import signal
 import subprocess
 import tempfile
-import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import yaml
 from msgspec.structs import replace
 
+from reconvene.app import queries
 from reconvene.app.engine import Engine
 from reconvene.core import commands as c
 from reconvene.core.events import CheckpointOpened
@@ -60,7 +59,6 @@ class Journey:
         self._ticks: dict[str, int] = {}  # stop → the time at which it was kept
         self._engine: Engine | None = None
         self._folder = Path(PLACE)
-        steady_ids(name)
 
     # --- beginning ---
 
@@ -274,14 +272,17 @@ def read(files: Mapping[str, tuple[int, bytes]], run: str, release: str) -> dict
         lay_out(Home(files, {}), folder)
         engine = open_golden(folder, Ticks())
         try:
-            rows = {row.run: row for row in engine.log.index()}
-            runs: dict[str, object] = {
-                name: {"state": canonical(engine.load(name), release), "row": row._asdict()}
-                for name, row in sorted(rows.items())
-            }
+            runs = {row.run: stands(engine, row.run, release) for row in engine.log.index()}
         finally:
             asyncio.run(engine.close())
     return {"run": run, "runs": runs}
+
+
+def stands(engine: Engine, run: str, release: str) -> dict[str, object]:
+    """How a run stands: its folded state, its row in the lists of runs, and what people are shown of it."""
+    row = engine.log.index_row(run)
+    assert row is not None
+    return {"state": canonical(engine.load(run), release), "row": row._asdict(), "shown": queries.show(engine, run)}
 
 
 def folder_of(name: str) -> Path:
@@ -305,9 +306,3 @@ def with_recording(workflow: Workflow) -> Workflow:
 def _yaml(name: str, *path: str) -> object:
     file = folder_of(name).joinpath(*path)
     return yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else None
-
-
-def steady_ids(seed: str) -> None:
-    """Ids that are made at random elsewhere are the same here every time."""
-    numbers = random.Random(seed)
-    uuid.uuid4 = lambda: uuid.UUID(int=numbers.getrandbits(128), version=4)

@@ -155,7 +155,7 @@ def brainstorm(go: Journey) -> None:
     go.back("waiting.plan_review.second")
     for _ in range(4):
         go.decide("Discuss the plan", "Smaller tasks, please.")
-    go.keep("waiting.plan_review.long")  # so long that a snapshot of its state is kept
+    go.keep("waiting.plan_review.long")  # so many events that it is not read from its log alone
     go.back("waiting.reassess").fork().keep("forked")
     go.back("waiting.reassess").do(c.Abort(by=PERSON, door="golden")).keep("aborted")
     go.afresh().start(small, can, change=_doubting).drive().decide("Agree — quick design outline").decide("Approve")

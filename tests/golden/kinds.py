@@ -99,6 +99,10 @@ KINDS: dict[str, Kind] = {
 }
 
 
+# Every kind of trouble; the workflow `troubles` meets them all, each in a phase of that name.
+TROUBLES = ("missing", "expression", "doubt", "conflict", "check", "limit", "escalated")
+
+
 def required(workflow: Workflow) -> list[str]:
     """The stops of which a packaged workflow must have a golden home."""
     return [stop for kind in KINDS.values() for stop in kind.reached(workflow)]

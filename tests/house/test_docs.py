@@ -17,6 +17,7 @@ from typing import NamedTuple
 import click
 import pytest
 
+from commands import Done, call
 from reconvene.core.attention import RESERVED
 from reconvene.core.events import AnyEvent
 from reconvene.core.feedback import KINDS
@@ -112,29 +113,34 @@ def test_the_walk_through_does_what_it_says(page: Path, tmp_path: Path) -> None:
         if block.info != "sh":
             continue
         for line in block.text.splitlines():
-            done = subprocess.run(
-                ["sh", "-c", line],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-                text=True,
-            )
+            done = _typed(line, folder, environment)
             stated = EXIT.search(line)
             wanted = int(stated[1]) if stated else 0
-            assert done.returncode == wanted, f"{block.place}: {line}\n{done.stdout}\n{done.stderr}"
+            assert done.code == wanted, f"{block.place}: {line}\n{done.out}\n{done.err}"
             ran += 1
     assert ran > 5
 
 
-def _environment(tmp_path: Path) -> dict[str, str]:
+def _typed(line: str, folder: Path, environment: dict[str, str | None]) -> Done:
+    """The command itself is called here; whatever needs a shell is given to one."""
+    command = line.partition("#")[0]
+    if command.startswith("reconvene ") and not set(command) & set("|&;<>$`*?"):
+        return call(*shlex.split(command)[1:], cwd=folder, **environment)
+    kept = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=folder, env=kept, capture_output=True, stdin=subprocess.DEVNULL, text=True
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def _environment(tmp_path: Path) -> dict[str, str | None]:
     """`reconvene` on the path is the one under test; state goes to the current folder, as for any reader."""
     program = tmp_path / "bin" / "reconvene"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m reconvene.doors.cli "$@"\n', encoding="utf-8")
     program.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECONVENE_")}
-    return {**kept, "PATH": f"{program.parent}{os.pathsep}{kept.get('PATH', '')}", "RECONVENE_BY": "reader"}
+    path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {"PATH": path, "RECONVENE_BY": "reader", "RECONVENE_HOME": None, "RECONVENE_DEMO_SPEED": None}
 
 
 def test_the_answers_in_the_readme_are_an_answers_file() -> None:

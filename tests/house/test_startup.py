@@ -59,7 +59,7 @@ def loaded_modules(folder: Path, *arguments: str, code: int = 0) -> set[str]:
         cwd=folder,
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     report = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
     assert report["code"] == code
@@ -87,7 +87,7 @@ def test_an_inbox_with_a_waiting_run_loads_nothing_heavy(tmp_path: Path) -> None
         capture_output=True,
         stdin=subprocess.DEVNULL,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert parked.returncode == 3, parked.stderr.decode()
     assert heavy_modules(tmp_path, "inbox") == set()

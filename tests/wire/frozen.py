@@ -19,6 +19,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo, fields
 
 from reconvene.core.events import AnyEvent
+from reconvene.core.gaps.book import Book
 from reconvene.core.state import EVOLVE_VERSION, RunState
 from reconvene.core.workflow import Workflow
 from reconvene.wire import events, pins
@@ -35,6 +36,7 @@ class Format(NamedTuple):
     root: object
     sample: Callable[[], object] | None
     how: str  # where the steps are written down
+    may_grow: bool = False  # a new field with a default is no change: its reader passes over what it does not know
 
     @property
     def file(self) -> Path:
@@ -44,7 +46,9 @@ class Format(NamedTuple):
 FORMATS = (
     Format("pins", pins.VERSION, Workflow, lambda: full(Workflow), "the head of wire/pins.py"),
     Format("events", events.VERSION, AnyEvent, lambda: every_event(), "the head of wire/events.py"),
-    Format("state", EVOLVE_VERSION, RunState, None, "EVOLVE_VERSION in core/state.py: raise it"),
+    # The value in which a run keeps its gaps. It has no version of its own: workflows read it as they read any value.
+    Format("gaps", 1, Book, None, "let `opened` in core/gaps/book.py read the old form too", may_grow=True),
+    Format("state", EVOLVE_VERSION, RunState, None, "beside EVOLVE_VERSION in core/state.py"),
 )
 
 

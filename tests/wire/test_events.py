@@ -29,7 +29,7 @@ def test_a_golden_event_decodes_and_is_written_the_same_again(path: Path) -> Non
 def test_a_batch_is_one_json_array_that_opens_with_its_version() -> None:
     batch = encode_batch([Paused(at=AT, by="Zoë"), RunEnded(at=AT, status="completed")])
     assert json.loads(batch) == [
-        {"v": 1, "type": "Paused", "at": AT, "by": "Zoë"},
+        {"v": VERSION, "type": "Paused", "at": AT, "by": "Zoë"},
         {"type": "RunEnded", "at": AT, "status": "completed"},
     ]
     assert decode_batch(encode_batch([])) == []

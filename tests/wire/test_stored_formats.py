@@ -71,12 +71,12 @@ def test_no_field_type_or_default_changes_without_a_new_version(format: Format) 
     changed = [
         f"{name}: was {before.get(name, 'not there')}, is {after.get(name, 'not there')}"
         for name in before.keys() | after.keys()
-        if before.get(name) != after.get(name)
+        if before.get(name) != after.get(name) and not (format.may_grow and name not in before and " = " in after[name])
     ]
     assert not changed, (
         f"The stored form of {format.name} changed, and what people have parked would be read wrongly:\n  "
         + "\n  ".join(sorted(changed))
-        + f"\nIt needs a new version. How: {format.how}."
+        + f"\nHow: {format.how}."
     )
 
 

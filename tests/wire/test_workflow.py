@@ -69,7 +69,7 @@ def test_short_form_is_one_round_of_one_step() -> None:
 
 
 def test_when_beside_a_short_form_is_the_phases_own() -> None:
-    (phase,) = phases('- {id: a, when: "inputs.x", agents: [writer]}')
+    (phase,) = phases('- {id: a, when: "inputs.x", agents: [writer]}', "inputs: {x: bool}\n")
     assert (phase.when, phase.steps[0].when) == ("inputs.x", "")
 
 
@@ -104,8 +104,8 @@ def test_rounds_with_a_plan_end_with_it_unless_max_allows_more() -> None:
 
 
 def test_until_without_a_plan_is_open_ended_up_to_max() -> None:
-    (phase,) = phases('- {id: a, agents: writer, rounds: {until: "context.done", max: 9}}')
-    assert (phase.rounds.open_ended, phase.rounds.max, phase.rounds.until) == (True, 9, "context.done")
+    (phase,) = phases('- {id: a, agents: writer, output: text, rounds: {until: "context.text", max: 9}}')
+    assert (phase.rounds.open_ended, phase.rounds.max, phase.rounds.until) == (True, 9, "context.text")
 
 
 def test_approval_offers_exactly_continue_and_abort() -> None:
@@ -180,16 +180,16 @@ def test_fields_carry_choices_defaults_and_where_they_go() -> None:
         "{fields: ["
         "{id: why, type: text, required: true, into: redo.reason, default: none given}, "
         '{id: pick, type: choice, options: ["yes", "no"], default: "no"}, '
-        "{id: from, type: choice, options: context.list}, "
+        "{id: from, type: choice, options: context.draft}, "
         "{id: who, type: agents, default: routing.affected}, "
-        '{each: context.questions, type: item, into: answers, blank: "as you like"}]}'
+        '{each: context.draft.questions, type: item, into: answers, blank: "as you like"}]}'
     ).fields
     assert [field.default for field in found] == ["none given", "no", None, None, None]
     assert [field.options for field in found] == [(), ("yes", "no"), (), (), ()]
-    assert found[2].options_expr == "context.list"
+    assert found[2].options_expr == "context.draft"
     assert found[3].default_expr == "routing.affected"
     assert (found[4].each, found[4].key, found[4].into, found[4].blank) == (
-        "context.questions",
+        "context.draft.questions",
         "id",
         "answers",
         "as you like",
@@ -197,10 +197,10 @@ def test_fields_carry_choices_defaults_and_where_they_go() -> None:
 
 
 def test_undo_set_when_and_recommend_belong_to_an_option() -> None:
-    found = option('undo: true, then: again, set: {draft.level: 3}, when: "round.n > 1", recommend: "routing.major"')
+    found = option('undo: true, then: again, set: {draft.level: 3}, when: "round.n > 1", recommend: "feedback.major"')
     assert found.undo
     assert found.set == {"draft.level": 3}
-    assert (found.when, found.recommend) == ("round.n > 1", "routing.major")
+    assert (found.when, found.recommend) == ("round.n > 1", "feedback.major")
 
 
 def test_an_undone_round_needs_no_room_for_another() -> None:
@@ -290,6 +290,7 @@ def test_inputs_in_long_and_short_form() -> None:
 
 def test_a_settings_string_is_an_expression_unless_its_type_is_text() -> None:
     found = one(
+        "inputs: {x: number, y: text}\n"
         'settings: {a: {type: bool, default: "inputs.x > 1"}, b: {type: text, default: "inputs.x"}, '
         'c: {default: true}, d: {type: text, expr: "inputs.y"}, e: {default: 3}}'
     ).settings
@@ -313,7 +314,7 @@ def test_values_live_in_the_innermost_loop_that_holds_all_their_writers() -> Non
     found = parse_workflow(
         "name: w\nagents: {x: {}}\nphases:\n"
         "- {id: first, agents: x, output: everywhere}\n"
-        "- id: outer\n  each: {of: context.list}\n  phases:\n"
+        "- id: outer\n  each: {of: context.everywhere}\n  phases:\n"
         "  - {id: start, agents: x, output: shared}\n"
         "  - id: inner\n    each: {of: item.parts}\n    agents: x\n    output: mine\n"
         "    checkpoint: {options: [{label: A, set: {shared.note: 1, everywhere.n: 2, flag: true}}],\n"
@@ -331,8 +332,8 @@ def test_values_live_in_the_innermost_loop_that_holds_all_their_writers() -> Non
 def test_sibling_loops_share_nothing_but_the_run() -> None:
     found = parse_workflow(
         "name: w\nagents: {x: {}}\nphases:\n"
-        "- {id: a, each: {of: context.list}, agents: x, output: v}\n"
-        "- {id: b, each: {of: context.list}, agents: x, output: v}\n"
+        "- {id: a, each: {of: inputs.feature}, agents: x, output: v}\n"
+        "- {id: b, each: {of: inputs.feature}, agents: x, output: v}\n"
     ).names
     assert found == {"v": ""}
 

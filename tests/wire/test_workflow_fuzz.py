@@ -6,9 +6,10 @@ import contextlib
 from pathlib import Path
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from exploring import examples
 from reconvene.errors import WorkflowError
 from reconvene.wire.grammar import TABLES
 from reconvene.wire.pins import pin, unpin
@@ -35,7 +36,7 @@ def load(text: str) -> None:
         assert unpin(pin(workflow)) == workflow
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 def test_mangled_workflows_load_or_are_refused(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(TEXTS))
@@ -46,7 +47,7 @@ def test_mangled_workflows_load_or_are_refused(data: st.DataObject) -> None:
     load(text)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data())
 def test_workflows_with_lines_lost_or_moved_load_or_are_refused(data: st.DataObject) -> None:
     lines = data.draw(st.sampled_from(TEXTS)).splitlines()

@@ -37,9 +37,10 @@ def test_the_sketch_of_brainstorming_starts_itself_for_each_piece() -> None:
 
 
 def test_a_start_with_inputs_survives_pinning() -> None:
-    loaded = workflow("{workflow: split, each: 'context.x', inputs: {depth: item.index + 1, description: item.title}}")
+    inputs = "{depth: item.index + 1, description: item.title}"
+    loaded = workflow(f"{{workflow: split, each: 'context.feature', inputs: {inputs}}}")
     (found,) = started(loaded)
-    assert found == Start("split", "context.x", {"depth": "item.index + 1", "description": "item.title"})
+    assert found == Start("split", "context.feature", {"depth": "item.index + 1", "description": "item.title"})
     assert unpin(pin(loaded)) == loaded
 
 
@@ -65,5 +66,5 @@ def test_an_input_that_nobody_would_give_is_named_with_the_line(
     (problem,) = refused.value.problems
     assert problem.message == "'start': needy needs the input 'spec'"
     assert (problem.hint, problem.line) == ("write inputs: {spec: …}", 9)
-    workflow("{workflow: needy, each: '[1]', inputs: {spec: item.text}}")
+    workflow("{workflow: needy, each: '[1]', inputs: {spec: item.title}}")
     workflow("{workflow: needy, each: '[1]'}", "{spec: file}")

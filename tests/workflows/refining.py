@@ -47,7 +47,7 @@ class Ticks:
     """A minute later at every look."""
 
     def __init__(self) -> None:
-        self._minutes = 0
+        self._minutes = 1
 
     def now(self) -> str:
         self._minutes += 1

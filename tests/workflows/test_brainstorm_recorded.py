@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +12,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from commands import call
 from reconvene.core.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.events import AttemptEnded
 from reconvene.core.state import RunState
@@ -138,11 +137,9 @@ def test_every_answer_says_that_it_is_recorded(play: Play) -> None:
 
 
 def test_the_demo_plays_both_cases_and_leaves_branches_whose_tests_pass(tmp_path: Path) -> None:
-    environment = {**os.environ, "RECONVENE_DEMO_SPEED": "0"}
-    words = [sys.executable, "-m", "reconvene.doors.cli", "demo", "brainstorm", "--json"]
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    ended = json.loads(done.stdout)
+    done = call("demo", "brainstorm", "--json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    ended = done.objects
     assert [row["status"] for row in ended] == ["completed", "completed"]
     for number, (row, tests) in enumerate(zip(ended, (5, 9)), 1):
         project = tmp_path / ".reconvene" / "demo" / f"pantry-{number}"
@@ -156,10 +153,8 @@ def test_the_demo_plays_both_cases_and_leaves_branches_whose_tests_pass(tmp_path
 
 
 def test_the_demo_tells_what_happens_and_that_it_is_recorded(tmp_path: Path) -> None:
-    environment = {**os.environ, "RECONVENE_DEMO_SPEED": "0"}
-    words = [sys.executable, "-m", "reconvene.doors.cli", "demo", "brainstorm"]
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = call("demo", "brainstorm", cwd=tmp_path)
+    assert done.code == 0, done.err
     for told in ("── straightforward ", "── complex ", "recorded", "Batch 1 complete", "summary.md"):
-        assert told in done.stdout
-    assert "{%" not in done.stdout
+        assert told in done.out
+    assert "{%" not in done.out

@@ -5,23 +5,23 @@ Everything about them was settled in the decision; here it is only carried out, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 
 import msgspec
 from msgspec.structs import replace
 
+from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session, book_for
 from reconvene.core.commands import AnswerCheckpoint, Pinned, StartRun
 from reconvene.core.ids import digest_of
-from reconvene.core.workflow import Workflow
 from reconvene.ports import Clock, EventLog
 from reconvene.wire.pins import pin
 from reconvene.wire.workflow import load_workflow
 
+_MOST = 1000  # names that are tried for one child
 
-def make(log: EventLog, clock: Clock, parent: Session, key: str, folder: Callable[[Workflow, str], str]) -> str:
-    """The id of that child, which exists afterwards. Where a stranger has its name, it gets the next one."""
+def make(log: EventLog, clock: Clock, parent: Session, key: str, new: NewRuns) -> str:
+    """The id of that child, which exists afterwards. Where a stranger has its name or its folder, it gets the next."""
     state = parent.state
     planned = state.record.children[key]
     child = planned.child
@@ -33,6 +33,11 @@ def make(log: EventLog, clock: Clock, parent: Session, key: str, folder: Callabl
             if _is_child(log, run, parent.run, key):
                 return run
             continue
+        folder = new.folder(book.workflow, run)
+        if new.occupied(run, folder):
+            if number == _MOST or folder == new.folder(book.workflow, f"{child.run}-{number + 1}"):
+                new.require_empty(book.workflow, run, folder)
+            continue
         session = Session.new(log, clock, run, book)
         command = StartRun(
             run,
@@ -40,7 +45,7 @@ def make(log: EventLog, clock: Clock, parent: Session, key: str, folder: Callabl
             child.name,
             child.inputs,
             child.settings,
-            folder(book.workflow, run),
+            folder,
             state.by,
             "queue",
             parent=parent.run,

@@ -13,10 +13,11 @@ from reconvene.app.branch import Branch
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
+from reconvene.core import views
 from reconvene.core.commands import Claim, Command, RecordAttempt, Resume
 from reconvene.core.plan import RunCheck, Work, work
 from reconvene.errors import UserError
-from reconvene.ports import AgentRunner, Assignment, Listener, Projects
+from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on a provider's advice to hold back
@@ -49,6 +50,8 @@ class Driver:
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
+        # What a checkpoint is shown with is told there.
+        self._told = [] if session.state.world.open is None else views.passed_over(session.state)
         limits = session.book.workflow.limits
         self._slots = asyncio.Semaphore(limits.concurrency)
         self._model_slots: dict[str, asyncio.Semaphore] = defaultdict(
@@ -77,6 +80,7 @@ class Driver:
         )
         self._files.sync(session)
         self._branch.sync(session.state)
+        self._tell()
         async with asyncio.TaskGroup() as group:
             ticks = group.create_task(self._tick())
             try:
@@ -169,3 +173,11 @@ class Driver:
                 raise outcome.error
         self._files.sync(session)
         self._branch.sync(session.state)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Checkpoints that the run has just gone past because their condition failed."""
+        for one in views.passed_since(self._session.state):
+            if one not in self._told:
+                self._told.append(one)
+                self._listener(Progress(self._session.run, "", "", "warning", str(one["text"])))

@@ -12,9 +12,9 @@ from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver
 from reconvene.app.files import Files
 from reconvene.app.leases import Leases, token
-from reconvene.app.session import Session, index_row
+from reconvene.app.new_runs import NewRuns
+from reconvene.app.session import Session, book_for, index_row
 from reconvene.app.sessions import Sessions
-from reconvene.core import templates
 from reconvene.core.archives import Archive, prunable
 from reconvene.core.book import Book, to_json
 from reconvene.core.closest import closest
@@ -31,7 +31,7 @@ from reconvene.core.events import AnyEvent, Forked
 from reconvene.core.evolve import evolve
 from reconvene.core.given import asks_machine, complete_inputs, complete_settings
 from reconvene.core.ids import digest_of
-from reconvene.core.paths import is_safe
+from reconvene.core.paths import why_no_run_id
 from reconvene.core.plan import plan, unmade_children
 from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow, every_phase
@@ -89,6 +89,7 @@ class Engine:
         self._judge_model = judge_model  # answers what gates ask; "" = nobody does
         self._workspace_for = workspace_for
         self._history_for = history_for
+        self._new = NewRuns(log, clock, home, workspace_for)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
         self._sessions = Sessions(log, clock)
@@ -113,7 +114,7 @@ class Engine:
         digest = digest_of(pinned)
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
-            run = self._free_id(workflow)
+            run, folder = self._new.free(workflow)
             session = Session.new(self.log, self._clock, run, book)
             command = StartRun(
                 run,
@@ -121,7 +122,7 @@ class Engine:
                 workflow.name,
                 digest_of(given_json),
                 digest_of(chosen_json),
-                self._folder(workflow, run),
+                folder,
                 by,
                 door,
             )
@@ -158,31 +159,6 @@ class Engine:
         names = {spec.env for spec in workflow.settings.values() if spec.env}
         machine = around.machine() if asks_machine(workflow) else None
         return complete_settings(workflow, given, inputs, {name: around.variable(name) for name in names}, machine)
-
-    def _free_id(self, workflow: Workflow) -> str:
-        """The first unused number, found by doubling and halving."""
-        low, high = 0, 1
-        while self.log.head(self._id(workflow, high)):
-            low, high = high, high * 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.log.head(self._id(workflow, middle)) else (low, middle)
-        return self._id(workflow, high)
-
-    def _id(self, workflow: Workflow, n: int) -> str:
-        if not workflow.run_id:
-            return f"{workflow.name}-{n}"
-        return templates.render(
-            workflow.run_id, {"year": self._clock.now()[:4], "n": f"{n:03d}", "name": workflow.name}
-        )
-
-    def _folder(self, workflow: Workflow, run: str) -> str:
-        if not workflow.workspace:
-            return os.path.join(self.home, "runs", run)
-        relative = templates.render(workflow.workspace, {"run": run, "name": workflow.name})
-        if not is_safe(relative):
-            raise UserError(f"The workspace folder {relative!r} of {workflow.name} must lie below the current folder.")
-        return os.path.join(os.path.dirname(self.home), relative)
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
@@ -242,16 +218,15 @@ class Engine:
         if holder:
             self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
         elif session.state.ended:
-            self._tidy(session.state)
+            self._tidy(session)
         return session.state
 
-    def _tidy(self, state: RunState) -> None:
-        """Of a run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
-        if state.record.project is None:
-            return
-        with self._leases.held(state.run) as held:
+    def _tidy(self, session: Session) -> None:
+        """A run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
+        with self._leases.held(session.run) as held:
             if held:
-                self._leave_project(state, _silent)
+                self._files(session).restore(session)
+                self._leave_project(session.state, _silent)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
@@ -383,7 +358,7 @@ class Engine:
     def _make_children(self, session: Session) -> None:
         """Make the runs that a decision started and that have no log yet; also after the run's own end."""
         for effect in unmade_children(session.state):
-            child = children.make(self.log, self._clock, session, effect.key, self._folder)
+            child = children.make(self.log, self._clock, session, effect.key, self._new)
             session.submit([RecordChild(effect.key, child)])
 
     def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
@@ -411,10 +386,16 @@ class Engine:
         prefix, state = _rest_point([event for _, event in events[: at or len(events)]])
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
+        book_for(self.log, state.workflow, run)  # refuses what nobody could drive, before anything is written
         number = 1
         while True:
             new = f"{run}-fork-{number}"
+            if why := why_no_run_id(new):
+                raise UserError(f"{run} cannot be forked: the id {new!r} {why}.")
             folder = os.path.join(os.path.dirname(state.workspace), new)
+            if not self.log.head(new) and self._new.occupied(new, folder):
+                number += 1
+                continue
             forked = Forked(
                 at=max(self._clock.now(), state.updated),
                 run=new,

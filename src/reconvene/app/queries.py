@@ -11,13 +11,14 @@ from reconvene.app.engine import Engine
 from reconvene.core import conversation, drafts, on_record, scope, views
 from reconvene.core.book import Book
 from reconvene.core.checkpoint import render_with
-from reconvene.core.events import RoundClosed, RoundUndone
+from reconvene.core.events import LateOutputArchived, RoundClosed, RoundUndone
 from reconvene.core.evolve import evolve
 from reconvene.core.paths import unified_diff
 from reconvene.core.state import EMPTY, RunState, children_of
 from reconvene.errors import UserError
 from reconvene.wire.events import to_json
 
+_EXCERPT = 200  # characters of a late answer that `show` tells
 
 def summary(engine: Engine, run: str) -> dict[str, object]:
     """{"run", "status", "phase", "round", "checkpoint"} and a little more, from the index: nothing is folded."""
@@ -65,6 +66,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     record = state.record
     return {
         **views.summary(state),
+        "passed_over": views.passed_over(state),
         **_said(engine, run, state, book),
         **({"children": children(engine, state)} if state.record.children else {}),
         **_driven(engine, run, state.status),
@@ -81,6 +83,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
             "output_tokens": record.output_tokens,
             "cost": round(record.cost, 6),
         },
+        **({"late": told} if (told := late(engine, run)) else {}),
         "failures": list(record.failures),
         "errors": list(record.errors),
     }
@@ -145,6 +148,17 @@ def tasks(state: RunState) -> list[dict[str, object]]:
         }
         for agent in step.order
     ]
+
+
+def late(engine: Engine, run: str) -> list[dict[str, object]]:
+    """Answers that came when nothing waited for them any more: kept, their cost counted, without effect."""
+    rows: list[dict[str, object]] = []
+    for _, event in engine.log.read(run):
+        if isinstance(event, LateOutputArchived) and (event.output is not None or event.usage.cost):
+            text = engine.log.artefact(event.output.digest).decode(errors="replace") if event.output else event.why
+            row = {"task": event.task, "attempt": event.attempt, "at": event.at, "cost": round(event.usage.cost, 6)}
+            rows.append({**row, "text": text[:_EXCERPT]})
+    return rows
 
 
 def events(engine: Engine, run: str, after: int = 0) -> Iterator[dict[str, object]]:

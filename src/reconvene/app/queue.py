@@ -44,7 +44,7 @@ def in_order(log: EventLog) -> list[Entry]:
     for row in log.index(status="queued"):
         doc = json.loads(row.doc)
         found.append(
-            Entry(row.run, doc["place"], doc.get("parent", ""), doc.get("title", ""), row.workflow, row.started)
+            Entry(row.run, doc.get("place", ""), doc.get("parent", ""), doc.get("title", ""), row.workflow, row.started)
         )
     return sorted(found, key=lambda entry: (entry.place, entry.run))
 

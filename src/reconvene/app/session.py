@@ -22,9 +22,8 @@ from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Clock, EventLog, IndexRow
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
-from reconvene.wire.state import decode_state, encode_state, entries, snapshot_key
+from reconvene.wire.state import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
 
-_SNAPSHOT_AFTER = 300  # events; see rule 25
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
 _BOOKS: dict[str, tuple[Workflow, dict[str, set[str]]]] = {}
 
@@ -56,7 +55,7 @@ class Session:
     @classmethod
     def load(cls, log: EventLog, clock: Clock, run: str) -> Session:
         """Fold the log, from the newest snapshot that this code may trust."""
-        first = log.read(run, 0) if log.head(run) <= _SNAPSHOT_AFTER else []
+        first = log.read(run, 0) if log.head(run) <= FEWEST_EVENTS else []
         if first:
             state = fold(event for _, event in first)
             return cls(log, clock, run, state, book_for(log, state.workflow, run))
@@ -122,7 +121,7 @@ class Session:
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
         self._log.append(self.run, self.state.seq, events, artefacts, index_row(state))
         self.state = state
-        if state.seq - self._snapshot > max(_SNAPSHOT_AFTER, entries(state)):
+        if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq
 
@@ -132,7 +131,7 @@ def snapshot_of(log: EventLog, run: str) -> RunState:
     row = log.index_row(run)
     digest = str(msgspec.json.decode(row.doc).get("pinned", "")) if row is not None else ""
     kept = log.snapshot(run, snapshot_key(digest)) if digest else None
-    return decode_state(kept[1]) if kept else EMPTY
+    return (decode_state(kept[1]) if kept else None) or EMPTY
 
 
 def index_row(state: RunState) -> IndexRow:

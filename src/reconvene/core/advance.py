@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from reconvene.core import attention, checkpoint, checks, limits, rendering, tracking
 from reconvene.core import events as e
+from reconvene.core.ids import condition_at
 from reconvene.core.state import Frame
 from reconvene.core.steps import close_step, start_step
 from reconvene.core.turn import Turn
@@ -248,8 +249,7 @@ def _closed(turn: Turn, frame: Frame) -> bool:
         rendering.render(turn)  # what a round came to is on file before the next one begins, asked about or not
     if point is None:
         return _go_on(turn, frame, round_.ended_by)
-    where = f"condition after round {round_.serial}"
-    if point.condition and not turn.condition(point.condition, where):
+    if point.condition and not turn.condition(point.condition, condition_at(round_.serial)):
         turn.emit(e.CheckpointSkipped(at=turn.now, serial=round_.serial, phase=frame.phase))
         return True
     rendering.render(turn)

@@ -7,17 +7,19 @@ stay pure; where the bytes come from is the caller's business.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Hashable
+from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
-from reconvene.core.events import Ref
+from reconvene.core.events import Ref, RemarkAdded
 from reconvene.core.ids import digest_of
 from reconvene.core.workflow import Phase, Workflow
 
 _CACHED = 2048  # entries
 _CACHED_BYTES = 64 * 1024 * 1024
+
+T = TypeVar("T")
 
 
 class Node(NamedTuple):
@@ -44,6 +46,9 @@ class Book:
         self._held = 0
         self._names: dict[str, set[str]] = {} if names is None else names  # shared by the books of one workflow
         self._parsed: OrderedDict[str, object] = OrderedDict()
+        self._shared: tuple[object, dict[Hashable, object]] = (None, {})
+        self._made_of: dict[str, tuple[object, object]] = {}
+        self._told: dict[tuple[int, str], tuple[RemarkAdded, object]] = {}
         self._place(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
             agent: tuple(name for name, members in workflow.groups.items() if agent in members)
@@ -105,12 +110,49 @@ class Book:
             self._parsed.popitem(last=False)
         return parsed
 
+    def told(self, remark: RemarkAdded, form: str, tell: Callable[[RemarkAdded], T]) -> T:
+        """`tell` of this very remark, once: every round shows all of them again."""
+        key = (remark.number, form)
+        found = self._told.get(key)
+        if found is None or found[0] is not remark:
+            found = self._told[key] = (remark, tell(remark))
+        return cast(T, found[1])
+
+    def made_of(self, what: str, values: object, make: Callable[[], T]) -> T:
+        """What `make` gives of these values; what it gave the last time where they are the same as then."""
+        known = self._made_of.get(what)
+        if known is None or not same(known[0], values):
+            known = self._made_of[what] = (values, make())
+        return cast(T, known[1])
+
+    def shared(self, of: object, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, once for this very object and key: the agents of a step are told much the same."""
+        if self._shared[0] is not of:
+            self._shared = (of, {})
+        made = self._shared[1]
+        if key not in made:
+            made[key] = make()
+        return cast(T, made[key])
+
     def object(self, digest: str) -> dict[str, object]:
         """A JSON object by digest; "" is the empty one."""
         if not digest:
             return {}
         loaded = self.load(Ref(digest, "json"))
         return loaded if isinstance(loaded, dict) else {}
+
+
+def same(one: object, other: object) -> bool:
+    """Equal, and nothing that makes of them a text could tell them apart: 1, 1.0 and true are three things."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(map(same, one.values(), other.values()))
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return repr(one) == repr(other) if isinstance(one, float) else one == other
 
 
 def to_json(value: object) -> bytes:

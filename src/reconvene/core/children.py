@@ -19,6 +19,7 @@ from reconvene.core.expressions import ExpressionError, evaluate
 from reconvene.core.given import ALWAYS, complete_inputs, complete_settings
 from reconvene.core.ids import child_id
 from reconvene.core.order import at_the_end
+from reconvene.core.paths import why_no_run_id
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Start, Workflow
 from reconvene.errors import Refused, UserError
@@ -55,6 +56,8 @@ def queue(turn: Turn, start: Start, point: e.CheckpointOpened, command: c.Answer
         key = _free_key(piece.key, taken, _identity(child))
         if key:
             run = child_id(turn.state.run, key)
+            if why := why_no_run_id(run):
+                raise _no_start(f"the id {run!r} {why}")
             place = at_the_end(turn.now, len(taken) + 1, run)
             fresh.append(replace(child, key=key, run=run, place=place))
             taken[key.casefold()] = _identity(child)

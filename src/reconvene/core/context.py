@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -50,7 +53,6 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
     writes = naming.writes(state, book, step)
-    remarks = tuple(state.record.remarks[number] for number in range(1, step_at.remarks + 1))
     parts = (
         *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
         _in_project(step, agent) or _expected(writes, agent),
@@ -62,7 +64,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
         writes=("*",) if step.place == "project" else writes,
         schema=step.schema if step.schema is not None else agent.schema,
-        remarks=tuple(on_record.remark_view(remark) for remark in remarks),
+        remarks=_views(state, book, step_at),
         instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
         place=step.place,
     )
@@ -85,7 +87,7 @@ def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
     return (
         _instructions(state, book, agent, step),
         _documents(book, reads, inline=_inline(agent, step)),
-        _said(book, agent.name, at, _remarks(state, at)),
+        _all_said(state, book, agent.name, at),
         _drafts(state, book),
     )
 
@@ -104,7 +106,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
         _documents(book, known, inline=inline),
         _documents(book, given, inline=inline, title="What you were given"),
         _task(state, book, agent, step),
-        _said(book, agent.name, at, elsewhere, "What the person said elsewhere"),
+        _said(book, at.tasks[agent.name].seen_before, elsewhere, "What the person said elsewhere"),
         conversation.log(state, book, at),
         drafts.so_far(state, book),
         _comment(state, book, at),
@@ -113,6 +115,13 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
 
 def _remarks(state: RunState, at: StepAt) -> tuple[RemarkAdded, ...]:
     return tuple(state.record.remarks[number] for number in range(1, at.remarks + 1))
+
+
+def _views(state: RunState, book: Book, at: StepAt) -> tuple[dict[str, str], ...]:
+    def make() -> tuple[dict[str, str], ...]:
+        return tuple(book.told(remark, "view", on_record.remark_view) for remark in _remarks(state, at))
+
+    return book.shared(state.record.remarks, ("views", at.remarks), make)
 
 
 def _role(state: RunState, book: Book, agent: Agent) -> str:
@@ -132,7 +141,7 @@ def _comment(state: RunState, book: Book, at: StepAt) -> str:
     latest = [state.record.talk[number].number for number in conversation.latest(state, at)]
     if not latest:
         return ""
-    lines = "\n".join(_remark(book, state.record.remarks[number]) for number in latest)
+    lines = _listed(book, [state.record.remarks[number] for number in latest])
     return f"## What the person says now\n\n{_AUTHORITY}\n\n{lines}"
 
 
@@ -220,23 +229,31 @@ def summary_in(text: str) -> str:
     return (paragraphs[0] if paragraphs else text.strip())[:2000]
 
 
-def _said(
-    book: Book, agent: str, step: StepAt, remarks: tuple[RemarkAdded, ...], title: str = "What the person said"
-) -> str:
+def _all_said(state: RunState, book: Book, agent: str, at: StepAt) -> str:
+    before = at.tasks[agent].seen_before
+    key = ("said", at.remarks, before)
+    return book.shared(state.record.remarks, key, lambda: _said(book, before, _remarks(state, at)))
+
+
+def _said(book: Book, before: int, remarks: tuple[RemarkAdded, ...], title: str = "What the person said") -> str:
+    """`before`: how many remarks the agent had been shown when it last worked."""
     if not remarks:
         return ""
-    before = step.tasks[agent].seen_before
-    fresh = [remark for remark in remarks if remark.number > before]
-    old = [remark for remark in remarks if remark.number <= before]
+    at = bisect_right(remarks, before, key=attrgetter("number"))
+    old, fresh = remarks[:at], remarks[at:]
     changed = [f"- was {r.was}, is {r.now} [{r.id}]: {r.text}" for r in fresh if r.was and r.now]
     parts = [f"## {title}\n\n{_AUTHORITY}"]
     if changed:
         parts.append("### Changed since you last worked\n\n" + "\n".join(changed))
     if fresh:
-        parts.append("### New since you last worked\n\n" + "\n".join(_remark(book, remark) for remark in fresh))
+        parts.append("### New since you last worked\n\n" + _listed(book, fresh))
     if old:
-        parts.append("### Earlier\n\n" + "\n".join(_remark(book, remark) for remark in old))
+        parts.append("### Earlier\n\n" + _listed(book, old))
     return "\n\n".join(parts)
+
+
+def _listed(book: Book, remarks: Sequence[RemarkAdded]) -> str:
+    return "\n".join(book.told(remark, "line", partial(_remark, book)) for remark in remarks)
 
 
 def _remark(book: Book, remark: RemarkAdded) -> str:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconvene.core import events as e
 from reconvene.core import talk
-from reconvene.core.ids import digest_of, parse_task
+from reconvene.core.ids import condition_at, digest_of, late_key, parse_task
 from reconvene.core.state import (
     EMPTY,
     TRANSITIONS,
@@ -21,6 +21,7 @@ from reconvene.core.state import (
     ItemAt,
     Note,
     OutputAt,
+    PassedOver,
     ProjectAt,
     Record,
     RoundAt,
@@ -361,7 +362,7 @@ def _tasks_claimed(state: RunState, ev: e.TasksClaimed) -> RunState:
 
 
 def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
-    record = _spent(state.record, ev)
+    record = _spent(state.record, ev, f"{ev.task}#{ev.attempt}")
     if ev.why:
         record = replace(record, failures=(*record.failures, f"{ev.task}: {ev.why}")[-_KEPT:])
     state = replace(state, record=record)
@@ -428,19 +429,22 @@ def _output_forced(state: RunState, ev: e.OutputForced) -> RunState:
     )
 
 
-def _spent(record: Record, ev: e.AttemptEnded | e.LateOutputArchived) -> Record:
-    """What an attempt cost, and that it ended."""
+def _spent(record: Record, ev: e.AttemptEnded | e.LateOutputArchived, key: str) -> Record:
+    """What an attempt cost, and that it ended; `key` names it."""
     return replace(
         record,
         input_tokens=record.input_tokens + ev.usage.input_tokens,
         output_tokens=record.output_tokens + ev.usage.output_tokens,
         cost=record.cost + ev.usage.cost,
-        ended=record.ended.set(f"{ev.task}#{ev.attempt}", ev.output.digest if ev.output else ""),
+        ended=record.ended.set(key, ev.output.digest if ev.output else ""),
     )
 
 
 def _late_output(state: RunState, ev: e.LateOutputArchived) -> RunState:
-    return replace(state, record=_spent(state.record, ev))
+    key = f"{ev.task}#{ev.attempt}"
+    if key in state.record.ended:  # it had ended without an outcome; that end stays on record
+        key = late_key(key)
+    return replace(state, record=_spent(state.record, ev, key))
 
 
 def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
@@ -629,6 +633,12 @@ def _options_revised(state: RunState, ev: e.OptionsRevised) -> RunState:
 
 
 def _checkpoint_skipped(state: RunState, ev: e.CheckpointSkipped) -> RunState:
+    """Its condition was false, or it failed just now: then people are told."""
+    round_, failed, record = state.world.top.round, f"{condition_at(ev.serial)}: ", state.record
+    if record.errors and record.errors[-1].startswith(failed):
+        why = record.errors[-1].removeprefix(failed)
+        passed = PassedOver(ev.phase, round_.n if round_ else 0, ev.at, why, record.checkpoints)
+        state = _set_record(state, passed_over=(*record.passed_over, passed)[-_KEPT:])
     return _move_top(state, ev)
 
 

@@ -20,11 +20,12 @@ _CONSTANTS = {"true": True, "false": False}
 
 
 class Expression(NamedTuple):
-    """What a source says about itself. `context_keys` None = it may look at any part of `context`."""
+    """What a source says about itself. `context_keys` None = it may look at any part of `context`, and so on."""
 
     source: str
     roots: frozenset[str]
     context_keys: frozenset[str] | None
+    feedback_keys: frozenset[str] | None = None
     problem: str = ""
 
 
@@ -38,8 +39,8 @@ def compile(source: str) -> Expression:
     try:
         found = scan(source)
     except ScanError as error:
-        return Expression(source, frozenset(), None, str(error))
-    return Expression(source, found.roots, found.context_keys)
+        return Expression(source, frozenset(), None, problem=str(error))
+    return Expression(source, found.roots, found.context_keys, found.feedback_keys)
 
 
 def check(source: str, allowed_roots: Collection[str]) -> str | None:
@@ -79,7 +80,8 @@ def _needed(source: str, scope: Mapping[str, object]) -> dict[str, object]:
     if expression.problem:
         raise ExpressionError(f"SyntaxError: {expression.problem}")
     needed = {name: scope[name] for name in expression.roots if name in scope}
-    context = needed.get("context")
-    if expression.context_keys is not None and isinstance(context, Mapping):
-        needed["context"] = {key: context[key] for key in expression.context_keys if key in context}
+    for name, keys in (("context", expression.context_keys), ("feedback", expression.feedback_keys)):
+        whole = needed.get(name)
+        if keys is not None and isinstance(whole, Mapping):
+            needed[name] = {key: whole[key] for key in keys if key in whole}
     return needed

@@ -16,7 +16,8 @@ from reconvene.core.advance import advance
 from reconvene.core.book import Book
 from reconvene.core.checks import gap
 from reconvene.core.expressions import ExpressionError, truth
-from reconvene.core.ids import parse_task
+from reconvene.core.ids import late_key, parse_task
+from reconvene.core.paths import why_no_run_id
 from reconvene.core.sayings import add_remarks, inherit, record_edits, require_alive, save_draft
 from reconvene.core.state import RunState, StepAt, TaskAt
 from reconvene.core.steps import open_tasks
@@ -101,6 +102,8 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
 def _start(turn: Turn, command: c.StartRun) -> None:
     if turn.state.run:
         raise Refused(f"Run {command.run} exists already.", hint=f"reconvene resume {command.run}")
+    if why := why_no_run_id(command.run):
+        raise Refused(f"{command.run!r} cannot be the id of a run: it {why}.")
     turn.emit(
         e.RunStarted(
             at=turn.now,
@@ -200,8 +203,8 @@ def _open_task(turn: Turn, command: c.RecordAttempt) -> tuple[StepAt, TaskAt] | 
 
 
 def _late(turn: Turn, command: c.RecordAttempt) -> None:
-    """Its task is not open any more: kept and counted, and the world stays as it is."""
-    if f"{command.task}#{command.attempt}" in turn.state.record.ended:
+    """Its task is not open any more: kept and counted, and the world stays as it is. Rule 20."""
+    if not _is_news(turn, command):
         return
     turn.emit(
         e.LateOutputArchived(
@@ -213,6 +216,25 @@ def _late(turn: Turn, command: c.RecordAttempt) -> None:
             why=command.why,
         )
     )
+
+
+def _is_news(turn: Turn, command: c.RecordAttempt) -> bool:
+    """Whether this attempt's outcome is not on record yet. An attempt in doubt, or cancelled, has an end but no
+    outcome: what it gave and cost may still come, once."""
+    record = turn.state.record
+    key = f"{command.task}#{command.attempt}"
+    if key not in record.ended:
+        return True
+    if late_key(key) in record.ended:
+        return False
+    if command.output is not None:
+        return command.output.digest != record.ended[key]
+    failed = any((note.task, note.attempt) == (command.task, command.attempt) for note in record.notes.values())
+    return not record.ended[key] and not failed and _spent_something(command.usage)
+
+
+def _spent_something(usage: e.Usage) -> bool:
+    return bool(usage.cost or usage.input_tokens or usage.output_tokens)
 
 
 _Verdict = Literal["accepted", "rejected", "failed", "cancelled"]

@@ -14,12 +14,22 @@ def task_id(serial: int, step: int, agent: str) -> str:
     return f"R{serial}/{step}/{agent}"
 
 
+def condition_at(serial: int) -> str:
+    """Where the condition of the checkpoint after this round is said to have failed."""
+    return f"condition after round {serial}"
+
+
 def parse_task(task: str) -> tuple[int, int, str]:
     serial, _, rest = task.partition("/")
     step, _, agent = rest.partition("/")
     if not agent or serial[:1] != "R":
         raise ValueError(f"not a task id: {task!r}")
     return int(serial[1:]), int(step), agent
+
+
+def late_key(attempt: str) -> str:
+    """Under which an answer is noted that came after its attempt ("task#attempt") had been given up."""
+    return f"{attempt}+"
 
 
 def remark_id(number: int) -> str:

@@ -6,6 +6,7 @@ For expressions, templates and the read side alike. Knows nothing of scopes: whi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from reconvene.core.book import Book
@@ -68,16 +69,23 @@ def remark_view(remark: RemarkAdded) -> dict[str, str]:
     }
 
 
-def feedback_view(state: RunState) -> dict[str, object]:
-    """All remarks; those given at the checkpoint that is open; and whether one of these is major."""
-    remarks = [state.record.remarks[number] for number in sorted(state.record.remarks)]
-    here = remarks_here(state)
-    return {
-        "count": len(remarks),
-        "all": [remark_view(remark) for remark in remarks],
-        "here": [remark_view(remark) for remark in here],
-        "major": any("major" in (remark.level, remark.opinion) for remark in here),
+def feedback_view(state: RunState, book: Book, keys: frozenset[str] | None = None) -> dict[str, object]:
+    """All remarks; those given at the checkpoint that is open; and whether one of these is major.
+
+    `keys`: which of it is asked for; None = everything.
+    """
+
+    def views(remarks: Iterable[RemarkAdded]) -> list[dict[str, str]]:
+        return [book.told(remark, "view", remark_view) for remark in remarks]
+
+    kept = state.record.remarks
+    made: dict[str, Callable[[], object]] = {
+        "count": lambda: len(kept),
+        "all": lambda: views(kept[number] for number in range(1, len(kept) + 1)),
+        "here": lambda: views(remarks_here(state)),
+        "major": lambda: any("major" in (remark.level, remark.opinion) for remark in remarks_here(state)),
     }
+    return {key: make() for key, make in made.items() if keys is None or key in keys}
 
 
 def remarks_here(state: RunState) -> list[RemarkAdded]:
@@ -192,10 +200,12 @@ def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
     """Rounds that were taken back, with what the person asked to be different."""
     rows: list[dict[str, object]] = []
     kept = state.record.archives
+    said: dict[str, list[RemarkAdded]] = {}
+    for _, remark in sorted(state.record.remarks.items()) if state.record.rollbacks else ():
+        said.setdefault(remark.checkpoint, []).append(remark)
     for number in range(1, len(state.record.rollbacks) + 1):
         undone = state.record.rollbacks[number]
         decided = state.record.decided.get(undone.checkpoint)
-        said = [remark for remark in state.record.remarks.values() if remark.checkpoint == undone.checkpoint]
         rows.append(
             {
                 "at": undone.at,
@@ -208,7 +218,7 @@ def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
                 "pruned": bool(undone.folder) and not any(path.startswith(f"{undone.folder}/") for path in kept),
                 "dropped": undone.dropped,
                 "fields": book.object(state.record.decisions[decided].fields) if decided is not None else {},
-                "remarks": [remark_view(remark) for remark in sorted(said, key=lambda remark: remark.number)],
+                "remarks": [remark_view(remark) for remark in said.get(undone.checkpoint, ())],
             }
         )
     return rows

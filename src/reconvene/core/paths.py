@@ -22,6 +22,11 @@ _RESERVED = frozenset({".git", ".gitattributes", ".gitmodules", ".reconvene"})
 _SHORT_NAME = re.compile(r"(gi[a-z0-9]{1,4}|reconv|re[0-9a-f]{4})~[0-9]+")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
+# Run ids are names of files, folders and git branches, and words on a command line.
+MAX_RUN_ID = 120
+_RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")  # what Windows opens instead of a file
+
 _CONTEXT = 3
 _DIFF_LIMIT = 40_000  # characters
 _LINE_LIMIT = 2_000  # characters
@@ -62,6 +67,24 @@ def is_safe(path: str) -> bool:
         return safe_path(path) == path
     except UserError:
         return False
+
+
+def why_no_run_id(run: str) -> str:
+    """Why this cannot be the id of a run, as the rest of a sentence; "" where it can."""
+    if not run:
+        return "is empty"
+    if len(run) > MAX_RUN_ID:
+        return f"is longer than {MAX_RUN_ID} characters"
+    if run[0] in "-.":
+        return f"begins with {run[0]!r}: commands would take it for an option, or not list it"
+    if not _RUN_ID.fullmatch(run):
+        wrong = next(char for char in run if not _RUN_ID.fullmatch(f"x{char}"))
+        return f"holds {wrong!r}; letters, digits, '-', '_' and '.' are possible"
+    if ".." in run or run.endswith((".", ".lock")):
+        return "holds '..', or ends in '.' or '.lock', which git does not take"
+    if _DEVICE.fullmatch(run.lower()):
+        return "is a name that some systems keep for a device"
+    return ""
 
 
 def unified_diff(path: str, old: bytes | None, new: bytes | None, limit: int = _DIFF_LIMIT) -> str:

@@ -50,7 +50,7 @@ def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
 
 
 def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> None:
-    base = scope.for_template(turn.state, turn.book, scope.TEMPLATE_ROOTS)
+    base = _seen(turn, {source for spec, text, _ in work for source in (spec.path, text)})
     known = turn.state.world.files
     fresh: list[e.FileOut] = []
     for spec, text, extra in work:
@@ -61,14 +61,29 @@ def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> No
             if not path:  # this entry is not for this phase or task
                 continue
             path = safe_path(path)
-            data = templates.render(text, names, loader=turn.book.workflow.templates).encode()
+            data = _text(turn, text, names)
         except ReconveneError as error:
             if f"{path}: {error}" not in turn.state.record.errors:
                 turn.emit(e.RenderFailed(at=turn.now, path=path, message=str(error)))
             continue
         digest = turn.book.keep(data)
-        turn.blobs[digest] = data
         if path not in known or known[path].digest != digest:
+            turn.blobs[digest] = data
             fresh.append(e.FileOut(path, digest, len(data)))
     if fresh:
         turn.emit(e.FilesRendered(at=turn.now, files=tuple(fresh)))
+
+
+def _text(turn: Turn, text: str, names: dict[str, object]) -> bytes:
+    """Worked out anew only where something that it names has changed: files are rendered before every step and again
+    before a checkpoint opens, and mostly nobody has said anything in between."""
+    seen = {name: names.get(name) for name in sorted(turn.book.names_in(text))}
+    loader = turn.book.workflow.templates
+    return turn.book.made_of(text, seen, lambda: templates.render(text, names, loader=loader).encode())
+
+
+def _seen(turn: Turn, sources: set[str]) -> dict[str, object]:
+    """What these templates see. Only what they name is worked out; the rest is there by name, for words on mistakes."""
+    named = {name for source in sources for name in turn.book.names_in(source)}
+    seen = scope.for_template(turn.state, turn.book, scope.TEMPLATE_ROOTS & named)
+    return {**dict.fromkeys(scope.TEMPLATE_ROOTS), **seen}

@@ -94,7 +94,7 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
     world, record = state.world, state.record
     match key:
         case "feature":
-            return book.object(state.inputs).get("feature", _ABSENT)
+            return book.object(state.inputs).get("feature")
         case "checkpoints":
             return on_record.checkpoints(state)
         case "skip_phases":
@@ -159,7 +159,14 @@ def item_view(book: Book, frame: Frame) -> object:
     return {**item, **extra} if isinstance(item, dict) else {"value": item, **extra}
 
 
-def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[str] | None = None) -> dict[str, object]:
+def build(
+    state: RunState,
+    book: Book,
+    roots: frozenset[str],
+    keys: frozenset[str] | None = None,
+    feedback_keys: frozenset[str] | None = None,
+) -> dict[str, object]:
+    """`keys` of the context, and of the feedback; None = all of them."""
     cursor = state.world.cursor
     frame = cursor[-1]
     scope: dict[str, object] = {}
@@ -189,7 +196,7 @@ def build(state: RunState, book: Book, roots: frozenset[str], keys: frozenset[st
             case "groups":
                 scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
             case "feedback":
-                scope[root] = on_record.feedback_view(state)
+                scope[root] = on_record.feedback_view(state, book, feedback_keys)
             case "project":
                 scope[root] = on_record.project_view(state)
             case "drafts":
@@ -215,7 +222,7 @@ def for_expression(
     state: RunState, book: Book, source: str, extra: Mapping[str, object] | None = None
 ) -> dict[str, object]:
     expression = compile_expression(source)
-    scope = build(state, book, expression.roots, expression.context_keys)
+    scope = build(state, book, expression.roots, expression.context_keys, expression.feedback_keys)
     return {**scope, **extra} if extra else scope
 
 

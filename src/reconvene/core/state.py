@@ -35,7 +35,9 @@ from reconvene.core.events import (
 )
 from reconvene.core.workflow import Again
 
-EVOLVE_VERSION = 2  # part of every snapshot's key; raised whenever evolve or this module changes what it means
+# Part of every snapshot's key; raised whenever evolve or this module changes what it means. Then, for the test
+# that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the version before.
+EVOLVE_VERSION = 3
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -270,6 +272,16 @@ class GapCheck(Struct, frozen=True):
     agents: tuple[str, ...] = ()
 
 
+class PassedOver(Struct, frozen=True):
+    """A checkpoint that was not asked because its condition failed. before: checkpoints that had opened until then."""
+
+    phase: str
+    n: int
+    at: str
+    why: str
+    before: int
+
+
 class ProjectAt(Struct, frozen=True):
     """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
 
@@ -352,6 +364,7 @@ class Record(Struct, frozen=True):
     failures: tuple[str, ...] = ()  # the latest few, for people
     errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
     project: ProjectAt | None = None
+    passed_over: tuple[PassedOver, ...] = ()  # the latest few
 
 
 class RunState(Struct, frozen=True):
@@ -377,6 +390,10 @@ class RunState(Struct, frozen=True):
     world: World = World(cursor=())
     record: Record = Record()
     marks: Map[int, World] = Map()
+
+    def __repr__(self) -> str:
+        """Short: `asyncio.run` has the result of a task written out, twice, when it puts the signal handler back."""
+        return f"<RunState of {self.run or 'no run'} after {self.seq} events, {self.status}>"
 
     @property
     def files(self) -> Map[str, FileVersion]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from reconvene.errors import ReconveneError
 
-__all__ = ["TemplateError", "check", "names", "render"]
+__all__ = ["TemplateError", "check", "look_ups", "names", "render"]
 
 _TAG = re.compile(r"\{\{\s*([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\s*\}\}|\{[{%#]", re.ASCII)
 _NEWLINE = re.compile(r"\r\n|\r")
@@ -48,6 +48,14 @@ def names(template: str, *, loader: Mapping[str, str] | None = None) -> set[str]
     from reconvene.core.jinja import sandbox
 
     return sandbox.names(template, loader or {})
+
+
+def look_ups(template: str) -> list[tuple[int, tuple[str, ...]]] | None:
+    """The line and path of every `{{ a.b.c }}`; None when the template takes more than look-ups."""
+    if _plain(template) is None:
+        return None
+    tags = _TAG.finditer(template)
+    return [(template.count("\n", 0, tag.start()) + 1, tuple(tag[1].split("."))) for tag in tags]
 
 
 def check(template: str) -> tuple[int, str] | None:
@@ -101,6 +109,8 @@ def _filled(parts: tuple[str | tuple[str, ...], ...], scope: Mapping[str, object
 def _look_up(path: tuple[str, ...], scope: object) -> object:
     value = scope
     for name in path:
+        if value is None:  # not written yet: so are its parts
+            return None
         if not isinstance(value, Mapping) or name not in value:
             return _NOT_THERE
         value = value[name]

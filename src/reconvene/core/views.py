@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reconvene.core import events as e
 from reconvene.core.checkpoint import NOT_HERE, current_digest
-from reconvene.core.state import RunState, children_of
+from reconvene.core.state import PassedOver, RunState, children_of
 
 
 def field(asked: e.FieldAsked) -> dict[str, object]:
@@ -83,6 +83,8 @@ def summary(state: RunState) -> dict[str, object]:
         row["outcome"] = state.outcome
     if state.why:
         row["why"] = state.why
+    if passed := passed_since(state):
+        row["passed_over"] = passed
     if state.record.project is not None and state.world.head:
         project = state.record.project
         import shlex
@@ -95,6 +97,22 @@ def summary(state: RunState) -> dict[str, object]:
             "merge": merge,
         }
     return row | _family(state)
+
+
+def passed_over(state: RunState) -> list[dict[str, object]]:
+    """Every checkpoint that was not asked because its condition failed, the latest few."""
+    return [_passed(one) for one in state.record.passed_over]
+
+
+def passed_since(state: RunState) -> list[dict[str, object]]:
+    """Those since the last checkpoint that the person could see, the open one left aside."""
+    before = state.record.checkpoints - (state.world.open is not None)
+    return [_passed(one) for one in state.record.passed_over if one.before == before]
+
+
+def _passed(one: PassedOver) -> dict[str, object]:
+    told = f"the checkpoint of {one.phase}, round {one.n}, was not asked: its condition failed: {one.why}"
+    return {"phase": one.phase, "round": one.n, "at": one.at, "why": one.why, "text": told}
 
 
 def _family(state: RunState) -> dict[str, object]:

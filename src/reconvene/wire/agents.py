@@ -9,7 +9,18 @@ from msgspec.structs import replace
 
 from reconvene.core.workflow import Agent, Gate
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import GATE_ROOTS, Reading, flag_of, int_of, line_in, mappings, scalars, text_of, texts_of
+from reconvene.wire.reading import (
+    COMMAND_ROOTS,
+    GATE_ROOTS,
+    Reading,
+    flag_of,
+    int_of,
+    line_in,
+    mappings,
+    scalars,
+    text_of,
+    texts_of,
+)
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
 _RUNNERS = ("command", "python", "recorded", "survey")
@@ -32,7 +43,11 @@ class Agents:
         node = self._root.get("agents")
         if not isinstance(node, Mapping):
             return {}
-        return {name: self._agent(name, each) for name, each in node.entries.items()}
+        found = {}
+        for name, each in node.entries.items():
+            with self._reading.inside(agent=name):
+                found[name] = self._agent(name, each)
+        return found
 
     def _agent(self, name: str, written: Node) -> Agent:
         line = line_in(self._root, "agents", name)
@@ -61,7 +76,7 @@ class Agents:
         )
 
     def _command_line(self, node: Mapping) -> str:
-        return self._reading.template(node, "command") if _command_template(node) else ""
+        return self._reading.template(node, "command", COMMAND_ROOTS) if _command_template(node) else ""
 
     def _kind(self, name: str, node: Mapping) -> Literal["model", "command", "python", "recorded", "survey"]:
         given = [key for key in _RUNNERS if node.get(key) is not None and not _is_false(node.get(key))]

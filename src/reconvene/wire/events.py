@@ -54,23 +54,26 @@ def encode_batch(events: Sequence[AnyEvent]) -> bytes:
 
 def decode_batch(data: bytes, run: str = "") -> list[AnyEvent]:
     """The events of a batch of any version up to the current one. `run` is for the message where it is refused."""
-    where = f"the log of run {run}" if run else "the log"
     version, body = _OPENING.take_off(data)
-    refuse_unless_known(version, VERSION, f"An event in {where}")
     try:
-        if version < VERSION:
+        if version != VERSION:
+            refuse_unless_known(version, VERSION, f"An event in {_log_of(run)}")
             body = _encode([_upcast(raw, version) for raw in _decode_raw(body)])
         return _decode(body)
     except msgspec.ValidationError as error:
-        raise _refusal(body, version, where) or _damaged(where, error) from error
+        raise _refusal(body, version, _log_of(run)) or _damaged(_log_of(run), error) from error
     except msgspec.DecodeError as error:
-        raise _damaged(where, error) from error
+        raise _damaged(_log_of(run), error) from error
 
 
 def to_json(seq: int, event: AnyEvent) -> Raw:
     """The event as `log --json` prints it: seq, type, at, then its own fields (those that are not at their default)."""
     fields: Raw = msgspec.to_builtins(event)
     return {"seq": seq, "type": fields["type"], "at": event.at, **fields}
+
+
+def _log_of(run: str) -> str:
+    return f"the log of run {run}" if run else "the log"
 
 
 def _upcast(raw: Raw, version: int) -> Raw:

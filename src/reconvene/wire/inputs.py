@@ -35,7 +35,8 @@ def read_settings(reading: Reading, root: Mapping) -> dict[str, Setting]:
     for name, node in entries(root, "settings").items():
         reading.name(name, line_in(root, "settings", name), "a setting")
         if isinstance(node, Mapping):
-            found[name] = _setting(reading, name, node)
+            with reading.inside(setting=name):
+                found[name] = _setting(reading, name, node)
     return found
 
 

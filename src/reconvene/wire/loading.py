@@ -10,16 +10,20 @@ import re
 from collections.abc import Mapping as Dict
 from pathlib import Path
 
+from reconvene.core.paths import why_no_run_id
+from reconvene.core.scope import TEMPLATE_ROOTS
 from reconvene.core.workflow import LANGUAGE, FileSpec, Workflow
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents
 from reconvene.wire.fitting import fit
 from reconvene.wire.grammar import TABLES
+from reconvene.wire.ids import read_run_id, read_workspace
 from reconvene.wire.inputs import read_inputs, read_limits, read_settings
+from reconvene.wire.names.check import check_names
 from reconvene.wire.phases import Phases
 from reconvene.wire.places import Places, Roster
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import Reading, int_of, mappings, text_of
+from reconvene.wire.reading import TASK_ROOTS, Reading, int_of, mappings, text_of
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.shapes import Table
 from reconvene.wire.values import Values
@@ -50,7 +54,10 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
     assert isinstance(written, Mapping)
     root = fit(written, Table("workflow"), "the workflow", TABLES, reading.problems)
     assert isinstance(root, Mapping)  # a table keeps whatever fits
+    fits = not len(reading.problems)
     workflow = _build(reading, root, written, text, file)
+    if fits:  # what did not fit was left out, and might have written any name
+        check_names(workflow, reading.uses, reading.problems)
     reading.problems.raise_any()
     return workflow
 
@@ -86,8 +93,8 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         templates=templates,
         recordings=agents.recordings,
         names=values.names,
-        run_id=reading.template(root, "run_id"),
-        workspace=_workspace(reading, root),
+        run_id=read_run_id(reading, root),
+        workspace=read_workspace(reading, root),
         reopen=_reopen(root, places),
         outcome=reading.expression(root, "outcome"),
         closing=reading.template(root, "closing"),
@@ -99,6 +106,9 @@ def _name(reading: Reading, root: Mapping) -> str:
     if name and not _NAME.fullmatch(name):
         hint = "use letters, digits, - and _"
         reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
+    elif name and (why := why_no_run_id(f"{name}-1")):
+        hint = "run ids are made of it; use letters, digits, - and _"
+        reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
     return name
 
 
@@ -108,11 +118,6 @@ def _language(reading: Reading, root: Mapping) -> int:
         message = f"this release reads version {LANGUAGE} of the workflow language, not {language}"
         reading.problems.add(root.line_of("language"), message)
     return language
-
-
-def _workspace(reading: Reading, root: Mapping) -> str:
-    node = root.get("workspace")
-    return reading.path(node, "'workspace'") if isinstance(node, Scalar) else ""
 
 
 def _reopen(root: Mapping, places: Places) -> str:
@@ -127,8 +132,9 @@ def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[
     specs = []
     for node in mappings(root, "files"):
         path = node.get("path")
+        roots = TASK_ROOTS if node.get("each") is not None else TEMPLATE_ROOTS
         spec = FileSpec(
-            path=reading.path(path, "'path'") if isinstance(path, Scalar) else "",
+            path=reading.path(path, "'path'", roots) if isinstance(path, Scalar) else "",
             template=_template(reading, node, templates),
             each=text_of(node, "each"),
             source=text_of(node, "from") or ("output" if node.get("each") else ""),

@@ -31,12 +31,18 @@ class Phases:
         self._checkpoints = Checkpoints(reading, root, moves, values)
 
     def read(self) -> tuple[Phase, ...]:
-        phases = tuple(self._phase(each) for each in mappings(self._root, "phases"))
+        phases = self._phases(self._root)
         self._checkpoints.check_all_used()
         return phases
 
-    def _phase(self, node: Mapping) -> Phase:
-        here = self._places.of(node)
+    def _phases(self, owner: Mapping) -> tuple[Phase, ...]:
+        return tuple(self._phase(each, self._places.of(each)) for each in mappings(owner, "phases"))
+
+    def _phase(self, node: Mapping, here: Place) -> Phase:
+        with self._reading.inside(phase=here.id):
+            return self._read_phase(node, here)
+
+    def _read_phase(self, node: Mapping, here: Place) -> Phase:
         self._check_body(node)
         return Phase(
             id=here.id,
@@ -44,7 +50,7 @@ class Phases:
             each=self._each(node),
             rounds=here.rounds,
             steps=self._steps(node, here),
-            phases=tuple(self._phase(each) for each in mappings(node, "phases")),
+            phases=self._phases(node),
             check=self._checks.of(node, here),
             checkpoint=self._checkpoints.of(node, here),
             title=text_of(node, "title"),

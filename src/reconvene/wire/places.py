@@ -84,7 +84,8 @@ class Places:
             eaches = (*eaches, phase_id)
         checkpoint = phase.get("checkpoint")
         asks = checkpoint is not None and not (isinstance(checkpoint, Scalar) and checkpoint.value is False)
-        rounds = _rounds(self._reading, phase)
+        with self._reading.inside(phase=phase_id):
+            rounds = _rounds(self._reading, phase)
         place = Place(phase_id, (*parents, phase_id), eaches, self._order, asks, rounds, line)
         self._by_line[phase.line, phase.column] = place
         self._register(place)

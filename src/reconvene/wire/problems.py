@@ -52,11 +52,11 @@ class Problems:
         raise WorkflowError(ordered)
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """The nearest valid spelling as a question; without a near one, the valid words if they are few."""
     words = [each for each in dict.fromkeys(islice(known, _CANDIDATES)) if each]
     folded = {each.casefold(): each for each in words}
-    near = difflib.get_close_matches(word.casefold()[:100], folded, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word.casefold()[:100], folded, n=1, cutoff=cutoff)
     if near:
         return f"did you mean '{folded[near[0]]}'?"
     if words and len(words) <= 8:

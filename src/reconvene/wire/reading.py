@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from collections.abc import Mapping as Dict
+from contextlib import contextmanager
 
 from reconvene.core import expressions, templates
 from reconvene.core.paths import safe_path
-from reconvene.core.scope import ROOTS
+from reconvene.core.scope import ROOTS, TEMPLATE_ROOTS
 from reconvene.errors import UserError, WorkflowError
+from reconvene.wire.names.uses import Use, Where
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
@@ -18,6 +21,10 @@ from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, r
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
 SETTING_ROOTS = frozenset({"inputs", "settings", "machine"})
+COMMAND_ROOTS = frozenset({"inputs", "settings"})
+RUN_ID_ROOTS = frozenset({"name", "year", "n"})
+WORKSPACE_ROOTS = frozenset({"run", "name"})
+TASK_ROOTS = TEMPLATE_ROOTS | {"task", "output", "text"}
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _FILE = re.compile(r"\S+\.(md|txt|j2)")
@@ -35,6 +42,15 @@ class Reading:
         self.problems = Problems(file)
         self._resources = resources
         self._checked: dict[tuple[str, frozenset[str]], str | None] = {}
+        self._where = Where()
+        self.uses: list[Use] = []  # every sound expression and template so far
+
+    @contextmanager
+    def inside(self, **where: str) -> Iterator[None]:
+        """What is read in here belongs to this phase, agent, setting, or list of pieces."""
+        before, self._where = self._where, self._where._replace(**where)
+        yield
+        self._where = before
 
     # --- leaves -----------------------------------------------------------------------------------------------------
 
@@ -50,34 +66,43 @@ class Reading:
         wrong = self._checked[text, roots]
         if wrong:
             self.problems.add(node.line, f"{what}: {wrong}", column=node.column)
+        else:
+            self.uses.append(Use(text, what, roots, self._where, node.line, node.column))
         return text
 
-    def template(self, owner: Mapping, key: str) -> str:
+    def template(self, owner: Mapping, key: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
         node = owner.get(key)
-        return self.template_text(node, f"'{key}'") if isinstance(node, Scalar) else ""
+        return self.template_text(node, f"'{key}'", roots) if isinstance(node, Scalar) else ""
 
-    def template_text(self, node: Scalar, what: str) -> str:
+    def template_text(self, node: Scalar, what: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
+        """A template, checked. `roots`: the names that it may take from outside; none = it is not filled in."""
         text = str(node.value)
-        self._check_template(text, what, node.text_line or node.line)
+        if self._sound(text, what, node.text_line or node.line) and roots:
+            self.uses.append(Use(text, what, roots, self._where, node.line, node.column, template=True))
         return text
 
-    def _check_template(self, text: str, what: str, first_line: int, file: str = "") -> None:
+    def _template_file(self, text: str, file: str, *, used: bool = True) -> None:
+        if self._sound(text, "template", 1, file=file) and used:
+            self.uses.append(Use(text, "template", TEMPLATE_ROOTS, self._where, 1, template=True, file=file))
+
+    def _sound(self, text: str, what: str, first_line: int, file: str = "") -> bool:
         wrong = templates.check(text)
         if wrong:
             line, message = wrong
             self.problems.add(first_line + max(line, 1) - 1, f"{what}: {message}", file=file)
+        return not wrong
 
     def paths(self, owner: Mapping, key: str) -> tuple[str, ...]:
         """Workspace paths or patterns, which may be templates."""
         return tuple(self.path(node, f"'{key}'") for node in scalars(owner, key))
 
-    def path(self, node: Scalar, what: str) -> str:
+    def path(self, node: Scalar, what: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
         """A workspace path in its one spelling. What a template adds is checked again when it is rendered."""
         text = str(node.value)
         if len(text) > _LONGEST_PATH:
             self.problems.add(node.line, f"{what}: a path of {len(text)} characters is too long")
             return text
-        self.template_text(node, what)
+        self.template_text(node, what, roots)
         bare = _TEMPLATE_PART.sub("x", text)
         try:
             clean = safe_path(bare)
@@ -118,7 +143,7 @@ class Reading:
         if found is None:
             return ""
         if template:
-            self._check_template(found, "template", 1, file=text)
+            self._template_file(found, text)
         return found
 
     def default_prompt(self, agent: str, line: int) -> str:
@@ -126,7 +151,7 @@ class Reading:
         if name not in self._resources:
             return ""
         found = self.resource(name, line, f"agent '{agent}'") or ""
-        self._check_template(found, "template", 1, file=name)
+        self._template_file(found, name)
         return found
 
     def rendered(self, node: Scalar) -> tuple[str, str] | None:
@@ -139,7 +164,7 @@ class Reading:
         found = self.resource(name, node.line, "'template'")
         if found is None:
             return None
-        self._check_template(found, "template", 1, file=name)
+        self._template_file(found, name)
         return text, found
 
     def shared_templates(self) -> dict[str, str]:
@@ -148,7 +173,7 @@ class Reading:
         for file in self._resources:
             if file.startswith("templates/") and _FILE.fullmatch(file):
                 text = self.resource(file, 0, "templates/") or ""
-                self._check_template(text, "template", 1, file=file)
+                self._template_file(text, file, used=False)
                 found[file.removeprefix("templates/")] = text
         return found
 
@@ -194,12 +219,10 @@ class Reading:
             return None
 
     def _schema(self, schema: object, line: int, key: str) -> object:
-        from jsonschema import Draft202012Validator, SchemaError
+        from reconvene.wire.contracts import wrong_with
 
-        try:
-            Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]
-        except SchemaError as error:
-            self.problems.add(line, f"'{key}' is not a JSON Schema: {shown(error.message, 160)}")
+        if wrong := wrong_with(schema):
+            self.problems.add(line, f"'{key}' is not a JSON Schema: {shown(wrong, 160)}")
         return schema
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+
+from reconvene.core import guest
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _FILE_OPEN = re.compile(r"""<file\s+path\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*>""")
 _FILE_CLOSE = re.compile(r"^[ \t]*</file>|</file>", re.MULTILINE)
 _WHOLE_FENCE = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n?[ \t]*\1\s*\Z", re.DOTALL)
 _STARTS = re.compile(r"[{\[]")
+_SCHEMA_SECONDS = 2.0
 _MAX_STARTS = 1000  # a reply full of brackets must not cost quadratic time
-_MAX_PROBLEMS = 8
 
 
 def extract_json(text: str) -> object:
@@ -138,80 +139,19 @@ def _block_body(body: str) -> str:
 
 
 def validate(schema: object, value: object) -> list[str]:
-    """What is wrong with a value, in plain words; [] = it fits. A schema that is itself wrong is a problem too."""
-    from jsonschema import exceptions, validators
+    """What is wrong with a value, in plain words; [] = it fits. What could take for ever is left to the guest."""
+    from reconvene.wire import contracts
 
-    if not isinstance(schema, dict):
-        return [f"the output contract is not a JSON Schema (it is {_kind(schema)})"]
-    kind: Any = validators.validator_for(schema, default=validators.validator_for({}))
+    away = guest.here()
+    if away is None or contracts.is_cheap(schema, value):
+        return contracts.problems(schema, value)
     try:
-        kind.check_schema(schema)
-        errors = sorted(kind(schema).iter_errors(value), key=lambda error: [str(part) for part in error.absolute_path])
-    except exceptions.SchemaError as error:
-        return [f"the output contract is not a valid JSON Schema: {error.message}"]
-    except Exception as error:  # an unresolvable $ref, a bad pattern: the schema's fault, and it has many types
-        return [f"the output contract cannot be used: {error}"]
-    problems = [_in_words(error) for error in errors[:_MAX_PROBLEMS]]
-    if len(errors) > _MAX_PROBLEMS:
-        problems.append(f"and {len(errors) - _MAX_PROBLEMS} more")
-    return problems
+        said = away.validate(_as_json(schema), _as_json(value), _SCHEMA_SECONDS)
+    except guest.OutOfTime:
+        return [f"the output contract takes longer than {_SCHEMA_SECONDS:g} s to check; simplify its patterns"]
+    found: list[str] = json.loads(said)
+    return found
 
 
-def _in_words(error: Any) -> str:
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
-    at = where or "the reply"
-    match error.validator:
-        case "required":
-            missing = [name for name in error.validator_value if name not in error.instance]
-            return f"{at}: {' and '.join(repr(str(name)) for name in missing)} is missing"
-        case "type":
-            return f"{at} should be {_wanted(error.validator_value)}, not {_kind(error.instance)}"
-        case "enum":
-            choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in error.validator_value)
-            return f"{at} is {_shown(error.instance)}; it should be one of {choices}"
-        case "additionalProperties":
-            return f"{at}: {error.message[0].lower()}{error.message[1:]}"
-        case _:
-            return f"{at}: {_shorten(error.message)}"
-
-
-def _wanted(types: object) -> str:
-    names = types if isinstance(types, list) else [types]
-    return " or ".join(_NAMES.get(str(name), str(name)) for name in names)
-
-
-_NAMES = {
-    "object": "an object",
-    "array": "a list",
-    "string": "text",
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "null": "null",
-}
-
-
-def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case str():
-            return "text"
-        case int() | float():
-            return "a number"
-        case list() | tuple():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return type(value).__name__
-
-
-def _shown(value: object) -> str:
-    return _shorten(json.dumps(value, ensure_ascii=False, default=str))
-
-
-def _shorten(text: str, limit: int = 200) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def _as_json(value: object) -> bytes:
+    return json.dumps(value, default=str).encode()

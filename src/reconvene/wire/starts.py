@@ -26,15 +26,14 @@ class Starts:
         if flag_of(option, "undo"):
             message = "'start' and 'undo' exclude each other: runs that have been started are not taken back"
             self._reading.problems.add(option.line_of("undo"), message, "make two options of it")
-        start = Start(
-            workflow=text_of(node, "workflow"),
-            each=self._reading.expression(node, "each"),
-            inputs={
+        pieces = self._reading.expression(node, "each")
+        with self._reading.inside(pieces=pieces):
+            inputs = {
                 name: self._reading.source(source, f"'{shown(name)}'")
                 for name, source in entries(node, "inputs").items()
                 if isinstance(source, Scalar)
-            },
-        )
+            }
+        start = Start(text_of(node, "workflow"), pieces, inputs)
         if start.workflow:
             self._check(node, start)
         return start

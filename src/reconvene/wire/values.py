@@ -104,7 +104,7 @@ class Values:
             hint = "name the value itself; prompts can use {{" + shown(text) + "}}"
             self._reading.problems.add(node.line, f"reads: '{shown(text)}' is not something to read", hint)
         elif _LOOKS_LIKE_FILE.fullmatch(text):
-            clean = self._reading.path(node, "reads")
+            clean = self._reading.path(node, "reads", frozenset())
             if clean != text:
                 self._reading.problems.add(
                     node.line, f"reads: '{shown(text)}' has a shorter spelling", f"write '{clean}'"

@@ -33,12 +33,12 @@ class Opening:
 
     def take_off(self, data: bytes) -> tuple[int, bytes]:
         """The version, and the data without it."""
-        start = len(self._mark)
-        end = data.find(b",", start, start + _DIGITS) if data.startswith(self._mark) else -1
-        digits = data[start:end]
-        if end < 0 or not digits.isdigit():
+        if not data.startswith(self._mark):
             return 1, data
-        return int(digits), self._brackets + data[end + 1 :]
+        start = len(self._mark)
+        end = data.find(b",", start, start + _DIGITS)
+        digits = data[start:end]
+        return (int(digits), self._brackets + data[end + 1 :]) if digits.isdigit() and end > 0 else (1, data)
 
 
 def refuse_unless_known(version: int, known: int, what: str) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from forks import Forks
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.events import AnyEvent
 from support.crashing import RUN
-from support.forks import Forks
 from support.fuse import noted
 from support.shape import attempts, shape, tasks
 

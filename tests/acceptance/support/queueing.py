@@ -32,7 +32,7 @@ phases:
         - {label: Split, start: {workflow: split, each: context.triage, inputs: {piece: "true"}}, then: {end: split}}
   - {id: work, agents: [worker], output: {name: done, file: done.md}}
 """
-_PATIENCE = 20.0
+_PATIENCE = 300.0  # seconds: reached only where the other never comes
 _fuse = Fuse()
 
 
@@ -48,7 +48,7 @@ def worker(assignment: Assignment) -> str:
     deadline = time.monotonic() + _PATIENCE
     wanted = int(os.environ.get("PROCESSES", "1"))
     while len(_at_work()) < wanted and time.monotonic() < deadline:  # all of them are in the middle of the queue
-        time.sleep(0.0005)
+        time.sleep(0.002)
     return "done"
 
 

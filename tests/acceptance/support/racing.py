@@ -27,7 +27,7 @@ phases:
       options: [{label: Left, then: continue}, {label: Right, then: continue}]
   - {id: two, agents: [b]}
 """
-_PATIENCE = 20.0
+_PATIENCE = 300.0  # seconds: reached only where the other never comes
 
 
 class Meeting:
@@ -78,7 +78,7 @@ def resume(home: str, me: int, runs: list[str]) -> list[str]:
         note(os.path.join(home, "calls.txt"), f"{assignment.run} {assignment.task}#{assignment.attempt}")
         deadline = time.monotonic() + _PATIENCE
         while not os.path.exists(_refused(home, assignment.run)) and time.monotonic() < deadline:
-            time.sleep(0.0005)
+            time.sleep(0.002)
         return "done"
 
     def once(engine: Engine, run: str) -> str:

@@ -6,10 +6,11 @@ import json
 from typing import NamedTuple
 
 import pytest
-from gap_texts import LIST, begun, issue, ordered, played, proposals, response, review, solution
-from hypothesis import given, settings
+from gap_texts import LIST, begun, codes, issue, ordered, played, proposals, response, review, solution
+from hypothesis import given
 from hypothesis import strategies as st
 
+from exploring import examples
 from reconvene.core.gaps.tracker import STATES, Config, Sources, settle, track, wrong_with
 
 OPEN = {"open", "proposed", "needs revision"}
@@ -154,7 +155,7 @@ def sums(row: dict[str, object], before: dict[str, object], after: dict[str, obj
     assert raised - merged == set(row["new_ids"]) | set(row["set_aside_ids"]), "parts of a split count as new, too"
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(st.lists(st.tuples(ROUND, ORDERS), min_size=3, max_size=5))
 def test_no_sequence_of_verdicts_splits_merges_and_orders_loses_a_gap(rounds: list[tuple[Round, dict[str, object]]]):
     value = begun()
@@ -175,8 +176,8 @@ def test_no_sequence_of_verdicts_splits_merges_and_orders_loses_a_gap(rounds: li
         assert settle(value, n, "Ann", "") == value, "settling twice is settling once"
 
 
-def test_the_walk_reaches_every_state():
-    """Else the property above would say little: one sequence that the strategies can produce visits them all."""
+def seen_everything() -> dict[str, object]:
+    """One sequence that the strategies can produce, and that visits every state."""
     parts = solution(
         "GAP-FLOW-002",
         "",
@@ -186,8 +187,14 @@ def test_the_walk_reaches_every_state():
     others = [solution(name) for name in ("GAP-FLOW-001", "GAP-FLOW-003", "GAP-ROLE-001")]
     verdicts = {"GAP-FLOW-001": "APPROVED", "GAP-FLOW-003": "REJECTED"}
     value = played(begun(), 1, proposals(parts, *others), review(verdicts))
-    value = ordered(value, defer={"GAP-ROLE-002": True}, accept={"GAP-FLOW-008": True})
+    return ordered(value, defer={"GAP-ROLE-002": True}, accept={"GAP-FLOW-008": True})
+
+
+def test_the_walk_reaches_every_state():
+    """Else the property above would say little."""
+    value = seen_everything()
     assert {gap["state"] for gap in value["list"]} == set(STATES)
+    assert codes(settle(value, 1, "Ann", "")) == codes(value), "nothing of ours has to be put right"
 
 
 FRAGMENTS = st.sampled_from(
@@ -211,7 +218,7 @@ JSONISH = st.recursive(
 ).map(json.dumps)
 
 
-@settings(max_examples=200)
+@examples(100)
 @given(ANY_TEXT | JSONISH, ANY_TEXT | JSONISH, st.sampled_from([None, "given", "found"]))
 def test_no_text_makes_it_raise_and_nothing_is_lost_by_it(one: str, other: str, listed: str | None):
     start = begun()
@@ -232,9 +239,63 @@ def test_no_text_makes_it_raise_and_nothing_is_lost_by_it(one: str, other: str, 
 )
 def test_a_value_that_is_not_ours_is_forgiven(before: object, broken: dict[str, object]):
     for value in (before, begun() | broken):
-        holds(track(value, Sources(1, given=LIST, proposals="", review="", closed=True), Config()), {})
-        settle(value, 1, "Ann", "")
-        wrong_with(value, "proposals", "x", Sources(1))
+        forgiven(value)
+
+
+def forgiven(value: object) -> dict[str, object]:
+    taken = track(value, Sources(1, given=LIST, found=LIST, proposals="", review="", closed=True), Config())
+    holds(taken, {})
+    holds(settle(value, 1, "Ann", ""), {})
+    wrong_with(value, "proposals", "x", Sources(1))
+    return taken
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"id": "", "title": ""},
+        {"id": " ", "title": "a", "history": [{"round": 1, "state": "open", "by": "x"}]},
+        {"id": "GAP-A-001", "title": "a"},
+        {"id": "GAP-A-001", "title": "a", "state": "resolved", "history": [{"round": 1, "state": "open", "by": "x"}]},
+        {"id": "GAP-A-001", "title": "a", "state": "deferred", "raised_by": "reviewer", "raised_in": 1},
+        {"id": "GAP-A-001", "title": "a", "state": "merged", "into": "GAP-B-001"},
+        {"id": "GAP-A-001", "title": "a", "state": "merged", "into": "GAP-A-001", "merged": ["GAP-A-001"]},
+        {"id": "GAP-A-001", "title": "a", "into": "GAP-FLOW-001"},
+        {"id": "GAP-A-001", "title": "a", "state": "merged", "into": "GAP-FLOW-001"},
+        {"id": "GAP-A-001", "title": "a", "state": "split", "children": ["GAP-B-001"]},
+        {"id": "GAP-A-001", "title": "a", "children": ["GAP-FLOW-001"], "merged": ["GAP-FLOW-001"]},
+        {"id": "GAP-FLOW-001", "title": "a"},
+    ],
+    ids=str,
+)
+def test_a_stored_gap_that_does_not_hold_together_is_put_right_and_said_so(stored: dict[str, object]):
+    start = begun()
+    taken = forgiven(start | {"list": [*start["list"], stored]})
+    assert "MALFORMED" in codes(taken)
+    ids = [gap["id"] for gap in taken["list"]]
+    assert (stored["id"] in ids) == bool(str(stored["id"]).strip()), "whatever has an id is kept"
+    again = settle(taken, 1, "Ann", "")
+    assert again["errors"] == taken["errors"], "put right once"
+
+
+@given(st.data())
+def test_a_stored_value_of_which_parts_were_changed_is_forgiven(data: st.DataObject):
+    """One that saw merges, splits and orders, with fields of its gaps taken from others, from anywhere, or away."""
+    start = seen_everything()
+    gaps = [dict(gap) for gap in start["list"]]
+    for _ in range(data.draw(st.integers(1, 4))):
+        gap, other = data.draw(st.sampled_from(gaps)), data.draw(st.sampled_from(gaps))
+        field = data.draw(st.sampled_from(["id", "state", "history", "into", "merged", "children", "parent", "round"]))
+        match data.draw(st.sampled_from(["other", "away", "name", "names"])):
+            case "other":
+                gap[field] = other.get(field)
+            case "away":
+                gap.pop(field, None)
+            case "name":
+                gap[field] = other.get("id", "")
+            case _:
+                gap[field] = [one.get("id") for one in gaps[:3]]
+    forgiven(start | {"list": gaps})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The two-step workflow through real processes: every ending, every shape that scripts rely on."""
+"""The two-step workflow through the command: every ending, every shape that scripts rely on."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from commands import process
+
 if TYPE_CHECKING:
-    from conftest import Command, Done
+    from commands import Command, Done
 
 KEYS = {"run", "status", "phase", "round", "checkpoint"}
 
@@ -48,6 +50,24 @@ def test_without_a_terminal_a_run_parks_and_prints_the_command_that_continues_it
     assert done.code == 3
     assert "reconvene decide two-step-1 --option Continue" in done.out
     assert "two-step-1 is waiting at draft, round 1" in done.out
+
+
+def test_a_process_of_its_own_says_the_same_and_ends_with_the_same_code(reconvene: Command, folder: Path) -> None:
+    """Which is why nearly all tests may call the command in their own process."""
+    for words in (
+        ("run", "two-step.yaml"),
+        ("inbox",),
+        ("files", "two-step-1", "draft.md"),
+        ("decide", "two-step-1", "--option", "Perhaps"),
+        ("shwo",),
+        ("abort", "two-step-1"),
+        ("resume", "two-step-1"),
+    ):
+        here = reconvene(*words, RECONVENE_HOME="alpha")
+        there = process(*words, cwd=folder, RECONVENE_HOME="beta")
+        told = [text.replace("beta", "alpha") for text in (there.out, there.err)]
+        assert (there.code, *told) == (here.code, here.out, here.err), words
+    assert here.code == 2
 
 
 def test_json_has_the_promised_shape(reconvene: Command) -> None:
@@ -259,7 +279,7 @@ def test_log_follow_ends_with_the_run(reconvene: Command, folder: Path, parked: 
         assert json.loads(follower.stdout.readline())["seq"] == 1
         assert reconvene("resume", "--answers", "answers.yaml").code == 0
         rest = follower.stdout.read().splitlines()
-        assert follower.wait(60) == 0
+        assert follower.wait(300) == 0
     assert "RunEnded" in {json.loads(line)["type"] for line in rest}
 
 
@@ -406,7 +426,7 @@ def at_work(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def ending(driver: subprocess.Popen[str]) -> tuple[int, str]:
-    out, err = driver.communicate(timeout=120)
+    out, err = driver.communicate(timeout=300)
     assert "Traceback" not in err
     return driver.returncode, str(json.loads(out)["status"])
 

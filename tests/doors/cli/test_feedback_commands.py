@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Command
+    from commands import Command
 
 COUNCIL = """\
 name: council

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Command
+    from commands import Command
 
 # An agent's nth call answers with the nth of its texts.
 CLOSE = """\
@@ -130,11 +127,8 @@ def test_the_rounds_are_told_as_a_table_and_as_a_chart(reconvene: Command, closi
 
 
 @pytest.mark.parametrize(("plain", "blocks"), [(True, "=+."), (False, "▓▒░")])
-def test_the_chart_is_plain_where_that_is_asked_for(folder: Path, closing: str, plain: bool, blocks: str) -> None:
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
-    environment = kept | {"PYTHONIOENCODING": "utf-8"} | ({"NO_COLOR": "1"} if plain else {})
-    words = [sys.executable, "-m", "reconvene.doors.cli", "gaps", closing]
-    told = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8").stdout
+def test_the_chart_is_plain_where_that_is_asked_for(reconvene: Command, closing: str, plain: bool, blocks: str) -> None:
+    told = reconvene("gaps", closing, TERM=None, NO_COLOR="1" if plain else None).out
     assert f"  start    {blocks}  3: 1 high, 1 medium, 1 low\n" in told
 
 

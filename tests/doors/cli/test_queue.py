@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Command, Done
+    from commands import Command, Done
 
 # The worker fails a piece that is broken, and asks about one that is unclear.
 SPLIT = """\

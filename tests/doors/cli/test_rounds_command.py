@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Command
+    from commands import Command
     from terminals import Terminal
 
 # Every call of the engineer finds one more line in its diary, beside the workflow: each try says something new.

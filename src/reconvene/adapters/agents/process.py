@@ -123,18 +123,21 @@ async def _finish(transport: asyncio.SubprocessTransport, listening: _Listening)
 
 async def _end_group(group: int, listening: _Listening) -> None:
     """SIGTERM, a little time, SIGKILL. Returns at once where nobody is left."""
-    if listening.exited.done() and not _alive(group):
-        return
-    _signal(group, signal.SIGTERM)
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + GRACE
-    while loop.time() < deadline:
+    for number in (signal.SIGTERM, signal.SIGKILL):
         if listening.exited.done() and not _alive(group):
             return
+        _signal(group, number)
+        await _until_gone(group, listening)
+
+
+async def _until_gone(group: int, listening: _Listening) -> None:
+    """For as long as there is patience. The kernel ends who is killed at once, but on a busy machine not before it has
+    its turn."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + GRACE
+    # the kernel sends no word when the last member of a group has gone
+    while loop.time() < deadline and not (listening.exited.done() and not _alive(group)):  # noqa: ASYNC110
         await asyncio.sleep(_POLL)
-    _signal(group, signal.SIGKILL)
-    # the kernel ends them at once; this only waits for the exit to be noticed
-    await asyncio.wait([listening.exited], timeout=GRACE)
 
 
 def _alive(group: int) -> bool:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.faults import store_error
 from reconvene.adapters.sqlite.opening import connect
 from reconvene.adapters.sqlite.presence import Presence
-from reconvene.errors import Conflict, StoreError
+from reconvene.errors import Conflict
 from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SEQ_BITS = 32
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
-_LONG_CONTENT = 1024
+_LONG_SNAPSHOT = 1024
 _REMEMBERED = 4096
 _LONG_BATCH = 2048  # above it, two would not fit on a page; below, packing costs more time than it saves space
 
@@ -37,7 +37,6 @@ _MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, d
 _MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
 _ADD_EVENTS = "INSERT INTO appends (key, events) VALUES (?, CAST(? AS TEXT))"
 _ADD_PACKED_EVENTS = "INSERT INTO appends (key, events) VALUES (?, ?)"
-_ADD_ARTEFACT = "INSERT OR IGNORE INTO artefacts (digest, packed, data) VALUES (?, ?, ?)"
 _READ = "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends WHERE key > ? AND key <= ? ORDER BY key"
 # Backwards by id, so that sorting by `updated` (which is stable) leaves the younger run first among equals.
 _INDEX = "SELECT run, workflow, status, started, updated, doc FROM runs WHERE status IS NOT NULL ORDER BY id DESC"
@@ -56,7 +55,7 @@ class SqliteLog:
         self._path = os.path.abspath(path)
         self._lock = RLock()
         self._places: dict[str, tuple[int, str | None, int]] = {}  # run → id, status and head after our last append
-        self._stored: set[str] = set()  # digests known to be on disk
+        self._contents = Contents(self._path, self._query)
         self._presence = Presence(os.path.join(os.path.dirname(self._path), "processes"))
         with self._plain_words():
             self._connection = connect(self._path, busy_timeout)
@@ -72,8 +71,8 @@ class SqliteLog:
         from reconvene.wire.events import encode_batch
 
         # Everything that needs no lock is done before one is taken.
-        batch_is_packed, batch = _pack(encode_batch(events), _LONG_BATCH)
-        fresh = [(digest, *_pack(data)) for digest, data in artefacts.items() if digest not in self._stored]
+        batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
+        fresh = self._contents.missing(artefacts)
         new_head = expected_seq + len(events)
         with self._transaction():
             execute = self._connection.execute
@@ -91,9 +90,10 @@ class SqliteLog:
             if events:
                 execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, (key << _SEQ_BITS | new_head, batch))
             for artefact in fresh:
-                execute(_ADD_ARTEFACT, artefact)
+                execute(ADD, artefact)
         if index is not None:
-            self._remember(run, (key, index.status, new_head), [artefact[0] for artefact in fresh])
+            self._remember(run, (key, index.status, new_head))
+        self._contents.added(fresh)
         return new_head
 
     def _place(self, run: str, expected_seq: int) -> tuple[int, str | None]:
@@ -115,14 +115,11 @@ class SqliteLog:
             hint="Somebody else was faster. Look at where it stands now: reconvene show " + run,
         )
 
-    def _remember(self, run: str, place: tuple[int, str | None, int], stored: list[str]) -> None:
-        """After the commit: where the run is, and what need not be stored again."""
+    def _remember(self, run: str, place: tuple[int, str | None, int]) -> None:
+        """After the commit."""
         if len(self._places) > _REMEMBERED:
             self._places.clear()
-        if len(self._stored) > _REMEMBERED:
-            self._stored.clear()
         self._places[run] = place
-        self._stored.update(stored)
 
     def head(self, run: str) -> int:
         with self._plain_words():
@@ -140,7 +137,7 @@ class SqliteLog:
             rows = self._connection.execute(_READ, (base | max(after, 0), base | _LAST_SEQ)).fetchall()
         events: list[tuple[int, AnyEvent]] = []
         for key, packed, batch in rows:
-            decoded = decode_batch(self._unpack(packed, batch), run)
+            decoded = decode_batch(unpack(self._path, packed, batch), run)
             first = (key & _LAST_SEQ) - len(decoded) + 1
             events.extend(enumerate(decoded, first))
         # The first row may begin before `after`.
@@ -148,16 +145,11 @@ class SqliteLog:
         return events[skip:] if skip > 0 else events
 
     def artefact(self, digest: str) -> bytes:
+        return self._contents.read(digest)
+
+    def _query(self, sql: str, values: Sequence[str]) -> list[tuple[str, int, bytes]]:
         with self._plain_words():
-            found = self._connection.execute(
-                "SELECT packed, data FROM artefacts WHERE digest = ?", (digest,)
-            ).fetchone()
-        if not found:
-            raise StoreError(
-                f"The store {self._path} holds no content with the digest {digest}.",
-                hint="If a log refers to it, the store is damaged: restore it from a backup.",
-            )
-        return self._unpack(*found)
+            return self._connection.execute(sql, values).fetchall()
 
     def index(self, *, status: str | None = None) -> list[IndexRow]:
         with self._plain_words():
@@ -175,7 +167,7 @@ class SqliteLog:
         return IndexRow._make(found) if found else None
 
     def save_snapshot(self, run: str, seq: int, key: str, data: bytes) -> None:
-        packed = _pack(data)
+        packed = pack(data, _LONG_SNAPSHOT)
         with self._without_fsync(), self._transaction():
             self._connection.execute(_SAVE_SNAPSHOT, (run, seq, key, *packed))
 
@@ -184,7 +176,7 @@ class SqliteLog:
             found = self._connection.execute(
                 "SELECT seq, packed, data FROM snapshots WHERE run = ? AND key = ?", (run, key)
             ).fetchone()
-        return (found[0], self._unpack(*found[1:])) if found else None
+        return (found[0], unpack(self._path, *found[1:])) if found else None
 
     def acquire(self, run: str, holder: str) -> bool:
         with self._without_fsync(), self._transaction():
@@ -218,15 +210,6 @@ class SqliteLog:
 
     def _signed(self, holder: str) -> str:
         return f"{self._presence.token}:{holder}"
-
-    def _unpack(self, packed: int, data: bytes) -> bytes:
-        try:
-            return zlib.decompress(data) if packed else data
-        except zlib.error as error:
-            raise StoreError(
-                f"The store {self._path} holds content that cannot be unpacked ({error}).",
-                hint="The store is damaged: restore it from a backup.",
-            ) from error
 
     @contextmanager
     def _plain_words(self) -> Iterator[None]:
@@ -267,12 +250,3 @@ class SqliteLog:
                 yield
             finally:
                 self._connection.execute("PRAGMA synchronous=FULL")
-
-
-def _pack(data: bytes, long: int = _LONG_CONTENT) -> tuple[int, bytes]:
-    """(1, compressed) where it is long and that saves a tenth or more, else (0, as it is)."""
-    if len(data) > long:
-        packed = zlib.compress(data, 1)
-        if len(packed) * 10 < len(data) * 9:
-            return 1, packed
-    return 0, data

@@ -1,4 +1,4 @@
-"""Opens the database file: folders, durability settings, schema and its version. It must not know what is stored."""
+"""Opens the database file: its folder, its layout, how durable it is. It must not know what is stored."""
 
 from __future__ import annotations
 
@@ -8,28 +8,40 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reconvene.errors import StoreError
+from reconvene.adapters.sqlite import layout
 
-SCHEMA_VERSION = 1
 # The pages at which SQLite moves the write-ahead log into the database and starts it over. While that file grows, every
 # fsync also has to put its new length on disk, which may cost as much as the data; at SQLite's own 1,000 pages, a run
 # of a few hundred steps would pay that at each of them. Far fewer, and the moving would cost more than is saved.
 _WAL_PAGES = 128
-_SCHEMA_FILE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "schema.sql")
 
 
 def connect(path: str, busy_timeout: float) -> sqlite3.Connection:
     """A connection to a log that is ready for use, created where there was none."""
     folder = os.path.dirname(path)
     make_private_folder(folder)
-    # The switch to WAL does not wait for others, so two processes that create the same log must take turns.
+    # The switch to WAL does not wait for others, and a layout is changed while nobody else opens the store.
     with folder_lock(folder):
-        connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, check_same_thread=False)
-        try:
-            _prepare(connection, path)
-        except BaseException:
-            connection.close()
-            raise
+        return _open(path, busy_timeout)
+
+
+def _open(path: str, busy_timeout: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, check_same_thread=False)
+    try:
+        version = layout.version_of(connection)
+        if not 0 <= version <= layout.NEWEST:
+            layout.refuse(connection, path, version)
+        if 0 < version < layout.NEWEST:
+            connection.close()  # it would be one more that has the store open
+            layout.migrate(path, version, busy_timeout)
+            return _open(path, busy_timeout)
+        if version == 0:
+            layout.create(connection, path)
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint={_WAL_PAGES}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -54,34 +66,3 @@ def folder_lock(folder: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    version = _version(connection)
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"The store {path} was written by a newer release of Reconvene"
-            f" (its layout is {version}, this release knows {SCHEMA_VERSION}).",
-            hint="Upgrade: pip install --upgrade reconvene. Nothing was changed.",
-        )
-    if version == 0:
-        _create(connection, path)
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute(f"PRAGMA wal_autocheckpoint={_WAL_PAGES}")
-
-
-def _create(connection: sqlite3.Connection, path: str) -> None:
-    if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-        raise StoreError(
-            f"The store {path} is an SQLite database, but not a Reconvene log.",
-            hint="Choose another place with --home. Nothing was changed.",
-        )
-    with open(_SCHEMA_FILE, encoding="utf-8") as file:
-        schema = file.read()
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version

@@ -30,6 +30,10 @@ from reconvene.core.paths import safe_path
 from reconvene.errors import Bug, StoreError
 from reconvene.ports import Change
 
+# When new stamps alone are worth a manifest: once the files they stand for cost more to read in each new process than
+# it costs to write once. In bytes read; opening a file costs as much as so many of them.
+_OPENING, _WORTH_NOTING = 50_000, 1_000_000
+
 
 class FolderWorkspace:
     """ports.Workspace over a real folder. `manifest` names a file outside of it."""
@@ -39,6 +43,16 @@ class FolderWorkspace:
         self._file = ManifestFile(manifest)
         self._eyes = Eyes(root)
         self._reported: dict[str, str] = {}  # changes handed to the caller: path → digest
+
+    def occupied(self) -> bool:
+        """Whether something lies there already. What cannot be looked into counts as something."""
+        try:
+            with os.scandir(self.root) as entries:
+                return next(entries, None) is not None
+        except FileNotFoundError:
+            return os.path.lexists(self.root)  # a link to nowhere
+        except OSError:
+            return True
 
     def changes(self, known: Mapping[str, str]) -> list[Change]:
         """What a person changed. Costs one look where there is no folder yet."""
@@ -181,13 +195,20 @@ class FolderWorkspace:
             with suppress(StoreError), parent_of(self.root, f"{path}/x" if path else "x") as folder:
                 if folder is not None:
                     os.fsync(folder)
-        if manifest == self._file.load():
+        calmer = self._calmer(manifest)
+        if manifest == self._file.load() and sum(entry.size + _OPENING for entry in calmer.values()) < _WORTH_NOTING:
             return
-        for path, entry in manifest.files.items():
-            seen = self._eyes.seen.get(path)  # the same bytes, looked at in a calmer moment: need not be read again
-            if seen is not None and seen.digest == entry.digest and seen.seen_ns > entry.seen_ns and seen.is_settled():
-                manifest.files[path] = seen
+        manifest.files.update(calmer)
         self._file.save(manifest)
+
+    def _calmer(self, manifest: Manifest) -> dict[str, Entry]:
+        """The same bytes, looked at in a calmer moment: with these stamps nobody has to read them again."""
+        found: dict[str, Entry] = {}
+        for path, entry in manifest.files.items():
+            seen = self._eyes.seen.get(path)
+            if seen is not None and seen.digest == entry.digest and seen.seen_ns > entry.seen_ns and seen.is_settled():
+                found[path] = seen
+        return found
 
     def _look(self, known: Mapping[str, str]) -> tuple[Mapping[str, Entry], Survey]:
         with _in_plain_words(self.root):

@@ -6,9 +6,11 @@ last change: within one tick of the disk's clock a second change would leave no 
 
 from __future__ import annotations
 
-import json
 import os
 from typing import NamedTuple
+
+from msgspec import Struct, json
+from msgspec.structs import astuple
 
 from reconvene.adapters.workspace.disk import replace_file
 
@@ -38,9 +40,23 @@ class Entry(NamedTuple):
         return same and self.is_settled()
 
 
-def _entry(fields: dict[str, object]) -> Entry:
-    mtime, size, ctime, seen = (int(str(fields[name])) for name in Entry._fields[1:])
-    return Entry(str(fields["digest"]), mtime, size, ctime, seen)
+class _Noted(Struct):
+    """An entry in the file."""
+
+    digest: str
+    mtime_ns: int
+    size: int
+    ctime_ns: int
+    seen_ns: int
+
+
+class _Document(Struct):
+    folders: list[str]
+    files: dict[str, _Noted]
+    version: int = 1
+
+
+_decode = json.Decoder(_Document).decode
 
 
 class Manifest(NamedTuple):
@@ -69,16 +85,13 @@ class ManifestFile:
     def save(self, manifest: Manifest) -> None:
         if manifest == self.load():
             return
-        document = {
-            "version": 1,
-            "folders": sorted(manifest.folders),
-            "files": {path: entry._asdict() for path, entry in sorted(manifest.files.items())},
-        }
+        files = {path: _Noted(*entry) for path, entry in sorted(manifest.files.items())}
+        document = _Document(sorted(manifest.folders), files)
         folder, name = os.path.split(self._path)
         os.makedirs(folder or ".", exist_ok=True)
         handle = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            replace_file(handle, name, json.dumps(document, ensure_ascii=False, indent=1).encode())
+            replace_file(handle, name, json.encode(document))
         finally:
             os.close(handle)
         self._kept, self._stamp = manifest, self._stamp_now()
@@ -92,9 +105,8 @@ class ManifestFile:
 
     def _parse(self) -> Manifest:
         try:
-            with open(self._path, encoding="utf-8") as file:
-                document = json.load(file)
-            files = {str(path): _entry(fields) for path, fields in document["files"].items()}
-            return Manifest(files, {str(path) for path in document["folders"]})
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            with open(self._path, "rb") as file:
+                document = _decode(file.read())
+        except (OSError, ValueError):
             return Manifest({}, set())
+        return Manifest({path: Entry(*astuple(noted)) for path, noted in document.files.items()}, set(document.folders))

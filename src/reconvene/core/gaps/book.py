@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from reconvene.core.gaps.markdown import clip
 from reconvene.core.gaps.vocabulary import Severity, State
 
 TEXT = 600  # characters kept of what somebody wrote
@@ -207,11 +208,15 @@ class Book(Struct):
     adjustments: Redo | None = None
     empty: tuple[bool, bool] = (False, False)  # the engineer's, the reviewer's part of this round
     orders: dict[str, object] = {}
+    noticed: set[Noticed] = set()  # what `errors` holds
 
     def notice(self, round: int, code: str, text: str, gap: str = "") -> None:
-        noticed = Noticed(round, code, text, gap)
-        if noticed not in self.errors:
-            self.errors.append(noticed)
+        if len(self.noticed) < len(self.errors):
+            self.noticed = set(self.errors)
+        one = Noticed(round, code, text, gap)
+        if one not in self.noticed:
+            self.noticed.add(one)
+            self.errors.append(one)
 
     def open(self) -> list[Gap]:
         return [gap for gap in self.gaps.values() if is_open(gap)]
@@ -228,7 +233,7 @@ def opened(value: object) -> Book:
     """The book that a value holds; an empty one for None."""
     source: Mapping[object, object] = value if isinstance(value, Mapping) else {}
     book = Book()
-    book.gaps = {gap.id: gap for gap in _items(source.get("list"), Gap, book)}
+    _take_in(book, _items(source.get("list"), Gap, book))
     book.issues = {issue.id: issue for issue in _items(source.get("issues"), Issue, book)}
     book.conflicts = {one.id: one for one in _items(source.get("conflicts"), Conflict, book)}
     book.decisions = _items(source.get("decisions"), Decision, book)
@@ -270,16 +275,60 @@ def _one(value: object, kind: type[T], otherwise: T) -> T:
         return otherwise
 
 
+_Names = dict[str, dict[str, None]]  # a gap → those that name it, in order
+
+
+def _take_in(book: Book, gaps: list[Gap]) -> None:
+    """Each gap under its id. What the rest of the tracker takes for granted is put right, and said so: a gap has an id
+    of its own and a history that ends in its state; a merged one names the gap that it lives on in, a split one its
+    parts, and both sides agree.
+    """
+    for gap in gaps:
+        if not gap.id.strip() or gap.id in book.gaps:
+            what = f"twice under the id {clip(gap.id, 40)}" if gap.id.strip() else "without an id"
+            book.notice(0, "MALFORMED", f"a gap of the stored value was there {what} and was left out")
+        else:
+            book.gaps[gap.id] = gap
+    parts: _Names = {}
+    twins: _Names = {}
+    for gap in book.gaps.values():
+        if gap.parent:
+            parts.setdefault(gap.parent, {})[gap.id] = None
+        if gap.state == "merged" and _lives_on(gap, book.gaps):
+            twins.setdefault(gap.into, {})[gap.id] = None
+    for gap in list(book.gaps.values()):
+        whole = _whole(gap, parts, twins)
+        if whole != gap:
+            book.gaps[gap.id] = whole
+            told = f"{clip(gap.id, 40)} of the stored value did not hold together and was put right"
+            book.notice(0, "MALFORMED", told, gap.id)
+
+
+def _whole(gap: Gap, parts: _Names, twins: _Names) -> Gap:
+    into = gap.into if gap.id in twins.get(gap.into, {}) else ""
+    children = tuple(name for name in dict.fromkeys(gap.children) if name in parts.get(gap.id, {}))
+    mine = twins.get(gap.id, {})
+    merged = tuple(dict.fromkeys((*(name for name in gap.merged if name in mine), *mine)))
+    alone = (gap.state == "merged" and not into) or (gap.state == "split" and not children)
+    state: State = "open" if alone else gap.state
+    history = gap.history
+    if not history or history[-1].state != state:
+        history = (*history, Moved(gap.raised_in, state, "the tracker", "put right when the stored value was read"))
+    return msgspec.structs.replace(gap, into=into, children=children, merged=merged, state=state, history=history)
+
+
+def _lives_on(gap: Gap, known: Mapping[str, Gap]) -> bool:
+    """Whether the gaps that it was merged into end in one that was not merged."""
+    seen = {gap.id}
+    at = known.get(gap.into)
+    while at is not None and at.state == "merged":
+        if at.id in seen:
+            return False
+        seen.add(at.id)
+        at = known.get(at.into)
+    return at is not None
+
+
 def plain(value: object) -> object:
     """As JSON has it: no tuples, so that a value equals itself after a journey through a log."""
-    return _lists(msgspec.to_builtins(value))
-
-
-def _lists(value: object) -> object:
-    match value:
-        case list() | tuple():
-            return [_lists(item) for item in value]
-        case dict():
-            return {key: _lists(item) for key, item in value.items()}
-        case _:
-            return value
+    return msgspec.json.decode(msgspec.json.encode(value))

@@ -6,6 +6,9 @@ rules; nothing here takes sides. It must not know how outputs are written.
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import NamedTuple
+
 import msgspec
 
 from reconvene.core.gaps.book import Book, Choice, Conflict, Gap, Issue, Kind, Said, is_open
@@ -23,31 +26,45 @@ def find_conflicts(book: Book, output: Proposals | None, round: int) -> None:
     Asked before the review is taken in (it may raise the same issue again) and after it (it may close the gap).
     """
     kept: dict[str, Conflict] = {}
+    said = _Said.of(output) if output is not None else None
     for issue in list(book.issues.values()):
         gap = book.gaps.get(issue.gap)
         if issue.state not in ("open", "disputed", "answered"):
             continue
         if gap is None:
-            _answered_or_not(book, issue, output, round)
+            _answered_or_not(book, issue, said, round)
             continue
         if not is_open(gap):
             book.issues[issue.id] = msgspec.structs.replace(issue, state="closed")
             continue
         before = book.conflicts.get(issue.id)
         if issue.state == "answered" or issue.severity not in GRAVE:
-            _answered_or_not(book, issue, output, round)
-        elif issue.round >= round or output is None:
+            _answered_or_not(book, issue, said, round)
+        elif issue.round >= round or said is None:
             if before is not None:
                 kept[issue.id] = before
-        elif conflict := _standing(book, issue, gap, before, output, round):
+        elif conflict := _standing(book, issue, gap, before, said, round):
             kept[issue.id] = conflict
     book.conflicts = kept
 
 
+class _Said(NamedTuple):
+    """An engineer's output, its answers by issue: the first one to each counts."""
+
+    output: Proposals
+    answers: dict[str, Answer]
+    counts: Counter[str]
+
+    @classmethod
+    def of(cls, output: Proposals) -> _Said:
+        first = {answer.issue: answer for answer in reversed(output.answers)}
+        return cls(output, first, Counter(answer.issue for answer in output.answers))
+
+
 def _standing(
-    book: Book, issue: Issue, gap: Gap, before: Conflict | None, output: Proposals, round: int
+    book: Book, issue: Issue, gap: Gap, before: Conflict | None, engineer: _Said, round: int
 ) -> Conflict | None:
-    answer = _answer(issue, output)
+    output, answer = engineer.output, engineer.answers.get(issue.id)
     kind = _kind(issue, gap, answer, output, round)
     if kind is None:
         said = f"{answer.position}: {answer.rationale}" if answer else f"cited in {output.file}"
@@ -58,21 +75,19 @@ def _standing(
         book.issues[issue.id] = msgspec.structs.replace(issue, state="disputed", answer=clip(said, 300))
     elif before is not None and before.kind == "explicit":
         return before  # saying nothing more does not take a disagreement back
-    return _conflict(book, issue, gap, kind, answer, output, round)
+    return _conflict(issue, gap, kind, answer, engineer, round)
 
 
-def _answered_or_not(book: Book, issue: Issue, output: Proposals | None, round: int) -> None:
-    answer = _answer(issue, output) if output and issue.round < round else None
+def _answered_or_not(book: Book, issue: Issue, engineer: _Said | None, round: int) -> None:
+    if engineer is None or issue.round >= round:
+        return
+    answer = engineer.answers.get(issue.id)
     if answer is not None:
         said = clip(f"{answer.position}: {answer.rationale}", 300)
         book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=said)
-    elif output and issue.round < round and issue.state == "open" and issue.id in output.issues:
-        said = f"cited in {output.file}"
+    elif issue.state == "open" and issue.id in engineer.output.issues:
+        said = f"cited in {engineer.output.file}"
         book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=said)
-
-
-def _answer(issue: Issue, output: Proposals) -> Answer | None:
-    return next((answer for answer in output.answers if answer.issue == issue.id), None)
 
 
 def _kind(issue: Issue, gap: Gap, answer: Answer | None, output: Proposals, round: int) -> Kind | None:
@@ -90,11 +105,10 @@ def _kind(issue: Issue, gap: Gap, answer: Answer | None, output: Proposals, roun
     return None if issue.id in output.issues else "silence"
 
 
-def _conflict(
-    book: Book, issue: Issue, gap: Gap, kind: Kind, answer: Answer | None, output: Proposals, round: int
-) -> Conflict:
+def _conflict(issue: Issue, gap: Gap, kind: Kind, answer: Answer | None, engineer: _Said, round: int) -> Conflict:
     title = issue.title or gap.title
-    reading, evidence = _evidence(book, issue, gap, kind, output, round)
+    output = engineer.output
+    reading, evidence = _evidence(issue, gap, kind, engineer, round)
     table = _table(issue, kind, answer)
     return Conflict(
         id=issue.id,
@@ -135,9 +149,10 @@ def _position(gap: Gap, kind: Kind, answer: Answer | None, output: Proposals, ro
     return Said("(nothing said about it)", output.file)
 
 
-def _evidence(book: Book, issue: Issue, gap: Gap, kind: Kind, output: Proposals, round: int) -> tuple[bool, str]:
+def _evidence(issue: Issue, gap: Gap, kind: Kind, engineer: _Said, round: int) -> tuple[bool, str]:
     """Does it look like disagreement (True) or oversight, and by what."""
-    others = sum(answer.issue != issue.id for answer in output.answers)
+    output = engineer.output
+    others = len(output.answers) - engineer.counts[issue.id]
     match kind:
         case "explicit":
             return True, f"“DISAGREE” in {output.file}"

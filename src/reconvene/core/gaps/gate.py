@@ -18,7 +18,7 @@ from reconvene.core.gaps.names import GAP, canonical
 from reconvene.core.gaps.outputs import Proposals, Review
 from reconvene.core.gaps.proposals import proposals_in
 from reconvene.core.gaps.review import review_in
-from reconvene.core.gaps.rounds import takes_up
+from reconvene.core.gaps.rounds import taken_up
 from reconvene.core.gaps.view import assign, focus_of
 
 _NAMED = 10  # unknown ids that one message names
@@ -110,7 +110,9 @@ def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> str:
 
 
 def _ignored(book: Book, output: Proposals) -> str:
-    missing = [one for one in book.decisions if one.due and not takes_up(one, output)]
+    due = [one for one in book.decisions if one.due]
+    is_taken_up = taken_up(output) if due else None
+    missing = [one for one in due if is_taken_up and not is_taken_up(one)]
     if not missing:
         return ""
     told = "; ".join(f"{one.issue or one.gap}: {clip(one.decision, 120)}" for one in missing)

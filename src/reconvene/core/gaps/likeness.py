@@ -9,8 +9,8 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from typing import NamedTuple
 
 from reconvene.core.words.terms import STOP
 
@@ -19,6 +19,7 @@ _FILLER = STOP | frozenset(
     "a an the is are be it its no not of to in on for and or we should must need needs how what when if does do".split()
 )
 _LIKE = 0.75  # of the words of substance in common
+_HALF = 0.5  # below it nothing else is asked
 _SAME_LETTERS = 0.9
 _FEWEST = 3  # words of substance, below which two titles are alike only by chance
 _COMMON = 60  # a word in more titles than this says nothing
@@ -48,50 +49,62 @@ class Titles:
     """Titles seen so far, found again by their words: cheap for thousands."""
 
     def __init__(self) -> None:
-        self._words: dict[str, frozenset[str]] = {}
-        self._titles: dict[str, str] = {}
+        self._seen: dict[str, _Title] = {}
+        self._order: dict[str, int] = {}
         self._where: dict[str, list[str]] = defaultdict(list)
 
     def add(self, name: str, title: str) -> None:
-        self._titles[name] = normal(title)
-        self._words[name] = _substance(title)
-        for word in self._words[name]:
+        self._seen[name] = made = _title(title)
+        self._order.setdefault(name, len(self._order))
+        for word in made.words:
             self._where[word].append(name)
 
-    def same(self, title: str, among: Iterable[str]) -> str:
-        wanted = normal(title)
-        return next((name for name in among if wanted and self._titles.get(name) == wanted), "")
-
     def like(self, title: str) -> tuple[str, str]:
-        """The title most alike and why, or ("", "")."""
-        words = _substance(title)
-        if len(words) < _FEWEST:
+        """The title most alike and why, or ("", ""). Of two that are equally alike, the one seen first."""
+        made = _title(title)
+        if len(made.words) < _FEWEST:
             return "", ""
-        shared: dict[str, int] = defaultdict(int)
-        for word in words:
-            if len(self._where[word]) <= _COMMON:
-                for name in self._where[word]:
-                    shared[name] += 1
+        shared: Counter[str] = Counter()
+        for word in made.words:
+            where = self._where.get(word, [])
+            if len(where) <= _COMMON:
+                shared.update(where)
+        least = _HALF * len(made.words)  # with fewer words in common no grade is reached
+        close = {name: common for name, common in shared.items() if common >= least}
         best, why, most = "", "", 0.0
-        for name, common in shared.items():
-            grade, reason = self._grade(name, title, words, common)
+        for name in sorted(close, key=self._order.__getitem__):
+            grade, reason = _grade(made, self._seen[name], close[name])
             if grade > most:
                 best, why, most = name, reason, grade
         return best, why
 
-    def _grade(self, name: str, title: str, words: frozenset[str], common: int) -> tuple[float, str]:
-        other = self._words[name]
-        if _figures(words) != _figures(other):  # "timeout of 5 s" and "timeout of 50 s" are two things
-            return 0.0, ""
-        part = common / len(words | other)
-        if part >= _LIKE and len(other) >= _FEWEST:
-            return part, f"{common} of {len(words | other)} words of substance are the same"
-        if part >= 0.5:
-            ratio = difflib.SequenceMatcher(None, normal(title)[:200], self._titles[name][:200], autojunk=False).ratio()
+
+class _Title(NamedTuple):
+    """All that comparing asks of a title, worked out once."""
+
+    normal: str
+    words: frozenset[str]  # of substance
+    figures: frozenset[str]  # those of them with a digit
+
+
+def _title(title: str) -> _Title:
+    words = _substance(title)
+    figures = frozenset(word for word in words if any(map(str.isdigit, word)))
+    return _Title(normal(title), words, figures)
+
+
+def _grade(one: _Title, other: _Title, common: int) -> tuple[float, str]:
+    if one.figures != other.figures:  # "timeout of 5 s" and "timeout of 50 s" are two things
+        return 0.0, ""
+    all_words = len(one.words | other.words)
+    part = common / all_words
+    if part >= _LIKE and len(other.words) >= _FEWEST:
+        return part, f"{common} of {all_words} words of substance are the same"
+    if part >= _HALF:
+        letters = difflib.SequenceMatcher(None, one.normal[:200], other.normal[:200], autojunk=False)
+        # The quick ones are never below the true one.
+        if letters.real_quick_ratio() >= _SAME_LETTERS and letters.quick_ratio() >= _SAME_LETTERS:
+            ratio = letters.ratio()
             if ratio >= _SAME_LETTERS:
                 return ratio, f"the wording is the same to {ratio:.0%}"
-        return 0.0, ""
-
-
-def _figures(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in words if any(letter.isdigit() for letter in word))
+    return 0.0, ""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from reconvene.core.gaps.book import TEXT, TITLE
 from reconvene.core.gaps.found import NOTHING, Found, gap_of_fields, id_first, item_of, with_field
 from reconvene.core.gaps.markdown import Line, bare, bullet, cells, clip, field, heading, is_rule, read, rows, span
 from reconvene.core.gaps.names import area_of
 from reconvene.core.gaps.objects import as_json, gaps_of
+from reconvene.core.gaps.outputs import PARSED
 from reconvene.core.gaps.vocabulary import Severity, blocking_marked, rating, severity_named
 
 _SAYS_NONE = re.compile(
@@ -32,13 +34,19 @@ def says_none(text: str) -> bool:
 
 def gaps_listed(text: str, *, strict: bool) -> list[Found]:
     """What a list raises. `strict` (an agent's): only what has an id, or stands under a heading about gaps."""
+    return list(_gaps_listed(text, strict))
+
+
+@lru_cache(maxsize=PARSED)
+def _gaps_listed(text: str, strict: bool) -> tuple[Found, ...]:
+    """Read once: the same list comes with every call until a round has closed."""
     if (value := as_json(text)) is not None:
-        return list(gaps_of(value))
+        return tuple(gaps_of(value))
     lines = read(text)
     found = _Walk(lines, strict=strict).all()
     if not found and not strict:
         found = _plain_lines(lines)
-    return found
+    return tuple(found)
 
 
 def listed_below(lines: Sequence[Line]) -> list[Found]:

@@ -115,6 +115,19 @@ def trimmed(part: Section) -> Section:
     return part
 
 
+def within(spans: Iterable[tuple[int, int]], numbers: Iterable[int]) -> set[int]:
+    """Those of the line numbers that lie in a span (first, last). One walk down both, however many there are."""
+    found: set[int] = set()
+    ahead = sorted(spans, reverse=True)
+    reach = 0
+    for number in sorted(numbers):
+        while ahead and ahead[-1][0] <= number:
+            reach = max(reach, ahead.pop()[1])
+        if number <= reach:
+            found.add(number)
+    return found
+
+
 def heading(line: Line) -> tuple[int, str] | None:
     if line.code or "#" not in line.text:
         return None

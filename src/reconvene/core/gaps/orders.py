@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from reconvene.core.gaps.book import TEXT, Book, Conflict, Decision, Gap, Redo, is_open
+from reconvene.core.gaps.book import TEXT, Book, Conflict, Decision, Gap, Redo, Similar, is_open
 from reconvene.core.gaps.conflicts import ANSWER, FALSE_ALARM, WAIVE
 from reconvene.core.gaps.convergence import CONVERGING
 from reconvene.core.gaps.endings import blocking, why_not_accept
@@ -137,18 +137,23 @@ class Clerk:
     # Single gaps
 
     def _similar(self, orders: object) -> None:
+        shown: dict[str, list[Similar]] = {}
+        for one in reversed(self._book.similar):
+            shown.setdefault(canonical(one.id), []).append(one)
+        done: set[int] = set()
         for name, said in self._each(orders, "similar"):
-            pair = next((one for one in self._book.similar if canonical(one.id) == canonical(name)), None)
-            if pair is None:
+            if not shown.get(canonical(name)):
                 self._refuse(f"{clip(name, 40)} was not shown as similar to another gap.")
                 continue
-            self._book.similar = [one for one in self._book.similar if one is not pair]
+            pair = shown[canonical(name)].pop()
+            done.add(id(pair))
             gap, of = self._book.gaps.get(pair.id), self._ledger.find(pair.of)
             if str(said).strip().lower() == "merge" and gap and of and gap.id != of.id and not gap.into:
                 self._ledger.merge(gap, of, self._by, pair.why)
                 self._log(f"{pair.id} and {of.id}", f"merged into {of.id}", pair.id)
             else:
                 self._log(f"{pair.id} and {pair.of}", "kept apart", pair.id)
+        self._book.similar = [one for one in self._book.similar if id(one) not in done]
 
     def _reopen(self, orders: object) -> None:
         for gap in self._gaps(orders, "reopen"):
@@ -159,13 +164,17 @@ class Clerk:
             self._log(f"{gap.id} - {gap.title}", "reopened", gap.id)
 
     def _defer(self, orders: object) -> None:
+        aside = set()
         for gap in self._gaps(orders, "defer"):
             if is_open(gap):
-                self._aside(gap, "deferred", "put aside by name")
+                self._ledger.move(gap, "deferred", self._by, "put aside by name")
                 self._log(f"{gap.id} - {gap.title}", "deferred", gap.id)
+                aside.add(gap.id)
+        self._settled(aside)
 
     def _accept(self, orders: object) -> None:
         barred = {gap.id for gap in blocking(self._book)}
+        aside = set()
         for gap in self._gaps(orders, "accept"):
             if gap.id in barred or (is_open(gap) and gap.severity == "CRITICAL"):
                 kind = "CRITICAL" if gap.severity == "CRITICAL" else "blocking"
@@ -173,14 +182,16 @@ class Clerk:
                     f"{gap.id} is {kind}: it is resolved, or completion is forced; it cannot be accepted.", gap.id
                 )
             elif is_open(gap):
-                self._aside(gap, "accepted", "accepted by name")
+                self._ledger.move(gap, "accepted", self._by, "accepted by name")
                 self._log(f"{gap.id} - {gap.title}", "accepted as a known gap", gap.id)
+                aside.add(gap.id)
+        self._settled(aside)
 
-    def _aside(self, gap: Gap, state: str, why: str) -> None:
-        self._ledger.move(gap, "deferred" if state == "deferred" else "accepted", self._by, why)
-        self._book.conflicts = {name: one for name, one in self._book.conflicts.items() if one.gap != gap.id}
+    def _settled(self, aside: set[str]) -> None:
+        """Nobody argues about a gap that was put aside, and no decision on it is still to be taken up."""
+        self._book.conflicts = {name: one for name, one in self._book.conflicts.items() if one.gap not in aside}
         self._book.decisions = [
-            msgspec.structs.replace(one, due=False) if one.due and one.gap == gap.id else one
+            msgspec.structs.replace(one, due=False) if one.due and one.gap in aside else one
             for one in self._book.decisions
         ]
 
@@ -197,7 +208,8 @@ class Clerk:
             return
         aside = [gap for gap in self._book.open() if gap.id not in needed]
         for gap in aside:
-            self._aside(gap, "deferred", "outside the narrowed scope")
+            self._ledger.move(gap, "deferred", self._by, "outside the narrowed scope")
+        self._settled({gap.id for gap in aside})
         names = ", ".join(gap.id for gap in aside) or "nothing"
         self._log("Scope", f"narrowed to blocking gaps; deferred: {names}")
 
@@ -236,7 +248,9 @@ class Clerk:
                 return
         rest = self._book.open()
         for gap in rest:
-            self._aside(gap, "accepted", "completion was forced" if forced else "accepted as a known gap")
+            why = "completion was forced" if forced else "accepted as a known gap"
+            self._ledger.move(gap, "accepted", self._by, why)
+        self._settled({gap.id for gap in rest})
         self._book.outcome = "USER_APPROVED"
         known = ", ".join(gap.id for gap in rest) or "none"
         self._log("Completion", f"{'forced' if forced else 'accepted'} as complete; known gaps: {known}")

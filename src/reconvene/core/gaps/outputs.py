@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple
 from reconvene.core.gaps.found import Found
 from reconvene.core.gaps.vocabulary import Overall, Severity, Verdict
 
+PARSED = 8  # texts whose reading is kept: those of a round that is under way, and of a few others
+
 Position = Literal["AGREE", "DISAGREE", "PARTIAL", "UNCLEAR"]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from reconvene.core.gaps.answers import EMPTY, answer_of
 from reconvene.core.gaps.book import TEXT, TITLE
@@ -26,10 +27,11 @@ from reconvene.core.gaps.markdown import (
     sections,
     span,
     trimmed,
+    within,
 )
 from reconvene.core.gaps.names import GAP, ISSUE, gaps_in, issue_named, issues_in
 from reconvene.core.gaps.objects import as_json, proposals_of
-from reconvene.core.gaps.outputs import Answer, Proposals, Resolution
+from reconvene.core.gaps.outputs import PARSED, Answer, Proposals, Resolution
 
 _RESOLUTION = re.compile(
     r"(?:gap )?(?:resolutions?|proposals?|solutions?|fix)(?: (?:for|of|to))?\s*[:—–-]\s*|resolving ", re.IGNORECASE
@@ -47,29 +49,32 @@ _KEYS = frozenset(
 )
 
 
+@lru_cache(maxsize=PARSED)
 def proposals_in(text: str, round: int) -> Proposals:
+    """Read once: a round asks up to six times, for the gates, after each step and at its close."""
     if isinstance(value := as_json(text), Mapping):
         return proposals_of(value, text, round)
     lines = read(text)
     parts = sections(lines)
     said = prose(lines)
     listing = [part for part in parts if _NEW.match(part.title)]
-    found = list(_resolutions(parts, listing))
-    solved = [(part.start, part.end) for part, _ in found]
-    loose = [part for part in listing if not any(start < part.start <= end for start, end in solved)]
+    lists = [(part.start, part.end) for part in listing]
+    found = list(_resolutions(parts, lists))
+    inside = within([(part.start + 1, part.end) for part, _ in found], [part.start for part in listing])
+    loose = [part for part in listing if part.start not in inside]
     return Proposals(
         tuple(resolution for _, resolution in found),
         tuple(_answers(parts, round)),
         tuple(new for part in loose for new in listed_below(part.lines)),
-        tuple(_closing_table(lines, listing)),
+        tuple(_closing_table(lines, lists)),
         frozenset(issues_in(said, round - 1)),
         frozenset(gaps_in(said)),
         said,
     )
 
 
-def _resolutions(parts: list[Section], listing: list[Section]) -> Iterator[tuple[Section, Resolution]]:
-    heads = list(_solutions(parts, listing))
+def _resolutions(parts: list[Section], lists: list[tuple[int, int]]) -> Iterator[tuple[Section, Resolution]]:
+    heads = list(_solutions(parts, lists))
     for (part, names, title), following in zip(heads, [*heads[1:], None]):
         ends = min(part.end, following[0].start - 1) if following else part.end
         cut = trimmed(part._replace(end=ends, lines=part.lines[: ends - part.start]))
@@ -77,11 +82,12 @@ def _resolutions(parts: list[Section], listing: list[Section]) -> Iterator[tuple
             yield cut, _resolution(cut, name, title)
 
 
-def _solutions(parts: list[Section], listing: list[Section]) -> Iterator[tuple[Section, list[str], str]]:
+def _solutions(parts: list[Section], lists: list[tuple[int, int]]) -> Iterator[tuple[Section, list[str], str]]:
     """Sections that deal with a gap. Inside one, only a heading that says "Gap Resolution" begins another."""
     last = 0
+    listed = within(lists, [part.start for part in parts])
     for part in parts:
-        if any(one.start <= part.start <= one.end for one in listing):
+        if part.start in listed:
             continue
         marked = _RESOLUTION.match(part.title)
         name, title = id_first(part.title[marked.end() :] if marked else part.title)
@@ -159,22 +165,25 @@ def fields(lines: Iterable[Line]) -> dict[str, str]:
 
 
 def _answers(parts: Sequence[Section], round: int) -> Iterator[Answer]:
-    for part in map(trimmed, parts):
+    for part in parts:
         lead = _RESPONSE.match(part.title)
         match = ISSUE.match(part.title, lead.end() if lead else 0) or ISSUE.match(part.title)
         if match:
+            said = trimmed(part)
             yield answer_of(
                 issue_named(match, round - 1),
-                fields(part.lines),
-                prose(part.lines),
-                span(part.start, _last_filled(part)),
+                fields(said.lines),
+                prose(said.lines),
+                span(said.start, _last_filled(said)),
             )
 
 
-def _closing_table(lines: list[Line], listing: list[Section]) -> Iterator[tuple[str, str]]:
-    for row in rows(lines):
+def _closing_table(lines: list[Line], lists: list[tuple[int, int]]) -> Iterator[tuple[str, str]]:
+    told = list(rows(lines))
+    listed = within(lists, [row.line for row in told])
+    for row in told:
         column = next((key for key in row.cells if "new" in key and "gap" in key), "")
         owner, _ = id_first(bare(row.first))
-        if column and owner and not any(part.start <= row.line <= part.end for part in listing):
+        if column and owner and row.line not in listed:
             for name in gaps_in(row.cells[column]):
                 yield owner, name

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from reconvene.core.gaps.book import TEXT, TITLE
 from reconvene.core.gaps.found import Found, id_first
@@ -30,7 +31,7 @@ from reconvene.core.gaps.markdown import (
 )
 from reconvene.core.gaps.names import ISSUE, gaps_in, issue_named, issues_in
 from reconvene.core.gaps.objects import as_json, review_of
-from reconvene.core.gaps.outputs import Judged, Raised, Rated, Review
+from reconvene.core.gaps.outputs import PARSED, Judged, Raised, Rated, Review
 from reconvene.core.gaps.rerating import RATED, rated_below
 from reconvene.core.gaps.verdicts import OVERALL_KEYS, decided, overall, phrase, verdict_in
 from reconvene.core.gaps.vocabulary import Overall, Severity, Verdict, rating, severity_named
@@ -45,7 +46,9 @@ _NOTE_KEYS = re.compile(r"note|comment|suggestion|remark|reason|why|concern")
 _NO_ISSUE = re.compile(r"(?:none|no |nothing|n/?a\b)", re.IGNORECASE)
 
 
+@lru_cache(maxsize=PARSED)
 def review_in(text: str, round: int) -> Review:
+    """Read once: a round asks up to four times, for the gate, after each step and at its close."""
     if (value := as_json(text)) is not None:
         return review_of(value, text, round)
     lines = read(text)

@@ -6,6 +6,7 @@ One job: parsed proposals → moves of the ledger. It must not know how outputs 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -38,6 +39,7 @@ def propose(ledger: Ledger, output: Proposals) -> list[str]:
             ledger.raise_one(Found(name, ""), Origin(ENGINEER, file, source=source.id if source else ""))
     unchanged = []
     seen: set[str] = set()
+    criticised = {issue.gap for issue in ledger.book.issues.values() if issue.state in ("open", "disputed")}
     for resolution in output.resolutions:
         gap = _meant(ledger, resolution)
         if gap is None:
@@ -48,7 +50,7 @@ def propose(ledger: Ledger, output: Proposals) -> list[str]:
             )
         else:
             seen.add(gap.id)
-            unchanged += [gap.id] if _solve(ledger, gap, resolution, file) else []
+            unchanged += [gap.id] if _solve(ledger, gap, resolution, file, gap.id in criticised) else []
     _obeyed(ledger, output)
     return unchanged
 
@@ -62,7 +64,7 @@ def raise_found(ledger: Ledger, found: list[Found], origin: Origin) -> None:
             parts.setdefault(parent.id, []).append(one)
     for name, children in parts.items():
         ledger.split(ledger.book.gaps[name], children, origin)
-    taken = [one for children in parts.values() for one in children]
+    taken = {one for children in parts.values() for one in children}
     ledger.raise_all([one for one in found if one not in taken], origin)
 
 
@@ -79,12 +81,10 @@ def not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
     ledger.book.notice(ledger.round, "UNKNOWN_GAP", f"{clip(name, 60)} is not a known gap{meant}: {so}.", near)
 
 
-def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str) -> bool:
-    """One solution taken in. True when the section was criticised and is as it was."""
+def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str, criticised: bool) -> bool:
+    """One solution taken in. True when the section was criticised (by an issue, or sent back) and is as it was."""
     proposal = Proposal(ledger.round, resolution.digest, at_lines(file, resolution.lines), resolution.quote)
-    criticised = gap.state == "needs revision" or any(
-        issue.gap == gap.id and issue.state in ("open", "disputed") for issue in ledger.book.issues.values()
-    )
+    criticised = criticised or gap.state == "needs revision"
     same = gap.proposal is not None and gap.proposal.digest == proposal.digest and gap.proposal.round < ledger.round
     gap = msgspec.structs.replace(
         gap,
@@ -105,25 +105,33 @@ def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str) -> bool:
     return criticised and same
 
 
-def takes_up(decision: Decision, output: Proposals) -> bool:
-    """The output names the issue, or speaks of a decision where it deals with the gap. To dispute it is neither."""
-    if any(answer.issue == decision.issue and answer.position == "DISAGREE" for answer in output.answers):
-        return decision.decision.startswith(("A:", "have it answered"))
-    if decision.issue and decision.issue in output.issues:
-        return True
-    if re.search(rf"(?<![\w-]){re.escape(decision.id)}(?!\d)", output.said, re.IGNORECASE):
-        return True
-    if not decision.gap:
-        return not decision.issue
-    about = [one.body for one in output.resolutions if canonical(one.gap) == canonical(decision.gap)]
-    about += [line for line in output.said.split("\n") if decision.gap in line.upper()]
-    return any(_RULED.search(text) for text in about)
+def taken_up(output: Proposals) -> Callable[[Decision], bool]:
+    """Whether the output takes a decision up: it names the issue, or speaks of a decision where it deals with the gap.
+    To dispute it is neither. What is asked of the output is found out once, for all decisions."""
+    disputed = {answer.issue for answer in output.answers if answer.position == "DISAGREE"}
+    solved = {canonical(one.gap) for one in output.resolutions if _RULED.search(one.body)}
+    ruled = [line.upper() for line in output.said.split("\n") if _RULED.search(line)]
+
+    def is_taken_up(decision: Decision) -> bool:
+        if decision.issue in disputed:
+            return decision.decision.startswith(("A:", "have it answered"))
+        if decision.issue and decision.issue in output.issues:
+            return True
+        if re.search(rf"(?<![\w-]){re.escape(decision.id)}(?!\d)", output.said, re.IGNORECASE):
+            return True
+        if not decision.gap:
+            return not decision.issue
+        return canonical(decision.gap) in solved or any(decision.gap in line for line in ruled)
+
+    return is_taken_up
 
 
 def _obeyed(ledger: Ledger, output: Proposals) -> None:
-    for at, decision in enumerate(ledger.book.decisions):
-        if decision.due:
-            done = takes_up(decision, output)
+    due = [(at, decision) for at, decision in enumerate(ledger.book.decisions) if decision.due]
+    if due:
+        is_taken_up = taken_up(output)
+        for at, decision in due:
+            done = is_taken_up(decision)
             ledger.book.decisions[at] = msgspec.structs.replace(decision, due=not done, obeyed=done)
             if not done:
                 what = decision.issue or decision.gap

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, assert_never
 import msgspec
 
 from reconvene.core.gaps import gate
-from reconvene.core.gaps.book import Book, Row, opened
+from reconvene.core.gaps.book import Book, Row, is_open, opened
 from reconvene.core.gaps.conflicts import find_conflicts
 from reconvene.core.gaps.convergence import Config, Start, Stuck, row_of, start_of, warning_of
 from reconvene.core.gaps.endings import both_empty, decide, in_circles
@@ -113,7 +113,7 @@ def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
         review.empty if review is not None else sources.closed,
     )
     again = [name for name in sent_back if book.gaps[name].rejections >= max(2, config.stall)]
-    return Stuck(tuple(again), tuple(name for name in unchanged if name in {gap.id for gap in book.open()}))
+    return Stuck(tuple(again), tuple(name for name in unchanged if is_open(book.gaps[name])))
 
 
 def _converge(book: Book, start: Start, sources: Sources, stuck: Stuck, config: Config) -> Row:

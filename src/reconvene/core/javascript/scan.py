@@ -40,6 +40,7 @@ _INHERITED = words(
 )
 _BINDERS = words("=> function const let var")
 MOST_BINDERS = 200
+_MOST_STEPS = 300_000  # of looking where a function or a declaration ends
 _NONE = Token("", "", False)
 
 
@@ -52,13 +53,21 @@ class Region(NamedTuple):
 
 
 class Findings(NamedTuple):
+    """`…_keys` None = it may look at any part."""
+
     roots: frozenset[str]
     context_keys: frozenset[str] | None
+    feedback_keys: frozenset[str] | None
 
 
 def scan(source: str) -> Findings:
     """The free names of `source`. Raises ScanError for what no expression may hold."""
     return _Reader(Lexer(source)).findings()
+
+
+def free_names(lexer: Lexer) -> frozenset[int]:
+    """Where, among the tokens, a name from outside is used."""
+    return frozenset(_Reader(lexer).free)
 
 
 class _Reader:
@@ -68,16 +77,19 @@ class _Reader:
         self._parents = lexer.parents
         if sum(token.text in _BINDERS for token in self._tokens) > MOST_BINDERS:
             raise ScanError(f"the expression holds more than {MOST_BINDERS} functions and declarations")
+        self._steps = 0
         self._regions = [region for index in range(len(self._tokens)) for region in self._regions_at(index)]
-        self._free = {index for index, token in enumerate(self._tokens) if self._is_free(index, token)}
+        self.free = {index for index, token in enumerate(self._tokens) if self._is_free(index, token)}
 
     def findings(self) -> Findings:
         self._refuse_statements()
         self._refuse_writes()
-        roots = frozenset(self._tokens[index].text for index in self._free) - GLOBALS
-        uses = [self._context_key(index) for index in self._free if self._tokens[index].text == "context"]
-        keys = frozenset(key for key in uses if key is not None)
-        return Findings(roots, None if None in uses else keys)
+        roots = frozenset(self._tokens[index].text for index in self.free) - GLOBALS
+        return Findings(roots, self._keys("context"), self._keys("feedback"))
+
+    def _keys(self, root: str) -> frozenset[str] | None:
+        uses = [self._key(index) for index in self.free if self._tokens[index].text == root]
+        return None if None in uses else frozenset(key for key in uses if key is not None)
 
     def _at(self, index: int) -> Token:
         return self._tokens[index] if 0 <= index < len(self._tokens) else _NONE
@@ -114,7 +126,7 @@ class _Reader:
                 self._refuse_write(index + 1, index + 2)
 
     def _refuse_write(self, base: int, end: int, advice: str = "") -> None:
-        if base in self._free:
+        if base in self.free:
             target = "".join(token.text for token in self._tokens[base:end])
             raise ScanError(f"'{target}' would be changed, but an expression only reads{advice}")
 
@@ -159,7 +171,7 @@ class _Reader:
         before = self._sign(index - 1) or self._word(index - 1)
         return before in ("{", ",", "*", "get", "set") and self._sign(self._pairs[index + 1] + 1) == "{"
 
-    def _context_key(self, index: int) -> str | None:
+    def _key(self, index: int) -> str | None:
         following = index + 1
         if self._sign(following) in (".", "?."):
             following += 1
@@ -283,6 +295,9 @@ class _Reader:
         """The index just after the expression that starts at `at` (no comma operator)."""
         choices = 0
         while at < len(self._tokens):
+            self._steps += 1
+            if self._steps > _MOST_STEPS:
+                raise ScanError("the expression holds too many functions for its length; divide it")
             sign = self._sign(at)
             if sign in ("(", "[", "{", "${"):
                 at = self._pairs[at]

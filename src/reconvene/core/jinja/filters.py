@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import wraps
 from itertools import pairwise
 
 CAP = 5_000_000
 _WIDEST = 1_000
+_LONGEST_WRAPPED = 200_000
+_FINEST = 20
 
 
 class TemplateLimit(Exception):
     """Something would grow beyond its bound."""
+
+
+class Null:
+    """What stands for the parts of a value that is null: a value that is not written yet has none."""
+
+    __slots__ = ()
 
 
 def shown(value: object) -> str:
@@ -24,20 +34,46 @@ def shown(value: object) -> str:
     match value:
         case str():
             return str(value)
-        case None:
+        case None | Null():
             return ""
         case bool():
             return "true" if value else "false"
         case Mapping() | list() | tuple():
             return as_json(value)
-    return str(value)
+        case int() | float():
+            return str(value)
+    if type(value).__module__ == "builtins" and isinstance(value, Iterable):  # what a filter gives bit by bit
+        return as_json(list(value))
+    if not str(value):  # what an `if` without `else` gives; a missing name says so here
+        return ""
+    raise ValueError(f"a {type(value).__name__} cannot be shown; only values can")
 
 
 def as_json(value: object, indent: int | None = None) -> str:
+    _measure(value, "json")
     return json.dumps(value, ensure_ascii=False, indent=indent if indent is None else min(indent, 8), default=_plain)
 
 
+def _measure(value: object, name: str) -> None:
+    """A list that holds another one twice, which holds a third one twice, is short, and its text is not."""
+    size = 0
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, Mapping):
+            size += 4 * len(each)
+            waiting += each.values()
+        elif isinstance(each, list | tuple):
+            size += 2 * len(each)
+            waiting += each
+        _bound(size, name)
+
+
 def _plain(value: object) -> object:
+    if isinstance(value, Null):
+        return None
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Iterable):
@@ -69,6 +105,7 @@ def _date(value: object, time: bool = True) -> str:
 def _present(value: object, heading: int = 0) -> str:
     from reconvene.core.jinja.present import present
 
+    _measure(value, "present")
     text = present(value, heading)
     _bound(len(text), "present")
     return text
@@ -124,7 +161,10 @@ def _center(value: object, width: int = 80) -> str:
 def _wordwrap(value: object, width: int = 79) -> str:
     import textwrap
 
-    lines = shown(value).split("\n")
+    text = shown(value)
+    if len(text) > _LONGEST_WRAPPED:
+        raise TemplateLimit(f"'wordwrap' takes up to {_LONGEST_WRAPPED} characters")
+    lines = text.split("\n")
     return "\n".join(textwrap.fill(line, max(1, _narrow(width, "wordwrap"))) for line in lines)
 
 
@@ -163,6 +203,35 @@ def _slug(value: object, width: int = 60) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-").lower()[: _narrow(width, "slug")].strip("-")
 
 
+def _round(value: object, precision: int = 0, method: str = "common") -> float:
+    """Jinja's, within bounds: a thousand million places are a number that no machine can hold."""
+    if not -_FINEST <= precision <= _FINEST:
+        raise TemplateLimit(f"'round' goes up to {_FINEST} places, not {precision}")
+    if method not in ("common", "ceil", "floor") or not isinstance(value, int | float):
+        raise ValueError("'round' takes a number, and common, ceil or floor")
+    if method == "common":
+        return round(value, precision)
+    whole = math.ceil if method == "ceil" else math.floor
+    factor: float = 10**precision
+    return whole(value * factor) / factor
+
+
+def _sum(value: Iterable[object], attribute: str | None = None, start: float = 0) -> float:
+    total = start
+    for item in value:
+        each = item.get(attribute) if attribute is not None and isinstance(item, Mapping) else item
+        if not isinstance(each, int | float):
+            raise ValueError(f"'sum' adds numbers, not {type(each).__name__}")
+        total += each
+    return total
+
+
+def _striptags(value: object) -> str:
+    import re
+
+    return " ".join(re.sub(r"<[^<>]*>", "", shown(value)).split())
+
+
 def _narrow(width: int, name: str) -> int:
     if width > _WIDEST:
         raise TemplateLimit(f"'{name}' goes up to {_WIDEST}, not {width}")
@@ -172,6 +241,25 @@ def _narrow(width: int, name: str) -> int:
 def _bound(size: int, name: str) -> None:
     if size > CAP:
         raise TemplateLimit(f"'{name}' would make more than {CAP // 1_000_000} MB of text")
+
+
+# What these make of null is what they make of an empty text, or of an empty list.
+OF_TEXT = ("trim", "upper", "lower", "capitalize", "title", "truncate", "wordcount", "urlencode", "escape")
+OF_LIST = ("length", "count", "list", "first", "last", "sort", "reverse", "unique", "min", "max", "join",
+           "batch", "slice", "groupby", "dictsort")  # fmt: skip
+
+
+def from_null(filter: Callable[..., object], empty: object) -> Callable[..., object]:
+    """The filter, given `empty` where it would be given null."""
+    at = 1 if hasattr(filter, "jinja_pass_arg") else 0  # the environment comes first then
+
+    @wraps(filter)
+    def filled(*given: object, **named: object) -> object:
+        if given[at] is None or isinstance(given[at], Null):
+            given = (*given[:at], empty, *given[at + 1 :])
+        return filter(*given, **named)
+
+    return filled
 
 
 FILTERS: dict[str, Callable[..., object]] = {
@@ -191,4 +279,8 @@ FILTERS: dict[str, Callable[..., object]] = {
     "pad": _pad,
     "signed": _signed,
     "slug": _slug,
+    "tojson": as_json,
+    "round": _round,
+    "sum": _sum,
+    "striptags": _striptags,
 }

@@ -1,18 +1,18 @@
 """The Jinja environment of our templates: closed, counted, strict.
 
-One job: run a template that is more than plain look-ups. Whatever a template writes, it reads plain data only, and its
-loops, calls and texts are counted against a budget. Loaded only when such a template is met, since Jinja is slow to
-import. It must not know what the names in a scope mean.
+One job: run a template that is more than plain look-ups. Whatever a template writes, it reads plain data only, and
+whatever it does is counted (`budget`). Loaded only when such a template is met, since Jinja is slow to import. It must
+not know what the names in a scope mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import cast
 
-from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
+from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, Undefined, UndefinedError, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.loaders import BaseLoader
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
@@ -20,18 +20,24 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_context
 
-from reconvene.core.jinja.filters import CAP, FILTERS, TemplateLimit, nearest, shown
+from reconvene.core.jinja import budget
+from reconvene.core.jinja.filters import CAP, FILTERS, OF_LIST, OF_TEXT, Null, TemplateLimit, from_null, nearest, shown
 
-STEPS = 1_000_000  # turns of loops and calls in one rendering
-_CALL = 10  # turns that one call counts for
-TEXT = 4 * CAP  # characters made on the way, whether they are shown in the end or not
-_ABSENT_FILTERS = ("format", "random", "urlize", "xmlattr", "pprint")
+# Jinja's own that are kept, beside FILTERS.
+_FILTERS = (
+    "abs", "attr", "capitalize", "count", "d", "default", "dictsort", "e", "escape", "filesizeformat", "first", "float",
+    "groupby", "int", "items", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr",
+    "reverse", "select", "selectattr", "sort", "title", "trim", "truncate", "unique", "upper", "urlencode", "wordcount",
+)  # fmt: skip
 _STRING_METHODS = frozenset(
     ("upper", "lower", "title", "capitalize", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "find",
      "startswith", "endswith", "removeprefix", "removesuffix", "count", "isdigit", "isalpha", "isspace")
 )  # fmt: skip
 _MAPPING_METHODS = frozenset(("items", "keys", "values", "get"))
 _LIST_METHODS = frozenset(("index", "count"))
+
+
+_Filter = Callable[..., object]
 
 
 class Failure(Exception):
@@ -53,13 +59,25 @@ class _Missing(StrictUndefined):
         if self._undefined_hint:
             return self._undefined_hint
         name, owner = str(self._undefined_name), self._undefined_obj
-        if owner is None:
-            return f"'{name}' is missing: what stands before it is empty"
         if isinstance(owner, Mapping):
             return f"'{name}' is not there{nearest(name, map(str, owner))}"
         if isinstance(owner, list | tuple | str):
             return f"'{name}' is not there: the value before it is a {'text' if isinstance(owner, str) else 'list'}"
         return f"'{name}' is not known here"
+
+
+class _Null(Null, Undefined):
+    """A part of a value that is null: as null, and not there. Calling it or reckoning with it says so."""
+
+    __slots__ = ()
+
+    @property
+    def _undefined_message(self) -> str:
+        return f"'{self._undefined_name}' is missing: what stands before it is empty"
+
+
+def _is_null(value: object) -> bool:
+    return value is None or isinstance(value, Null)
 
 
 class _Generator(CodeGenerator):
@@ -87,27 +105,38 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.steps = 0
         self.text = 0
         self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace", "joiner", "cycler")}
-        for name in _ABSENT_FILTERS:
-            del self.filters[name]
-        self.filters.update(FILTERS)
-        self.filters["counted"] = _counted
+        filters: dict[str, _Filter] = {name: cast(_Filter, self.filters[name]) for name in _FILTERS}
+        filters |= FILTERS
+        for names, empty in ((OF_TEXT, ""), (OF_LIST, ())):
+            filters |= {name: from_null(filters[name], empty) for name in names}
+        self.filters = {name: budget.charged("filter", name, each) for name, each in filters.items()}
+        self.filters |= {"counted": budget.counted, "spent": budget.spent, "looked_at": budget.looked_at}
+        tests = cast(dict[str, _Filter], self.tests) | {"none": _is_null}
+        self.tests = {name: budget.charged("test", name, each) for name, each in tests.items()}
 
     def spend(self, steps: int, text: int) -> None:
         self.steps += steps
         self.text += text
-        if self.steps > STEPS:
-            raise TemplateLimit(f"the template takes more than {STEPS} turns of its loops")
-        if self.text > TEXT:
-            raise TemplateLimit(f"the template makes more than {TEXT // 1_000_000} MB of text")
+        if self.steps > budget.STEPS:
+            raise TemplateLimit(f"the template takes more than {budget.STEPS} steps")
+        if self.text > budget.TEXT:
+            raise TemplateLimit(f"the template makes more than {budget.TEXT // 1_000_000} MB of text")
 
     def concatenate(self, parts: Iterable[object]) -> str:
-        text = "".join(map(shown, parts))
-        self.spend(0, len(text))
-        return text
+        texts: list[str] = []
+        for part in parts:
+            budget.pay_for(self, part)
+            texts.append(shown(part))
+            self.spend(0, len(texts[-1]))
+        return "".join(texts)
 
     def getattr(self, obj: object, attribute: str) -> object:
+        if type(obj) is dict and attribute in obj and attribute[0] != "_":
+            return obj[attribute]  # nearly always: a document lists hundreds of rows
         if attribute.startswith("_"):
             return self.unsafe_undefined(obj, attribute)
+        if _is_null(obj):
+            return _Null(obj=None, name=attribute)
         if isinstance(obj, Mapping):
             # Data first: a key called `items` is that key.
             if attribute in obj:
@@ -115,6 +144,11 @@ class _Environment(ImmutableSandboxedEnvironment):
             if attribute not in _MAPPING_METHODS:
                 return self.undefined(obj=obj, name=attribute)
         return cast(object, super().getattr(obj, attribute))
+
+    def getitem(self, obj: object, argument: object) -> object:
+        if _is_null(obj) and not str(argument).startswith("_"):
+            return _Null(obj=None, name=str(argument))
+        return cast(object, super().getitem(obj, argument))
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         if isinstance(obj, str):
@@ -129,8 +163,8 @@ class _Environment(ImmutableSandboxedEnvironment):
         return None  # `format` is refused like any other attribute that is not listed
 
     def call(__self, __context: Context, __obj: object, *args: object, **kwargs: object) -> object:
-        __self.spend(_CALL, 0)
-        return cast(object, super().call(__context, __obj, *args, **kwargs))
+        given = budget.pay_for_call(__self, __obj, args)
+        return cast(object, super().call(__context, __obj, *given, **kwargs))
 
     def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
         _allow(operator, left, right)
@@ -140,18 +174,14 @@ class _Environment(ImmutableSandboxedEnvironment):
         return result
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        tree = super()._parse(source, name, filename)
-        for loop in tree.find_all(nodes.For):
-            fixed = sum(len(data.data) for part in loop.body for data in _texts(part))
-            line = loop.iter.lineno
-            loop.iter = nodes.Filter(loop.iter, "counted", [nodes.Const(fixed)], [], None, None, lineno=line)
-        return tree
+        if why := budget.too_large(source):
+            raise TemplateSyntaxError(why, 1, name, filename)
+        return super()._parse(source, name, filename)
 
-
-def _texts(node: nodes.Node) -> Iterator[nodes.TemplateData]:
-    if isinstance(node, nodes.TemplateData):
-        yield node
-    yield from node.find_all(nodes.TemplateData)
+    def _generate(
+        self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False
+    ) -> str:
+        return super()._generate(budget.charge(source), name, filename, defer_init)
 
 
 def _allow(sign: str, left: object, right: object) -> None:
@@ -169,18 +199,12 @@ def _allow(sign: str, left: object, right: object) -> None:
 
 @pass_context
 def _finalize(context: Context, value: object) -> str:
-    text = shown(value)
-    cast(_Environment, context.environment).spend(0, len(text))
+    environment: _Environment = context.environment  # type: ignore[assignment]
+    if not isinstance(value, str):
+        budget.pay_for(environment, value)
+    text = value if type(value) is str else shown(value)
+    environment.spend(0, len(text))
     return text
-
-
-@pass_context
-def _counted(context: Context, items: Iterable[object] | None, fixed: int) -> Iterator[object]:
-    """What a loop runs over. A value that is not there yet (null) is an empty list; a missing name is an error."""
-    environment = cast(_Environment, context.environment)
-    for item in () if items is None else items:
-        environment.spend(1, fixed)
-        yield item
 
 
 class _Loader(BaseLoader):
@@ -208,6 +232,8 @@ def _template(environment: _Environment, source: str, name: str) -> Template:
 
 
 MAIN = "<template>"
+# Python, which a template becomes, has limits of its own: brackets in brackets, loops in loops, digits of a number.
+_TOO_DEEP = (RecursionError, SyntaxError, MemoryError, OverflowError, ValueError)
 
 
 def render(source: str, scope: Mapping[str, object], loader: Mapping[str, str]) -> str:
@@ -236,6 +262,8 @@ def _failure(error: Exception, scope: Mapping[str, object], names: set[str]) -> 
         message += nearest(message.split("'")[1], scope)
     elif isinstance(error, RecursionError):
         message = "templates include or call each other without end"
+    elif isinstance(error, SyntaxError):
+        message = "it is nested too deeply"
     elif isinstance(error, MemoryError):
         message = "it needs too much memory"
     return Failure(message or type(error).__name__, line, name)
@@ -265,9 +293,15 @@ def problem(source: str) -> tuple[int, str] | None:
         _code(source, MAIN)
     except TemplateSyntaxError as error:
         return error.lineno, _sentence(error.message or "it cannot be read")
-    except RecursionError:
+    except _TOO_DEEP:
         return 1, "it is nested too deeply"
     return None
+
+
+@lru_cache(maxsize=256)
+def parse(source: str) -> nodes.Template:
+    """Jinja's own tree of a template."""
+    return _environment().parse(source)
 
 
 def names(source: str, loader: Mapping[str, str]) -> set[str]:
@@ -278,7 +312,7 @@ def names(source: str, loader: Mapping[str, str]) -> set[str]:
     while waiting:
         try:
             tree = _environment().parse(waiting.pop())
-        except (TemplateSyntaxError, RecursionError):
+        except (TemplateSyntaxError, *_TOO_DEEP):
             continue
         found |= find_undeclared_variables(tree)
         for name in find_referenced_templates(tree):

@@ -9,126 +9,22 @@ no workflow; texts come from the caller's `text_of`.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from immutables import Map
 from msgspec import Struct, json
 
 from reconvene.core import events as e
 from reconvene.core.ids import parse_task, task_id
-from reconvene.core.looking_back.citations import Citation, How, citations
+from reconvene.core.looking_back.citations import Citation, citations
+from reconvene.core.looking_back.remark_lives import Answer, Deliveries, Delivery, Entry, Ledger, Reflection, Unknown
 from reconvene.core.words.terms import Stated, line_of
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "citations", "ledger"]
 
-Status = Literal["captured", "delivered", "declined", "addressed", "reflected"]
 TextOf = Callable[[e.Ref], str]
-
-
-class Delivery(Struct, frozen=True):
-    task: str
-    agent: str
-    phase: str
-    n: int  # the round, as people count
-    at: str
-
-
-class Answer(Struct, frozen=True):
-    """What one output says about a remark. `undone`: its round was taken back since."""
-
-    task: str
-    agent: str
-    how: How
-    reason: str
-    line: int  # 0: the output as a whole is its reply
-    at: str
-    undone: bool = False
-
-
-class Reflection(Struct, frozen=True):
-    """by: cites | value | edit (the person's own lines still stand)."""
-
-    path: str
-    by: Literal["cites", "value", "edit"]
-    line: int = 0
-
-
-class Unknown(Struct, frozen=True):
-    """A citation of a remark that does not exist."""
-
-    id: str
-    where: str  # a task or a file
-    line: int
-
-
-class Entry(Struct, frozen=True):
-    id: str
-    number: int
-    kind: str
-    text: str
-    at: str
-    by: str = ""
-    target: str = ""
-    phase: str = ""
-    n: int = 0
-    checkpoint: str = ""
-    path: str = ""
-    delivered: tuple[Delivery, ...] = ()
-    answers: tuple[Answer, ...] = ()
-    reflected: tuple[Reflection, ...] = ()
-
-    @property
-    def standing(self) -> dict[str, Answer]:
-        """Agent → its latest answer that still counts."""
-        return {answer.agent: answer for answer in self.answers if not answer.undone}
-
-    @property
-    def status(self) -> Status:
-        if self.reflected:
-            return "reflected"
-        said = {answer.how for answer in self.standing.values()}
-        if said:
-            return "addressed" if "addressed" in said else "declined"
-        return "delivered" if self.delivered else "captured"
-
-    @property
-    def open(self) -> bool:
-        """Nobody has answered it and no deliverable shows it."""
-        return self.status in ("captured", "delivered")
-
-
-class Ledger(Struct, frozen=True):
-    entries: tuple[Entry, ...] = ()
-    unknown: tuple[Unknown, ...] = ()
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self.entries)
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def open_remarks(self) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self.entries if entry.open)
-
-    @property
-    def closure(self) -> float | None:
-        """The share of remarks that are not open; None without remarks."""
-        return 1 - len(self.open_remarks()) / len(self.entries) if self.entries else None
-
-    def lines(self) -> list[str]:
-        return list(_lines(self))
-
-    def to_json(self) -> dict[str, object]:
-        rows: list[dict[str, object]] = json.decode(json.encode(self.entries))
-        for row, entry in zip(rows, self.entries, strict=True):
-            row |= {"status": entry.status, "open": entry.open}
-        return {
-            "remarks": rows,
-            "open": [entry.id for entry in self.open_remarks()],
-            "closure": self.closure,
-            "unknown": json.decode(json.encode(self.unknown)),
-        }
 
 
 def ledger(events: Iterable[e.AnyEvent], text_of: TextOf) -> Ledger:
@@ -158,7 +54,8 @@ class _File(Struct, frozen=True):
 class _Fold:
     def __init__(self) -> None:
         self.remarks: list[e.RemarkAdded] = []
-        self.delivered: dict[int, list[Delivery]] = {}
+        self._deliveries: list[Delivery] = []
+        self._counts: list[int] = []  # of each delivery: how many remarks; they only ever grow
         self.outputs: list[_Output] = []
         self.undone: set[int] = set()
         self.files: Map[str, _File] = Map()
@@ -198,8 +95,8 @@ class _Fold:
         for start in event.tasks:
             task = task_id(event.serial, event.step, start.agent)
             delivery = Delivery(task, start.agent, phase, n, event.at)
-            for number in range(1, event.remarks + 1):
-                self.delivered.setdefault(number, []).append(delivery)
+            self._deliveries.append(delivery)
+            self._counts.append(event.remarks)
             if event.talk:
                 self._replies[task] = range(self._spoken.get((phase, start.agent), 0) + 1, event.remarks + 1)
             self._spoken[phase, start.agent] = event.remarks
@@ -226,8 +123,21 @@ class _Fold:
                     answer = Answer(output.task, agent, found.how, found.reason, found.line, output.at, undone)
                     answers.setdefault(found.id, []).append(answer)
         reflected = self._reflections(text_of, known, unknown)
-        entries = tuple(self._entry(remark, answers, reflected) for remark in self.remarks)
+        delivered = self._delivered()
+        entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in self.remarks)
         return Ledger(entries, tuple(dict.fromkeys(unknown)))
+
+    def _delivered(self) -> dict[int, Deliveries]:
+        """By number of a remark: whoever was given so many."""
+        since = {remark.number: bisect_left(self._counts, remark.number) for remark in self.remarks}
+        agents: dict[int, tuple[str, ...]] = {}  # from each task on, in the order of their first
+        later: tuple[str, ...] = ()
+        for at in range(len(self._deliveries) - 1, -1, -1):
+            first = self._deliveries[at].agent
+            if later[:1] != (first,):
+                later = (first, *(agent for agent in later if agent != first))
+            agents[at] = later
+        return {number: Deliveries(self._deliveries, first, agents.get(first, ())) for number, first in since.items()}
 
     def _replied(self, output: _Output, text_of: TextOf) -> Iterator[Citation]:
         """In a talk a reply is an answer to what was said to it, whether or not it cites it."""
@@ -242,7 +152,11 @@ class _Fold:
                 yield Citation(remark.id, "addressed", reply, 0)
 
     def _entry(
-        self, remark: e.RemarkAdded, answers: dict[str, list[Answer]], reflected: dict[str, list[Reflection]]
+        self,
+        remark: e.RemarkAdded,
+        delivered: Deliveries,
+        answers: dict[str, list[Answer]],
+        reflected: dict[str, list[Reflection]],
     ) -> Entry:
         return Entry(
             id=remark.id,
@@ -256,7 +170,7 @@ class _Fold:
             n=remark.n,
             checkpoint=remark.checkpoint,
             path=remark.path,
-            delivered=tuple(self.delivered.get(remark.number, ())),
+            delivered=delivered,
             answers=tuple(answers.get(remark.id, ())),
             reflected=tuple(reflected.get(remark.id, ())),
         )
@@ -265,6 +179,11 @@ class _Fold:
         self, text_of: TextOf, known: dict[str, e.RemarkAdded], unknown: list[Unknown]
     ) -> dict[str, list[Reflection]]:
         found: dict[str, list[Reflection]] = {}
+        edits: dict[str, list[e.RemarkAdded]] = {}
+        for remark in self.remarks:
+            if remark.kind == "edit":
+                edits.setdefault(remark.path, []).append(remark)
+        valued = [remark for remark in self.remarks if remark.now and remark.kind != "edit"]
         for path, file in sorted(self.files.items()):
             if file.rendered:
                 continue
@@ -276,9 +195,10 @@ class _Fold:
                 elif citation.how == "addressed" and not _echoes(citation, known[citation.id]):
                     cited.setdefault(citation.id, citation.line)
             page = _Page(path, text, Stated(text), file.remarks, cited)
-            for remark in self.remarks:
-                reflection = _reflection(remark, page, text_of)
-                if reflection:
+            # No other remark can show in this file.
+            possible = (*(known[name] for name in cited), *edits.get(path, ()), *valued)
+            for remark in {one.id: one for one in possible}.values():
+                if reflection := _reflection(remark, page, text_of):
                     found.setdefault(remark.id, []).append(reflection)
         return found
 
@@ -339,42 +259,3 @@ def _stands(diff: str, text: str) -> bool:
     removed = {row[1:].strip() for row in rows if row.startswith("-")} - {""}
     now = {line.strip() for line in text.splitlines()}
     return bool(added or removed) and added <= now and not (removed - added) & now
-
-
-# --- for a terminal ---
-
-_SIGNS: dict[Status, str] = {"captured": "○", "delivered": "○", "declined": "✗", "addressed": "✓", "reflected": "✓"}
-
-
-def _lines(book: Ledger) -> Iterator[str]:
-    if not book.entries:
-        yield "No remarks yet."
-    for entry in book.entries:
-        yield from _entry_lines(entry)
-    for item in book.unknown:
-        yield f"? {item.id} is cited by {item.where} (line {item.line}), but there is no such remark."
-    left = book.open_remarks()
-    if left:
-        yield f"Open: {', '.join(entry.id for entry in left)}"
-
-
-def _entry_lines(entry: Entry) -> Iterator[str]:
-    text = " ".join(entry.text.split())
-    state = f"{entry.status}, open" if entry.open else entry.status
-    yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
-    where = f"{entry.phase} round {entry.n}" if entry.n else entry.phase or "the start"
-    who = f" by {entry.by}" if entry.by else ""
-    yield f"    captured {entry.at[:16].replace('T', ' ')} at {where}{who}"
-    agents = list(dict.fromkeys(delivery.agent for delivery in entry.delivered))
-    if agents:
-        yield f"    delivered to {', '.join(agents)} ({len(entry.delivered)} tasks)"
-    for answer in entry.answers:
-        past = " (undone since)" if answer.undone else ""
-        reason = f": {answer.reason[:100]}" if answer.reason else ""
-        line = f" line {answer.line}" if answer.line else ""
-        yield f"    {answer.how} by {answer.agent} in {answer.task}{line}{past}{reason}"
-    for place in entry.reflected:
-        yield f"    reflected in {place.path}" + (f" line {place.line}" if place.line else "") + _HOW[place.by]
-
-
-_HOW = {"cites": "", "value": " (states the new value)", "edit": " (the edit stands)"}

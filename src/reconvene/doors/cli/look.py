@@ -160,7 +160,7 @@ def show(call: Call, run: str | None) -> int:
     _put_details(shown, rows)
     _put_talk(shown)
     _put_review(review, found)
-    report(call, shown)
+    report(call, {**shown, "passed_over": []})
     return 0
 
 
@@ -188,6 +188,7 @@ def _put_review(review: ReviewShape, run: str) -> None:
 
 def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object]]) -> None:
     from reconvene.doors.cli.advice import todo_lines
+    from reconvene.doors.cli.session import not_asked
 
     put(f"workflow   {shown.get('workflow') or ''}\nworkspace  {shown.get('workspace') or ''}")
     project = shown.get("project")
@@ -216,6 +217,16 @@ def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object
             put(f"\n{title}")
         for row in rows:
             say("  " + _sentence(row))
+    if passed := not_asked(shown):
+        put("\ncheckpoints that were not asked")
+    for line in passed:
+        say(f"  {line}")
+    late = _dicts(shown.get("late"))
+    if late:
+        put("\nanswers that came too late (kept and counted, without effect)")
+        for row in late:
+            cost = f", ${row['cost']:.2f}" if row.get("cost") else ""
+            say(f"  {row['task']} attempt {row['attempt']}{cost}: {one_line(row.get('text'), 200)}")
     put()
 
 

@@ -38,13 +38,21 @@ class Paper:
 
         self._console.print(Text(clean(text), style=style), soft_wrap=whole)
 
-    def checkpoint(self, headline: str, checkpoint: CheckpointShape, talk: Sequence[Mapping[str, object]] = ()) -> None:
+    def checkpoint(
+        self,
+        headline: str,
+        checkpoint: CheckpointShape,
+        talk: Sequence[Mapping[str, object]] = (),
+        warnings: Sequence[str] = (),
+    ) -> None:
         workspace = self._engine.load(self._run).workspace
         self._console.print()
         self._console.rule(style="dim")
         self.line(headline, "bold yellow" if checkpoint.get("attention") else "bold")
         if checkpoint.get("status") not in (None, "", "waiting"):
             self.line(str(checkpoint["status"]), "dim")
+        for warning in warnings:
+            self.line(warning, "yellow")
         self.talk(talk)
         self._console.print()
         self.markdown(checkpoint.get("prompt", ""))

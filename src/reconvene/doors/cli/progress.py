@@ -42,10 +42,11 @@ def watcher(call: Call) -> Watcher:
 
 
 class Silent:
-    """A script reads stdout, and whatever matters is in the log."""
+    """A script reads stdout, and whatever matters is in the log. A warning goes to stderr all the same."""
 
     def __call__(self, progress: Progress) -> None:
-        pass
+        if progress.what == "warning":
+            self.say(f"! {one_line(progress.detail, 300)}")
 
     def say(self, text: str) -> None:
         note(text)
@@ -96,7 +97,7 @@ class Written(Silent):
         self._working: dict[str, Works] = {}
 
     def __call__(self, progress: Progress) -> None:
-        if progress.what == "note":
+        if progress.what in ("note", "warning"):
             self._put(f"! {one_line(progress.detail, 300)}")
             return
         now = self._clock()

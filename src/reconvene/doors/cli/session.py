@@ -243,6 +243,8 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
     put(headline(summary))
     if summary.get("why"):
         say(str(summary["why"]))
+    for line in not_asked(summary):
+        say(line)
     checkpoint = checkpoint_in(summary)
     if checkpoint is not None and not brief:
         put()
@@ -253,6 +255,13 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
         put(f"see what came of it: {call.command('files', str(summary['run']))}")
         if merge := merge_command(summary):
             put(f"take the changes to your project over with:\n  {merge}")
+
+
+def not_asked(summary: Mapping[str, object]) -> list[str]:
+    """Checkpoints that the run went past since the last stop because their condition failed, a line each."""
+    rows = summary.get("passed_over")
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return [f"! {one_line(row['text'], 300)}" for row in found]
 
 
 def merge_command(summary: Mapping[str, object]) -> str:

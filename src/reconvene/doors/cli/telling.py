@@ -110,6 +110,7 @@ class _Following(Silent):
         self._story = story
 
     def __call__(self, progress: Progress) -> None:
+        super().__call__(progress)
         if progress.what == "started":
             self._story.catch_up()
 
@@ -216,10 +217,9 @@ def closing(call: Call, engine: Engine, run: str) -> None:
 
 def _fate(entry: Entry) -> Iterator[str]:
     yield f"  {'○' if entry.open else '✓'} {entry.id} {entry.kind}: {one_line(entry.text, 100)}"
-    agents = {delivery.agent for delivery in entry.delivered}
     took = [answer.how for answer in entry.standing.values()]
     paths = list(dict.fromkeys(place.path for place in entry.reflected))
-    fate = [f"delivered to {len(agents)} agents in {len(entry.delivered)} tasks"]
+    fate = [f"delivered to {len(entry.delivered.agents)} agents in {len(entry.delivered)} tasks"]
     fate += [f"{how} by {took.count(how)}" for how in dict.fromkeys(took)]
     fate += [f"reflected in {', '.join(paths[:2])}{f' and {len(paths) - 2} more' * (len(paths) > 2)}"] if paths else []
     yield f"    {'; '.join(fate)}"

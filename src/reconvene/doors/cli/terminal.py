@@ -15,7 +15,7 @@ from reconvene.doors.cli.hearing import Hearing
 from reconvene.doors.cli.options import CheckpointShape, OptionShape, checkpoint_in
 from reconvene.doors.cli.paper import Paper
 from reconvene.doors.cli.questions import Questions
-from reconvene.doors.cli.session import explain_stale, headline, keep_history
+from reconvene.doors.cli.session import explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import one_line, talk_before
 from reconvene.errors import UserError
 
@@ -114,7 +114,10 @@ class _Sitting:
         talk = queries.talk(self._engine, self._run)
         # In trouble nothing is presented beside which it could stand: everything that was said is told.
         self._paper.checkpoint(
-            headline(summary), checkpoint, talk if checkpoint.get("attention") else talk_before(talk)
+            headline(summary),
+            checkpoint,
+            talk if checkpoint.get("attention") else talk_before(talk),
+            not_asked(summary),
         )
         return self._now()
 

@@ -1,4 +1,4 @@
--- The SQLite log, version 1 (PRAGMA user_version). Applied once, in one transaction, to an empty database.
+-- Version 1 (PRAGMA user_version): the layout that every store begins with. Read ../layout.py before changing anything.
 
 -- A run: its head, which every append compares and swaps, and its place in the inbox and the run list (all null while it
 -- has none). `doc` comes last: it is the only long column, and the others are then read without it.

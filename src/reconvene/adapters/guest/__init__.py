@@ -1,0 +1,5 @@
+"""Work that might never end, done in a process that can be killed: `Helper` implements core.guest.Guest."""
+
+from reconvene.adapters.guest.helper import Helper
+
+__all__ = ["Helper"]

@@ -1,0 +1,3 @@
+-- artefacts.packed = 2: data is a list of the pieces that make up a long content (wire/pieces.py). Pieces are rows like any
+-- other, under their own digests; a list that is below another one has a digest with a "+" before it. The tables stay as
+-- they are, and so do contents that were stored whole.

@@ -1,0 +1,124 @@
+"""Which id a new run gets, and which folder: both free, and neither ever outside of where runs belong.
+
+Ids and folders come from templates of the workflow, so what comes out is checked here, whatever was checked before. A
+folder that holds anything is somebody's: a new run takes another number, or is refused where there is no other.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+
+from reconvene.core import templates
+from reconvene.core.paths import safe_path, why_no_run_id
+from reconvene.core.workflow import Workflow
+from reconvene.errors import UserError
+from reconvene.ports import Clock, EventLog, Workspace
+
+_MOST = 1 << 20  # numbers that are looked at for a free one
+
+
+class NewRuns:
+    def __init__(
+        self, log: EventLog, clock: Clock, home: str, workspace_for: Callable[[str, str], Workspace]
+    ) -> None:
+        self._log = log
+        self._clock = clock
+        self._home = home
+        self._workspace_for = workspace_for
+
+    def free(self, workflow: Workflow) -> tuple[str, str]:
+        """An unused id, with the first unused number there is by doubling and halving, and its folder."""
+        year = self._clock.now()[:4] if workflow.run_id else ""
+        if _id(workflow, year, 1) == _id(workflow, year, 2):
+            return self._only(workflow, _id(workflow, year, 1))
+        low, high = 0, 1
+        while self._taken(workflow, _id(workflow, year, high)):
+            low, high = high, high * 2
+            if high > _MOST:
+                raise _at_fault(workflow, "run_id", f"gives no free id in {_MOST} numbers", "use {{ n }} as it is")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._taken(workflow, _id(workflow, year, middle)) else (low, middle)
+        run = _id(workflow, year, high)
+        return run, self.folder(workflow, run)
+
+    def _only(self, workflow: Workflow, run: str) -> tuple[str, str]:
+        if self._log.head(run):
+            message = f"always gives {run!r}, and there is such a run already"
+            raise _at_fault(workflow, "run_id", message, "add {{ n }} to it: every run needs an id of its own")
+        folder = self.folder(workflow, run)
+        self.require_empty(workflow, run, folder)
+        return run, folder
+
+    def _taken(self, workflow: Workflow, run: str) -> bool:
+        return self._log.head(run) > 0 or self.occupied(run, self.folder(workflow, run))
+
+    def occupied(self, run: str, folder: str) -> bool:
+        return self._workspace_for(run, folder).occupied()
+
+    def require_empty(self, workflow: Workflow, run: str, folder: str) -> None:
+        if self.occupied(run, folder):
+            raise UserError(
+                f"Run {run} of {workflow.name} cannot start: its folder {folder} is not empty, and what is in it is "
+                "not touched.",
+                hint=f"Move the folder away: mv {folder} {folder}-old",
+            )
+
+    def folder(self, workflow: Workflow, run: str) -> str:
+        """Where the files of this run lie: below the home, or where the workflow says, below the project's folder."""
+        if why := why_no_run_id(run):
+            raise UserError(f"{run!r} cannot be the id of a run: it {why}.")
+        if not workflow.workspace:
+            return os.path.join(self._home, "runs", run)
+        try:
+            relative = safe_path(templates.render(workflow.workspace, {"run": run, "name": workflow.name}))
+        except UserError as error:
+            message = error.message.rstrip(".")
+            raise _at_fault(workflow, "workspace", f"cannot be used: {message[0].lower()}{message[1:]}") from None
+        project = os.path.dirname(self._home)
+        folder = os.path.join(project, relative)
+        if not _inside(os.path.realpath(folder), os.path.realpath(project)):
+            message = f"gives {relative!r}, which a link leads out of {project}"
+            raise _at_fault(workflow, "workspace", message, "name a folder that lies in it")
+        if self._is_home(folder):
+            message = f"gives {relative!r}, which lies in {self._home}, where the state of all runs is kept"
+            raise _at_fault(workflow, "workspace", message, "name another folder, or leave 'workspace' out")
+        return folder
+
+    def _is_home(self, folder: str) -> bool:
+        """Whether the home is this folder or one above it, under whatever name (disks that ignore case, links)."""
+        place, home = os.path.realpath(folder), os.path.realpath(self._home)
+        while True:
+            if place == home or (os.path.exists(place) and os.path.exists(home) and os.path.samefile(place, home)):
+                return True
+            if place == os.path.dirname(place):
+                return _inside(home, os.path.realpath(folder))
+            place = os.path.dirname(place)
+
+
+def _id(workflow: Workflow, year: str, n: int) -> str:
+    if not workflow.run_id:
+        run = f"{workflow.name}-{n}"
+    else:
+        run = templates.render(workflow.run_id, {"year": year, "n": f"{n:03d}", "name": workflow.name})
+    if why := why_no_run_id(run):
+        raise _at_fault(workflow, "run_id" if workflow.run_id else "name", f"gives the run id {run!r}, which {why}")
+    return run
+
+
+def _inside(path: str, folder: str) -> bool:
+    return os.path.commonpath([path, folder]) == folder
+
+
+def _at_fault(workflow: Workflow, key: str, message: str, hint: str = "") -> UserError:
+    """With the line of the workflow to change."""
+    lines = workflow.source.split("\n")
+    line = next((number for number, text in enumerate(lines, 1) if re.match(rf"""["']?{key}["']?\s*:""", text)), 0)
+    place = f"{workflow.file}:{line}" if line else workflow.file or workflow.name
+    hint = hint or f'Change it there, such as {key}: "{_EXAMPLES[key]}"'
+    return UserError(f"{place}: '{key}' {message}.", hint=hint)
+
+
+_EXAMPLES = {"run_id": "REPORT-{{ year }}-{{ n }}", "workspace": "reports/{{ run }}", "name": "report"}

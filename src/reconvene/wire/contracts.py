@@ -1,0 +1,171 @@
+"""Whether a value fits a JSON Schema, in words for whoever must do better. Imports nothing of the package: the helper
+process (`adapters/guest`) loads this file by its path.
+"""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False  # as in typing, which is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_PARTS = 2_000  # of one schema
+_MAX_PROBLEMS = 8
+# What can cost more than the product of the sizes of schema and value: backtracking, recursion, comparing all with all.
+_COSTLY = frozenset(
+    ("pattern", "patternProperties", "$ref", "$dynamicRef", "$recursiveRef", "uniqueItems", "unevaluatedProperties")
+    + ("unevaluatedItems",)
+)
+_MOST_STEPS = 50_000
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_LISTS = ("enum", "const", "default", "examples", "required")  # what stands in them is data, not schema
+
+
+def is_cheap(schema: object, value: object) -> bool:
+    """Whether checking this cannot take long, whatever the value holds."""
+    return not any(key in _COSTLY for key, _ in _keys(schema)) and _size(schema) * _size(value) <= _MOST_STEPS
+
+
+def wrong_with(schema: object) -> str:
+    """Why this is no schema that can be used, as a sentence; "" where it is one."""
+    from jsonschema import Draft202012Validator, SchemaError
+
+    if _size(schema) > MOST_PARTS:
+        return f"it has more than {MOST_PARTS} parts"
+    for key, found in _keys(schema):
+        if key in _REFERENCES and not str(found).startswith("#"):
+            return f"'{key}: {str(found)[:80]}' points out of it; only its own parts can be used, such as #/$defs/name"
+        for pattern in [found] if key == "pattern" else found if key == "patternProperties" else ():
+            if wrong := _wrong_pattern(pattern):
+                return wrong
+    try:
+        Draft202012Validator.check_schema(schema)  # type: ignore[arg-type]
+    except SchemaError as error:
+        return error.message
+    except RecursionError:
+        return "it is nested too deeply"
+    return ""
+
+
+def _wrong_pattern(pattern: object) -> str:
+    import re
+
+    try:
+        re.compile(str(pattern))
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"the pattern '{str(pattern)[:80]}' cannot be read: {error}"
+    return ""
+
+
+def _keys(schema: object) -> list[tuple[str, Any]]:
+    """Every key of every object in it that may be a keyword, with what stands there."""
+    found: list[tuple[str, Any]] = []
+    waiting = [schema]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            found += [(str(key), part) for key, part in each.items()]
+            waiting += [part for key, part in each.items() if key not in _LISTS]
+        elif isinstance(each, list | tuple):
+            waiting += each
+    return found
+
+
+def _size(value: object) -> int:
+    """Parts of it, long texts by their length."""
+    size = 0
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        size += 1
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list | tuple):
+            waiting += each
+        elif isinstance(each, str):
+            size += len(each) // 1000
+    return size
+
+
+def problems(schema: object, value: object) -> list[str]:
+    """What is wrong with a value, in plain words; [] = it fits. A schema that is itself wrong is a problem too."""
+    from jsonschema import exceptions, validators
+    from referencing import Registry
+
+    if not isinstance(schema, dict):
+        return [f"the output contract is not a JSON Schema (it is {_kind(schema)})"]
+    kind: Any = validators.validator_for(schema, default=validators.validator_for({}))
+    try:
+        kind.check_schema(schema)
+        # An empty registry: nothing is ever fetched.
+        found = kind(schema, registry=Registry()).iter_errors(value)
+        errors = sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
+    except exceptions.SchemaError as error:
+        return [f"the output contract is not a valid JSON Schema: {error.message}"]
+    except Exception as error:  # an unresolvable $ref, a bad pattern: the schema's fault, and it has many types
+        return [f"the output contract cannot be used: {str(error) or type(error).__name__}"]
+    told = [_in_words(error) for error in errors[:_MAX_PROBLEMS]]
+    if len(errors) > _MAX_PROBLEMS:
+        told.append(f"and {len(errors) - _MAX_PROBLEMS} more")
+    return told
+
+
+def _in_words(error: Any) -> str:
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
+    at = where or "the reply"
+    match error.validator:
+        case "required":
+            missing = [name for name in error.validator_value if name not in error.instance]
+            return f"{at}: {' and '.join(repr(str(name)) for name in missing)} is missing"
+        case "type":
+            return f"{at} should be {_wanted(error.validator_value)}, not {_kind(error.instance)}"
+        case "enum":
+            choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in error.validator_value)
+            return f"{at} is {_shown(error.instance)}; it should be one of {choices}"
+        case "additionalProperties":
+            return f"{at}: {error.message[0].lower()}{error.message[1:]}"
+        case _:
+            return f"{at}: {_shorten(error.message)}"
+
+
+def _wanted(types: object) -> str:
+    names = types if isinstance(types, list) else [types]
+    return " or ".join(_NAMES.get(str(name), str(name)) for name in names)
+
+
+_NAMES = {
+    "object": "an object",
+    "array": "a list",
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case str():
+            return "text"
+        case int() | float():
+            return "a number"
+        case list() | tuple():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return type(value).__name__
+
+
+def _shown(value: object) -> str:
+    return _shorten(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _shorten(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,146 @@
+"""The engine's own names, as kinds: what `context` holds besides the workflow's values, and the other roots.
+
+One job: these tables. They describe what `core.scope`, `core.on_record` and the gap tracker build; a test compares them
+with real runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reconvene.wire.names.contracts import kind_of
+from reconvene.wire.names.kinds import (
+    ANYTHING,
+    FLAG,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    Kind,
+    Later,
+    ListOf,
+    Plain,
+    Record,
+    alternatives,
+    either,
+    map_of,
+    record,
+    with_parts,
+)
+
+REMARK = record(
+    **dict.fromkeys(
+        ("id", "kind", "text", "target", "by", "phase", "round", "at", "path", "lines", "was", "now", "level",
+         "reason", "opinion", "because", "checkpoint", "origin"),
+        TEXT,
+    )
+)  # fmt: skip
+ROUND = record(n=NUMBER, name=TEXT, extra=FLAG, agents=TEXTS, last=FLAG, serial=NUMBER, missing=TEXTS, max=NUMBER)
+PHASE = record(id=TEXT, entry=NUMBER, iteration=NUMBER)
+FEEDBACK = record(count=NUMBER, all=ListOf(REMARK), here=ListOf(REMARK), major=FLAG)
+PROJECT = record(path=TEXT, branch=TEXT, base=TEXT, head=TEXT, changed=FLAG)
+MACHINE = record(model=FLAG, git=FLAG, coder=TEXT)
+TASK = record(agent=TEXT, attempt=NUMBER)
+ROUTING = record(affected=TEXTS)
+CHECKPOINTS = ListOf(
+    record(phase=TEXT, decision=TEXT, target=TEXT, skipped=TEXTS, feedback=TEXT, option=TEXT, by=TEXT, timestamp=TEXT)
+)
+DELIVERABLES = ListOf(record(phase=TEXT, path=TEXT, size=NUMBER, time=TEXT))
+GAP_CHECKS = ListOf(record(phase=TEXT, action=TEXT, message=TEXT, count=NUMBER, agents=TEXTS, timestamp=TEXT))
+DECISIONS = ListOf(
+    record(phase=TEXT, round=NUMBER, at=TEXT, option=TEXT, decision=TEXT, checkpoint=TEXT, by=TEXT, remarks=TEXTS,
+           feedback=FLAG, level=TEXT, again=FLAG, last=FLAG, extra=FLAG)
+)  # fmt: skip
+ATTEMPTS = ListOf(
+    record(at=TEXT, phase=TEXT, round=NUMBER, serial=NUMBER, step=NUMBER, agent=TEXT, attempt=NUMBER, verdict=TEXT,
+           then=TEXT, code=TEXT, why=TEXT)
+)  # fmt: skip
+ROLLBACKS = ListOf(
+    record(at=TEXT, phase=TEXT, round=NUMBER, serial=NUMBER, by=TEXT, why=TEXT, folder=TEXT, pruned=FLAG, dropped=FLAG,
+           fields=map_of(ANYTHING), remarks=ListOf(REMARK))
+)  # fmt: skip
+FILES = ListOf(record(name=TEXT, text=TEXT))
+
+
+def item_of(kind: Kind) -> Kind:
+    """What `item` is, given what the list holds: records with their key and index; anything else is a `value`."""
+    place: dict[str, Kind] = {"key": TEXT, "index": NUMBER}
+    every = alternatives(kind)
+    plain = [one for one in every if isinstance(one, Plain | ListOf)]
+    records = [with_parts(one, place) for one in every if not isinstance(one, Plain | ListOf)]
+    if not every:
+        return ANYTHING
+    return either(*records, *([Record({"value": either(*plain), **place})] if plain else []))
+
+
+def by_phase(ids: Iterable[str], kind: Kind) -> Record:
+    return Record(dict.fromkeys(ids, kind))
+
+
+def phases(ids: tuple[str, ...]) -> Record:
+    """`context.phases`"""
+    return record(iteration_counts=by_phase(ids, NUMBER), skipped=by_phase(ids, TEXT), ended=by_phase(ids, TEXT))
+
+
+def _gaps() -> Kind:
+    import msgspec
+
+    from reconvene.core.gaps import book
+    from reconvene.core.gaps.vocabulary import ORDER, STATES
+
+    def rows(shape: type[msgspec.Struct]) -> ListOf:
+        return ListOf(kind_of(msgspec.json.schema(shape)))
+
+    some = ListOf(record(id=TEXT, text=TEXT, title=TEXT, severity=TEXT, blocking=FLAG, state=TEXT, note=TEXT))
+    warning = record(rules=TEXTS, why=TEXTS, gaps=TEXTS, line=TEXT, rows=TEXTS, text=TEXT, weight_net=NUMBER, redo=FLAG)
+    return record(
+        list=rows(book.Gap),
+        open=NUMBER,
+        open_ids=TEXTS,
+        open_list=some,
+        by_severity=Record(dict.fromkeys(ORDER, NUMBER)),
+        counts=Record(dict.fromkeys(STATES, NUMBER)),
+        total=NUMBER,
+        critical=some,
+        highs=some,
+        blocking_open=some,
+        deferred=some,
+        accepted=some,
+        resolved_total=NUMBER,
+        known=TEXTS,
+        issues=rows(book.Issue),
+        conflicts=rows(book.Conflict),
+        questions=ListOf(record(id=TEXT, text=TEXT)),
+        decisions=rows(book.Decision),
+        due=rows(book.Decision),
+        rounds=rows(book.Row),
+        this_round=rows(book.Row).item,
+        state=TEXT,
+        stalled=NUMBER,
+        warning=warning,
+        verdict=TEXT,
+        checks=rows(book.Check),
+        complete=FLAG,
+        blocked=some,
+        all_blocked=FLAG,
+        must_decide=FLAG,
+        next=TEXT,
+        engineer_empty=FLAG,
+        reviewer_empty=FLAG,
+        both_empty=TEXT,
+        may_accept=FLAG,
+        why_not_accept=TEXT,
+        scope=TEXT,
+        focus=TEXTS,
+        assign=TEXT,
+        similar=rows(book.Similar),
+        merges=rows(book.Merge),
+        errors=rows(book.Noticed),
+        outcome=TEXT,
+        adjustments=rows(book.Redo).item,
+        redos=rows(book.Redo),
+        read=TEXTS,
+        orders=map_of(ANYTHING),
+    )
+
+
+GAPS = Later(_gaps)  # what the gap tracker keeps; worked out only for workflows that have one

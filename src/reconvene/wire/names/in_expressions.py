@@ -1,0 +1,333 @@
+"""Look-ups of a JavaScript expression that lead nowhere, and the kind of value that it gives.
+
+One job: walk the tree with kinds instead of values. Loops over lists, callbacks, destructuring and variables are
+followed; where that is not possible the value may be anything, and nothing is reported. It must not know workflows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reconvene.core.javascript import nodes, tree
+from reconvene.core.javascript.nodes import Bound, Node
+from reconvene.wire.names.kinds import (
+    ANYTHING,
+    FLAG,
+    NOTHING,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    Anything,
+    Kind,
+    ListOf,
+    Missing,
+    Plain,
+    Record,
+    Words,
+    alternatives,
+    either,
+    either_of,
+    element,
+    part,
+)
+from reconvene.wire.names.uses import Miss
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OBJECT = _words(
+    "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf __proto__"
+)
+_LIST = _words(
+    "length at concat copyWithin entries every fill filter find findIndex findLast findLastIndex flat flatMap forEach"
+    " includes indexOf join keys lastIndexOf map pop push reduce reduceRight reverse shift slice some sort splice"
+    " toReversed toSorted toSpliced unshift values with"
+)
+_TEXT = _words(
+    "length at charAt charCodeAt codePointAt concat endsWith includes indexOf lastIndexOf localeCompare match matchAll"
+    " normalize padEnd padStart repeat replace replaceAll search slice split startsWith substr substring toLowerCase"
+    " toUpperCase toLocaleLowerCase toLocaleUpperCase trim trimEnd trimStart isWellFormed toWellFormed"
+)
+_NUMBER = _words("toExponential toFixed toPrecision")
+JAVASCRIPT: Words = {
+    "record": _OBJECT,
+    "list": _LIST | _OBJECT,
+    "text": _TEXT | _OBJECT,
+    "number": _NUMBER | _OBJECT,
+    "flag": _OBJECT,
+}
+_ONE_EACH = _words("every filter find findIndex findLast findLastIndex flatMap forEach map some")
+_SAME = _words("filter slice reverse sort toReversed toSorted toSpliced splice")
+_ITEM = _words("at find findLast pop shift")
+_FLAGS = _words("every some includes startsWith endsWith hasOwnProperty")
+_NUMBERS = _words("length findIndex findLastIndex indexOf lastIndexOf search charCodeAt localeCompare")
+_TEXTS = _words("join toString trim trimEnd trimStart toLowerCase toUpperCase padStart padEnd repeat replace replaceAll"
+                " substring substr charAt toFixed toPrecision normalize")  # fmt: skip
+_SIGNS: dict[str, Kind] = {
+    **dict.fromkeys("! == != === !== < > <= >= in instanceof delete".split(), FLAG),
+    **dict.fromkeys("- * / % ** ~ & | ^ << >> >>> ++ --".split(), NUMBER),
+    "typeof": TEXT,
+    "`": TEXT,
+}
+
+
+def misses(source: str, scope: Mapping[str, Kind]) -> list[Miss]:
+    """Every look-up in `source` of a name that the kinds in `scope` do not have."""
+    return _walked(source, scope).found
+
+
+def kind_of(source: str, scope: Mapping[str, Kind]) -> Kind:
+    return _walked(source, scope).result
+
+
+def _walked(source: str, scope: Mapping[str, Kind]) -> _Walk:
+    walk = _Walk(scope)
+    try:
+        walk.result = walk.kind(tree.parse(source), {})
+    except RecursionError:
+        walk = _Walk(scope)
+        walk.kind(tree.look_ups(source), {})
+    return walk
+
+
+_Own = dict[str, Kind]
+
+
+class _Walk:
+    def __init__(self, scope: Mapping[str, Kind]) -> None:
+        self._scope = scope
+        self._changed: set[str] = set()  # own names that are given another value somewhere
+        self._returned: list[Kind] = []
+        self.found: list[Miss] = []
+        self.result: Kind = ANYTHING
+
+    def kind(self, node: Node, own: _Own) -> Kind:
+        match node:
+            case nodes.Name(text=name):
+                return self._name(name, own)
+            case nodes.Literal(value=value, plain=plain):
+                return _literal(value) if plain else ANYTHING
+            case nodes.Member(of=of, name=name):
+                return self._part(self.kind(of, own), name, of)
+            case nodes.Index(of=of, at=at):
+                self.kind(at, own)
+                return element(self.kind(of, own))
+            case nodes.Call():
+                return self._call(node, own)
+            case nodes.Function():
+                self._run(node, (), own)
+                return ANYTHING
+            case nodes.Object(members=members):
+                return self._object(members, own)
+            case nodes.Array(items=items):
+                return ListOf(either_of([self.kind(item, own) for item in items]))
+            case nodes.Spread(of=of):
+                return element(self.kind(of, own))
+            case nodes.Choice(test=test, then=then, other=other):
+                self.kind(test, own)
+                return either(self.kind(then, own), self.kind(other, own))
+            case nodes.Operation(sign=sign, parts=parts):
+                return self._operation(sign, parts, own)
+            case _:
+                return self._statement(node, own)
+
+    def _name(self, name: str, own: _Own) -> Kind:
+        if name in own:
+            return ANYTHING if name in self._changed else own[name]
+        if name == "undefined":
+            return NOTHING
+        return self._scope.get(name, ANYTHING)
+
+    def _part(self, kind: Kind, name: str, of: Node) -> Kind:
+        found = part(kind, name, JAVASCRIPT)
+        if isinstance(found, Missing):
+            self.found.append(Miss(f"{_spelt(of)}.{name}", name, found.known, found.word, found.contract))
+            return ANYTHING
+        if isinstance(found, Anything) and name == "length":
+            return NUMBER
+        return found
+
+    def _object(self, members: tuple[tuple[str | None, Node], ...], own: _Own) -> Kind:
+        parts: dict[str, Kind] = {}
+        others: Kind | None = None
+        for key, value in members:
+            kind = self.kind(value, own)
+            if key is None:
+                others = ANYTHING
+            else:
+                parts[key] = kind
+        # `(context.plan || {}).tasks`: an empty object says nothing about the value that it stands in for.
+        return Record(parts, others) if members else NOTHING
+
+    def _operation(self, sign: str, parts: tuple[Node, ...], own: _Own) -> Kind:
+        if sign == "=":
+            target, value = parts
+            if isinstance(target, nodes.Name):
+                self._changed.add(target.text)
+            else:
+                self.kind(target, own)
+            return self.kind(value, own)
+        kinds = [self.kind(each, own) for each in parts]
+        match sign:
+            case "||" | "??":
+                return either(*kinds)
+            case "&&" | ",":
+                return kinds[-1] if kinds else NOTHING
+            case "+":
+                return either(NUMBER, TEXT) if len(kinds) > 1 else NUMBER
+            case _:
+                return _SIGNS.get(sign, ANYTHING)
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def _call(self, node: nodes.Call, own: _Own) -> Kind:
+        match node.of:
+            case nodes.Member(of=nodes.Name(text="Object"), name=name) if "Object" not in own:
+                return self._of_object(name, node.arguments, own)
+            case nodes.Member(of=of, name=name):
+                return self._method(self.kind(of, own), of, name, node.arguments, own)
+            case nodes.Function() as function:
+                return self._run(function, tuple(self.kind(each, own) for each in node.arguments), own)
+            case other:
+                self.kind(other, own)
+                for each in node.arguments:
+                    self.kind(each, own)
+                return ANYTHING
+
+    def _of_object(self, name: str, arguments: tuple[Node, ...], own: _Own) -> Kind:
+        kinds = [self.kind(each, own) for each in arguments]
+        match name, kinds:
+            case "keys", _:
+                return TEXTS
+            case "values", [of]:
+                return ListOf(element(of))
+            case "entries", [of]:
+                return ListOf(ListOf(either(TEXT, element(of))))
+            case _:
+                return ANYTHING
+
+    def _method(self, kind: Kind, of: Node, name: str, arguments: tuple[Node, ...], own: _Own) -> Kind:
+        self._part(kind, name, of)
+        every = alternatives(kind)
+        lists = bool(every) and all(isinstance(each, ListOf) for each in every)
+        item = element(kind) if lists else ANYTHING
+        given = [self._argument(each, name, item, kind if lists else ANYTHING, own) for each in arguments]
+        if name in _FLAGS:
+            return FLAG
+        if name in _NUMBERS:
+            return NUMBER
+        if name in _TEXTS:
+            return TEXT
+        if lists:
+            return _of_list(name, kind, item, given)
+        if name == "split" and every and all(isinstance(each, Plain) for each in every):
+            return TEXTS
+        return ANYTHING
+
+    def _argument(self, node: Node, method: str, item: Kind, whole: Kind, own: _Own) -> Kind:
+        """An argument's kind; of a callback, that of what it returns."""
+        if not isinstance(node, nodes.Function):
+            return self.kind(node, own)
+        if method in _ONE_EACH:
+            return self._run(node, (item, NUMBER, whole), own)
+        if method in ("sort", "toSorted"):
+            return self._run(node, (item, item), own)
+        if method in ("reduce", "reduceRight"):
+            return self._run(node, (ANYTHING, item, NUMBER, whole), own)
+        return self._run(node, (), own)
+
+    def _run(self, function: nodes.Function, given: tuple[Kind, ...], own: _Own) -> Kind:
+        """What the function returns when it is given these."""
+        inside = dict(own)
+        for at, bound in enumerate(function.parameters):
+            self._bind(bound, ANYTHING if bound.rest or at >= len(given) else given[at], inside, "")
+        if not isinstance(function.body, nodes.Block):
+            return self.kind(function.body, inside)
+        before, self._returned = self._returned, []
+        self._statement(function.body, inside)
+        returned, self._returned = self._returned, before
+        return either(*returned) if returned else NOTHING
+
+    # --- statements and what they bind --------------------------------------------------------------------------------
+
+    def _statement(self, node: Node, own: _Own) -> Kind:
+        match node:
+            case nodes.Declaration(pattern=pattern, value=value):
+                self._bind(pattern, self.kind(value, own), own, _spelt(value))
+            case nodes.Loop(pattern=pattern, value=value, body=body, keys=keys):
+                kind = self.kind(value, own)
+                self._bind(pattern, TEXT if keys else element(kind), own, "")
+                self.kind(body, own)
+            case nodes.Return(value=value):
+                self._returned.append(self.kind(value, own))
+            case nodes.Block(statements=statements):
+                for each in statements:
+                    self.kind(each, own)
+            case _:
+                return self.kind(node, own)
+        return NOTHING
+
+    def _bind(self, bound: Bound, kind: Kind, own: _Own, path: str) -> None:
+        if bound.default is not None:
+            kind = either(kind, self.kind(bound.default, own))
+        if bound.name:
+            own[bound.name] = kind
+        for key, inner in bound.parts:
+            if inner.rest or (bound.by_key and key is None):
+                self._bind(inner, ANYTHING, own, "")
+            elif key is None:
+                self._bind(inner, element(kind), own, "")
+            else:
+                found = part(kind, key, JAVASCRIPT)
+                if isinstance(found, Missing):
+                    spelt = f"{path}.{key}" if path and path != _UNSPELT else key
+                    self.found.append(Miss(spelt, key, found.known, found.word, found.contract))
+                    found = ANYTHING
+                self._bind(inner, found, own, f"{path}.{key}" if path else "")
+
+
+def _of_list(name: str, kind: Kind, item: Kind, given: list[Kind]) -> Kind:
+    if name in _SAME:
+        return kind
+    if name in _ITEM:
+        return item
+    match name:
+        case "concat":
+            return ListOf(either(item, *(element(each) for each in given)))
+        case "map" if given:
+            return ListOf(given[0])
+        case "flatMap" if given:
+            return ListOf(element(given[0]))
+        case _:
+            return ANYTHING
+
+
+def _literal(value: str | int | float | bool | None) -> Kind:
+    match value:
+        case None:
+            return NOTHING
+        case bool():
+            return FLAG
+        case str():
+            return TEXT
+        case _:
+            return NUMBER
+
+
+_UNSPELT = "(…)"
+
+
+def _spelt(node: Node) -> str:
+    match node:
+        case nodes.Name(text=text):
+            return text
+        case nodes.Member(of=of, name=name):
+            return f"{_spelt(of)}.{name}"
+        case nodes.Index(of=of):
+            return f"{_spelt(of)}[…]"
+        case nodes.Operation(sign="||" | "??", parts=(first, *_)):
+            return _spelt(first)
+        case _:
+            return _UNSPELT

@@ -1,0 +1,204 @@
+"""What can be known of a value before there is one: which parts it may have, and which it cannot have.
+
+One job: the kinds and the look-ups in them. In doubt a value may be anything, and then every name is right. It must not
+know workflows, JavaScript or Jinja.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_MOST = 500  # alternatives that are told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Nothing is known: any name may be looked up in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A text, a number, or true or false."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Named parts. `others`: what a part with another name is; None = there are no others.
+
+    `contract`: an output's contract names the parts, so the author may add to them.
+    """
+
+    parts: Mapping[str, Kind] = field(default_factory=dict)
+    others: Kind | None = None
+    contract: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    item: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of these. Without any: null, which says nothing about the value that may come later."""
+
+    kinds: tuple[Kind, ...]
+
+
+class Later:
+    """Worked out when it is first looked at: a contract may contain itself."""
+
+    __slots__ = ("_kind", "_make")
+
+    def __init__(self, make: Callable[[], Kind]) -> None:
+        self._make = make
+        self._kind: Kind | None = None
+
+    @property
+    def kind(self) -> Kind:
+        if self._kind is None:
+            self._kind = self._make()
+        return self._kind
+
+
+Kind = Anything | Plain | Record | ListOf | Either | Later
+
+ANYTHING = Anything()
+NOTHING = Either(())
+TEXT = Plain("text")
+NUMBER = Plain("number")
+FLAG = Plain("flag")
+TEXTS = ListOf(TEXT)
+
+
+class Missing(NamedTuple):
+    """There is no part of that name; these there are. `word`: what it is instead of a record, if it is something."""
+
+    known: tuple[str, ...]
+    word: str = ""
+    contract: bool = False
+
+
+Words = Mapping[str, frozenset[str]]  # "text", "number", "flag", "list", "record" → what the language itself offers
+
+
+def record(**parts: Kind) -> Record:
+    return Record(parts)
+
+
+def map_of(kind: Kind) -> Record:
+    return Record({}, kind)
+
+
+def either(*kinds: Kind) -> Kind:
+    if len(kinds) == 1:
+        return kinds[0]
+    return ANYTHING if ANYTHING in kinds else Either(kinds)
+
+
+def alternatives(kind: Kind) -> list[Anything | Plain | Record | ListOf]:
+    """What it may be, flat."""
+    found: list[Anything | Plain | Record | ListOf] = []
+    waiting = [kind]
+    steps = 0
+    while waiting:
+        steps += 1
+        if steps > _MOST:
+            return [ANYTHING]
+        match waiting.pop():
+            case Either(kinds=kinds):
+                waiting += reversed(kinds)
+            case Later() as later:
+                waiting.append(later.kind)
+            case Anything():
+                return [ANYTHING]
+            case Plain() | Record() | ListOf() as one:
+                found.append(one)
+    return found
+
+
+def part(kind: Kind, name: str, words: Words) -> Kind | Missing:
+    """The part of that name. `words`: what the language offers besides the data, such as the length of a list."""
+    found: list[Kind] = []
+    missed: list[Record] = []
+    wrong = ""
+    every = alternatives(kind)
+    if not every:
+        return ANYTHING
+    for one in every:
+        match one:
+            case Anything():
+                return ANYTHING
+            case Record(parts=parts, others=others):
+                if name in parts:
+                    found.append(parts[name])
+                elif others is not None:
+                    found.append(others)
+                elif name in words["record"]:
+                    found.append(ANYTHING)
+                else:
+                    missed.append(one)
+            case ListOf() | Plain():
+                word = one.word if isinstance(one, Plain) else "list"
+                wrong = word
+                if name in words[word]:
+                    found.append(ANYTHING)
+    if found:
+        return either(*found)
+    if not missed:
+        return Missing(tuple(sorted(words[wrong])), wrong)
+    names = dict.fromkeys(name for one in missed for name in one.parts)
+    return Missing(tuple(names), contract=any(one.contract for one in missed))
+
+
+def element(kind: Kind) -> Kind:
+    """Any one of what it holds: an item of a list, a part of a record."""
+    found: list[Kind] = []
+    for one in alternatives(kind):
+        match one:
+            case Anything():
+                return ANYTHING
+            case ListOf(item=item):
+                found.append(item)
+            case Record(parts=parts, others=others):
+                found += [*parts.values(), *([others] if others is not None else [])]
+            case Plain():
+                found.append(TEXT)
+    return either(*found) if found else ANYTHING
+
+
+def with_parts(kind: Kind, parts: Mapping[str, Kind]) -> Kind:
+    """Records of this kind with these parts as well; what is no record stays."""
+    return either(
+        *(
+            Record({**one.parts, **parts}, one.others, one.contract) if isinstance(one, Record) else one
+            for one in alternatives(kind)
+        )
+    )
+
+
+def constant(value: object) -> Kind:
+    """The kind of a plain value."""
+    match value:
+        case None:
+            return NOTHING
+        case bool():
+            return FLAG
+        case int() | float():
+            return NUMBER
+        case str():
+            return TEXT
+        case list() | tuple():
+            return ListOf(either_of(constant(item) for item in value))
+        case dict():
+            return Record({str(key): constant(item) for key, item in value.items()})
+        case _:
+            return ANYTHING
+
+
+def either_of(kinds: Iterable[Kind]) -> Kind:
+    return either(*kinds)
