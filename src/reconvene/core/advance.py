@@ -10,7 +10,9 @@ from collections.abc import Callable
 
 from reconvene.core import attention, checkpoint, checks, limits, rendering, tracking
 from reconvene.core import events as e
+from reconvene.core.expressions import ExpressionError, evaluate
 from reconvene.core.ids import condition_at
+from reconvene.core.scope import for_expression
 from reconvene.core.state import Frame
 from reconvene.core.steps import close_step, start_step
 from reconvene.core.turn import Turn
@@ -58,8 +60,9 @@ def _in_round(turn: Turn, frame: Frame) -> bool:
 
 def _finish(turn: Turn) -> None:
     """The last phase is done; what the run came to is the workflow's to say."""
-    source = turn.book.workflow.outcome
-    found = turn.value(source, "outcome") if source else None
+    known, found = _outcome(turn)
+    if not known:
+        return
     row = found if isinstance(found, dict) else {"outcome": found}
     outcome = row.get("outcome")
     status: e.EndStatus = "failed" if row.get("status") == "failed" else "completed"
@@ -71,6 +74,21 @@ def _finish(turn: Turn) -> None:
             why=str(row.get("why") or ""),
         )
     )
+
+
+def _outcome(turn: Turn) -> tuple[bool, object]:
+    """Whether it can be said, and what `outcome` gives; where a person goes on without it, the run is completed."""
+    source, where = turn.book.workflow.outcome, f"outcome after round {turn.state.record.rounds}"
+    if not source:
+        return True, None
+    if turn.state.world.rulings.get(where) is not None:
+        return True, {"why": f"Its outcome is not known: `{source}` failed."}
+    try:
+        return True, evaluate(source, for_expression(turn.state, turn.book, source))
+    except ExpressionError as error:
+        why = f"`{source}` (outcome) failed: {error}. Without it the run counts as completed."
+        turn.met("expression", where, why)
+        return False, None
 
 
 def _enter(turn: Turn, frame: Frame, phase: Phase) -> bool:
