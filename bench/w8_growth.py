@@ -22,7 +22,7 @@ from bench.harness import Options, Row, in_turn, progress
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.ports import Assignment
+    from reconvene.ports import Answer, Assignment, Listener
 
 TITLE = "growth: ten times the remarks, files, gaps, rounds"
 LINEAR, FLAT = 12.0, 2.0
@@ -145,9 +145,14 @@ def review(count: int) -> str:
 
 @contextmanager
 def opened(home: Path, size: int) -> Iterator[Engine]:
-    """An engine of its own, with agents that answer at once."""
+    """An engine of its own, with agents that answer at once and keep nothing of what they were asked."""
     from reconvene.testing.scripted import ScriptedAgents
     from reconvene.wiring import open_engine
+
+    class Forgetful(ScriptedAgents):
+        async def run(self, assignment: Assignment, listener: Listener) -> Answer:
+            self.calls.clear()
+            return await super().run(assignment, listener)
 
     files = {f"notes/{n % 20:02d}/{n:04d}.md": f"# Note {n}\n" + f"Found out: {n}. " * 8 for n in range(size)}
     replies = {
@@ -155,7 +160,7 @@ def opened(home: Path, size: int) -> Iterator[Engine]:
         "engineer": lambda work: proposals(size),
         "reviewer": lambda work: review(size),
     }
-    engine = open_engine(str(home), runner=ScriptedAgents(replies, default=note))
+    engine = open_engine(str(home), runner=Forgetful(replies, default=note))
     try:
         yield engine
     finally:

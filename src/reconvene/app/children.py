@@ -20,6 +20,7 @@ from reconvene.wire.workflow import load_workflow
 
 _MOST = 1000  # names that are tried for one child
 
+
 def make(log: EventLog, clock: Clock, parent: Session, key: str, new: NewRuns) -> str:
     """The id of that child, which exists afterwards. Where a stranger has its name or its folder, it gets the next."""
     state = parent.state

@@ -20,9 +20,7 @@ _MOST = 1 << 20  # numbers that are looked at for a free one
 
 
 class NewRuns:
-    def __init__(
-        self, log: EventLog, clock: Clock, home: str, workspace_for: Callable[[str, str], Workspace]
-    ) -> None:
+    def __init__(self, log: EventLog, clock: Clock, home: str, workspace_for: Callable[[str, str], Workspace]) -> None:
         self._log = log
         self._clock = clock
         self._home = home

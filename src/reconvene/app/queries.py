@@ -20,6 +20,7 @@ from reconvene.wire.events import to_json
 
 _EXCERPT = 200  # characters of a late answer that `show` tells
 
+
 def summary(engine: Engine, run: str) -> dict[str, object]:
     """{"run", "status", "phase", "round", "checkpoint"} and a little more, from the index: nothing is folded."""
     row = engine.log.index_row(run)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple, TypeVar, cast
 
 import msgspec
+from immutables import Map
 
 from reconvene.core.events import Ref, RemarkAdded
 from reconvene.core.ids import digest_of
@@ -48,7 +49,7 @@ class Book:
         self._parsed: OrderedDict[str, object] = OrderedDict()
         self._shared: tuple[object, dict[Hashable, object]] = (None, {})
         self._made_of: dict[str, tuple[object, object]] = {}
-        self._told: dict[tuple[int, str], tuple[RemarkAdded, object]] = {}
+        self._told: dict[str, tuple[list[RemarkAdded], list[object]]] = {}  # form → remarks, and what is told of each
         self._place(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
             agent: tuple(name for name, members in workflow.groups.items() if agent in members)
@@ -110,13 +111,18 @@ class Book:
             self._parsed.popitem(last=False)
         return parsed
 
-    def told(self, remark: RemarkAdded, form: str, tell: Callable[[RemarkAdded], T]) -> T:
-        """`tell` of this very remark, once: every round shows all of them again."""
-        key = (remark.number, form)
-        found = self._told.get(key)
-        if found is None or found[0] is not remark:
-            found = self._told[key] = (remark, tell(remark))
-        return cast(T, found[1])
+    def told(self, remarks: Map[int, RemarkAdded], form: str, tell: Callable[[RemarkAdded], T]) -> list[T]:
+        """`tell` of every remark, in order, each once: all are shown again and again, and there are only ever more.
+
+        That the last one known is still the same object says so of all before it.
+        """
+        known, told = self._told.get(form, ([], []))
+        both = min(len(known), len(remarks))
+        if both and known[both - 1] is not remarks[both]:
+            known, told = [], []  # another run's, or the same log read anew
+        fresh = [remarks[number] for number in range(len(known) + 1, len(remarks) + 1)]
+        self._told[form] = (known + fresh, told + [tell(remark) for remark in fresh]) if fresh else (known, told)
+        return cast(list[T], self._told[form][1][: len(remarks)])
 
     def made_of(self, what: str, values: object, make: Callable[[], T]) -> T:
         """What `make` gives of these values; what it gave the last time where they are the same as then."""

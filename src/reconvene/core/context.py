@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -100,28 +98,22 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
     known = tuple(read for read in reads if read.kind != "input")
     inline = _inline(agent, step)
     told = conversation.remarks_in(state, at)
-    elsewhere = tuple(remark for remark in _remarks(state, at) if remark.number not in told)
+    elsewhere = [number for number in range(1, at.remarks + 1) if number not in told]
+    before = at.tasks[agent.name].seen_before
     return (
         _role(state, book, agent),
         _documents(book, known, inline=inline),
         _documents(book, given, inline=inline, title="What you were given"),
         _task(state, book, agent, step),
-        _said(book, at.tasks[agent.name].seen_before, elsewhere, "What the person said elsewhere"),
+        _said(state, book, elsewhere, before, "What the person said elsewhere"),
         conversation.log(state, book, at),
         drafts.so_far(state, book),
         _comment(state, book, at),
     )
 
 
-def _remarks(state: RunState, at: StepAt) -> tuple[RemarkAdded, ...]:
-    return tuple(state.record.remarks[number] for number in range(1, at.remarks + 1))
-
-
 def _views(state: RunState, book: Book, at: StepAt) -> tuple[dict[str, str], ...]:
-    def make() -> tuple[dict[str, str], ...]:
-        return tuple(book.told(remark, "view", on_record.remark_view) for remark in _remarks(state, at))
-
-    return book.shared(state.record.remarks, ("views", at.remarks), make)
+    return tuple(on_record.remark_views(state, book)[: at.remarks])
 
 
 def _role(state: RunState, book: Book, agent: Agent) -> str:
@@ -141,8 +133,9 @@ def _comment(state: RunState, book: Book, at: StepAt) -> str:
     latest = [state.record.talk[number].number for number in conversation.latest(state, at)]
     if not latest:
         return ""
-    lines = _listed(book, [state.record.remarks[number] for number in latest])
-    return f"## What the person says now\n\n{_AUTHORITY}\n\n{lines}"
+    lines = _lines(state, book)
+    said = "\n".join(lines[number - 1] for number in latest)
+    return f"## What the person says now\n\n{_AUTHORITY}\n\n{said}"
 
 
 def _asked(state: RunState, step: Step) -> str:
@@ -232,28 +225,34 @@ def summary_in(text: str) -> str:
 def _all_said(state: RunState, book: Book, agent: str, at: StepAt) -> str:
     before = at.tasks[agent].seen_before
     key = ("said", at.remarks, before)
-    return book.shared(state.record.remarks, key, lambda: _said(book, before, _remarks(state, at)))
+    return book.shared(state.record.remarks, key, lambda: _said(state, book, range(1, at.remarks + 1), before))
 
 
-def _said(book: Book, before: int, remarks: tuple[RemarkAdded, ...], title: str = "What the person said") -> str:
-    """`before`: how many remarks the agent had been shown when it last worked."""
-    if not remarks:
+def _said(state: RunState, book: Book, numbers: Sequence[int], before: int, title: str = "What the person said") -> str:
+    """These remarks, in order. `before`: how many there were when the agent last worked."""
+    if not numbers:
         return ""
-    at = bisect_right(remarks, before, key=attrgetter("number"))
-    old, fresh = remarks[:at], remarks[at:]
-    changed = [f"- was {r.was}, is {r.now} [{r.id}]: {r.text}" for r in fresh if r.was and r.now]
+    lines = _lines(state, book)
+    fresh = [number for number in numbers if number > before]
+    changed = [
+        f"- was {remark.was}, is {remark.now} [{remark.id}]: {remark.text}"
+        for remark in map(state.record.remarks.__getitem__, fresh)
+        if remark.was and remark.now
+    ]
     parts = [f"## {title}\n\n{_AUTHORITY}"]
     if changed:
         parts.append("### Changed since you last worked\n\n" + "\n".join(changed))
     if fresh:
-        parts.append("### New since you last worked\n\n" + _listed(book, fresh))
-    if old:
-        parts.append("### Earlier\n\n" + _listed(book, old))
+        parts.append("### New since you last worked\n\n" + "\n".join(lines[number - 1] for number in fresh))
+    if len(fresh) < len(numbers):
+        old = numbers[: len(numbers) - len(fresh)]
+        parts.append("### Earlier\n\n" + "\n".join([lines[number - 1] for number in old]))
     return "\n\n".join(parts)
 
 
-def _listed(book: Book, remarks: Sequence[RemarkAdded]) -> str:
-    return "\n".join(book.told(remark, "line", partial(_remark, book)) for remark in remarks)
+def _lines(state: RunState, book: Book) -> list[str]:
+    """All remarks, a line each."""
+    return book.told(state.record.remarks, "line", partial(_remark, book))
 
 
 def _remark(book: Book, remark: RemarkAdded) -> str:

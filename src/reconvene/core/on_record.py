@@ -6,7 +6,7 @@ For expressions, templates and the read side alike. Knows nothing of scopes: whi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reconvene.core.book import Book
@@ -69,20 +69,22 @@ def remark_view(remark: RemarkAdded) -> dict[str, str]:
     }
 
 
+def remark_views(state: RunState, book: Book) -> list[dict[str, str]]:
+    """Of all remarks, in order."""
+    return book.told(state.record.remarks, "view", remark_view)
+
+
 def feedback_view(state: RunState, book: Book, keys: frozenset[str] | None = None) -> dict[str, object]:
     """All remarks; those given at the checkpoint that is open; and whether one of these is major.
 
     `keys`: which of it is asked for; None = everything.
     """
 
-    def views(remarks: Iterable[RemarkAdded]) -> list[dict[str, str]]:
-        return [book.told(remark, "view", remark_view) for remark in remarks]
-
-    kept = state.record.remarks
+    views = remark_views(state, book)
     made: dict[str, Callable[[], object]] = {
-        "count": lambda: len(kept),
-        "all": lambda: views(kept[number] for number in range(1, len(kept) + 1)),
-        "here": lambda: views(remarks_here(state)),
+        "count": lambda: len(state.record.remarks),
+        "all": lambda: views,
+        "here": lambda: [views[remark.number - 1] for remark in remarks_here(state)],
         "major": lambda: any("major" in (remark.level, remark.opinion) for remark in remarks_here(state)),
     }
     return {key: make() for key, make in made.items() if keys is None or key in keys}

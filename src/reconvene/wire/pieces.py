@@ -22,7 +22,8 @@ from reconvene.core.ids import digest_of
 from reconvene.errors import StoreError
 
 _LEAST, _MORE, _MOST = 1024, 1024, 8 * 1024  # a piece: at least, that many more on average, at most
-_FAN, _WIDEST = 8, 32  # names in a list: on average, at most
+_LAST = "08"  # digits with which a name ends a list: one in eight does
+_WIDEST = 32  # names in a list
 _REMEMBERED = 4096  # pieces
 _NAME = 16  # bytes of a digest
 # Ends of lines, as they are and as JSON writes them, and of JSON objects: places where texts are taken apart anyway.
@@ -89,7 +90,7 @@ def _grouped(names: list[str]) -> Iterable[list[str]]:
     group: list[str] = []
     for name in names:
         group.append(name)
-        if (int(name[-2:], 16) % _FAN == 0 and len(group) > 1) or len(group) == _WIDEST:
+        if (name[-1] in _LAST and len(group) > 1) or len(group) == _WIDEST:
             yield group
             group = []
     if group:
@@ -97,7 +98,7 @@ def _grouped(names: list[str]) -> Iterable[list[str]]:
 
 
 def _list(height: int, names: Iterable[str]) -> bytes:
-    return bytes([height]) + b"".join(bytes.fromhex(name.removeprefix("+")) for name in names)
+    return bytes([height]) + bytes.fromhex("".join(names).replace("+", ""))
 
 
 def put_together(top: bytes, fetch: Callable[[list[str]], Mapping[str, bytes]]) -> bytes:

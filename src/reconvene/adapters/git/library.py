@@ -42,7 +42,7 @@ class Library:
         return (_KINDS.get(type(found), b""), found.read_raw()) if found is not None else (b"", b"")
 
     def diff(self, run: str, tip: str, old: str, new: str, path: str) -> str:
-        """"" as old: the empty tree; as new: the tip."""
+        """ "" as old: the empty tree; as new: the tip."""
         after = self._commit_of(run, tip, new or tip).tree
         if old:
             found = self._commit_of(run, tip, old).tree.diff_to_tree(after)

@@ -47,9 +47,7 @@ class Objects:
             lines.append((written + b"/" if is_folder else written, line))
         return self._add(b"tree", b"".join(line for _, line in sorted(lines)))
 
-    def add_commit(
-        self, tree: str, parent: str, author: Person, committer: Person, seconds: int, message: str
-    ) -> str:
+    def add_commit(self, tree: str, parent: str, author: Person, committer: Person, seconds: int, message: str) -> str:
         head = [f"tree {tree}"]
         head += [f"parent {parent}"] if parent else []
         head += [f"author {author.name} <{author.email}> {seconds} +0000"]
