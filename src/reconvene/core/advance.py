@@ -20,10 +20,12 @@ from reconvene.core.workflow import Phase
 from reconvene.errors import Bug
 
 _MOST = 200_000  # far above any real turn: a loop here is a bug
+_IDLE = 5_000  # steps of one turn; whoever takes more goes round and round with nobody at work
 
 
 def advance(turn: Turn) -> None:
     for _ in range(_MOST):
+        turn.steps += 1
         state = turn.state
         if state.ended or state.paused or state.place or state.world.open is not None:
             return
@@ -174,6 +176,12 @@ def _begin(turn: Turn, frame: Frame) -> bool:
         return False
     if not _any_fundable(turn):
         return _leave(turn, frame, "limit")
+    key = f"rounds without work before round {serial} of {frame.place}"
+    if turn.state.world.rulings.get(key):
+        return _leave(turn, frame, "limit")
+    if turn.steps > _IDLE:
+        turn.met("idle", key, f"{frame.phase} begins round after round in which nobody works ({serial - 1} so far)")
+        return False
     extra = frame.pending is not None
     plan = rounds.plan
     name = "extra" if extra else plan[min(frame.planned, len(plan) - 1)]
