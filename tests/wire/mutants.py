@@ -34,7 +34,11 @@ class Mutant(NamedTuple):
 
 @cache
 def _sources() -> tuple[Mutant, ...]:
-    files = [*packaged().values(), *sorted((_FIXTURES / "sketches").glob("*.yaml")), _FIXTURES / "seed004/two-step.yaml"]
+    files = [
+        *packaged().values(),
+        *sorted((_FIXTURES / "sketches").glob("*.yaml")),
+        _FIXTURES / "seed004/two-step.yaml",
+    ]
     return tuple(Mutant(file.read_text(encoding="utf-8"), file.parent) for file in files)
 
 

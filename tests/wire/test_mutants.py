@@ -34,8 +34,6 @@ def _guest() -> Iterator[None]:
     helper.close()
 
 
-
-
 def loaded(number: int) -> Workflow | None:
     text, folder = mutant(number)
     try:

@@ -165,7 +165,7 @@ _CALLS = [
     "[6e7].map(''['padStart'], 'x')",
     "({__proto__: [], length: 2 ** 53 - 1}).includes(1)",
     "({'__proto__': [], length: 2 ** 53 - 1}).lastIndexOf(1)",
-    "({\"\\x5f_proto__\": [], length: 2 ** 53 - 1}).indexOf(1)",
+    '({"\\x5f_proto__": [], length: 2 ** 53 - 1}).indexOf(1)',
     "({toString: [].indexOf, length: 2 ** 53 - 1}) + ''",
     "({toString: [].join, length: 1e9}) + ''",
     "Object.create(Array.prototype, {length: {value: 1e15}}).every(x => 1)",
@@ -269,7 +269,9 @@ _METHODS = (
     "upper lower title capitalize strip lstrip rstrip split rsplit splitlines find startswith endswith removeprefix"
     " removesuffix count isdigit isalpha isspace"
 ).split()
-_TESTS = "divisibleby(7) eq(rows) even ge(text) in(rows) in(text) iterable lower mapping ne(rows) sameas(rows) upper".split()
+_TESTS = (
+    "divisibleby(7) eq(rows) even ge(text) in(rows) in(text) iterable lower mapping ne(rows) sameas(rows) upper".split()
+)
 _FOR = "{% for i in range(99999) %}"
 _DOUBLED = "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}{% endfor %}"
 
@@ -391,7 +393,9 @@ _SCOPES: dict[str, dict[str, object]] = {
     "small": {"context": {"a": 1}, "phase": {"id": "p"}},
     "large": {"context": _LARGE, "phase": {"id": "p"}, **_LARGE},
 }
-_LOADER = {f"twice-{name}": f"{{% include 'twice-{after}' %}}" * 2 for name, after in zip("abcdefghijkl", "bcdefghijklm")}
+_LOADER = {
+    f"twice-{name}": f"{{% include 'twice-{after}' %}}" * 2 for name, after in zip("abcdefghijkl", "bcdefghijklm")
+}
 _LOADER |= {"twice-m": "{{ text }}", "self": "{% include 'self' %}"}
 
 

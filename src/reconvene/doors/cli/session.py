@@ -234,7 +234,9 @@ async def _driven(engine: Engine, run: str, by: str, watch: Watcher, take: bool)
         with suppress(OSError):  # the terminal may be gone
             watch.say("stopping: agents at work are being cancelled (Ctrl-C again leaves at once)")
 
-    signals = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # What whoever started the process has it ignore (nohup, a script's background) stays ignored.
+    signals = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
     for number in signals:
         loop.add_signal_handler(number, stop)
     try:
