@@ -1,7 +1,7 @@
 """Burr (Apache) with its SQLite persister, given the same work to do.
 
-The persister leaves SQLite at its defaults: `synchronous=FULL` and a rollback journal, which costs several fsyncs a
-step. Here it is handed a connection in WAL mode, so that everybody has the same two settings.
+The persister leaves SQLite at its defaults: `synchronous=FULL`, as everybody here, but a rollback journal, which costs
+several fsyncs a step. It accepts a connection, so it can also be handed one in WAL mode.
 Imports stay inside the functions: without Burr installed everything else still runs.
 """
 
@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
 
 def stepped(path: Path, count: int, turn: Turn) -> None:
-    """One action taken `count` times; the state is saved after each."""
+    """One action taken `count` times; the state is saved after each. The persister as it ships."""
+    _loop(sqlite3.connect(path, check_same_thread=False), path, count, turn)
+
+
+def stepped_in_wal(path: Path, count: int, turn: Turn) -> None:
+    """The same on a connection in WAL mode."""
+    connection = sqlite3.connect(path, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    _loop(connection, path, count, turn)
+
+
+def _loop(connection: sqlite3.Connection, path: Path, count: int, turn: Turn) -> None:
     # Its types are not complete enough for mypy --strict.
     core: Any = import_module("burr.core")
     persistence: Any = import_module("burr.core.persistence")
@@ -29,8 +40,6 @@ def stepped(path: Path, count: int, turn: Turn) -> None:
     def end(state: Any) -> Any:
         return state
 
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode=WAL")
     assert connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
     keeper = persistence.SQLitePersister(str(path), connection=connection)
     keeper.initialize()

@@ -10,9 +10,13 @@ Turn = Callable[[], None]
 
 
 class Stepper:
-    """A run in a thread of its own. `work` is given a function that its agent must call in every step."""
+    """A run in a thread of its own. `work` is given a function that its agent must call in every step.
 
-    def __init__(self, work: Callable[[Turn], None]) -> None:
+    `every`: how many steps it takes at a time.
+    """
+
+    def __init__(self, work: Callable[[Turn], None], every: int = 1) -> None:
+        self._every, self._taken = every, -1
         self._go, self._here = threading.Semaphore(0), threading.Semaphore(0)
         self._left, self._cost = 0.0, 0.0
         self._failure: BaseException | None = None
@@ -30,6 +34,9 @@ class Stepper:
 
     def _turn(self) -> None:
         """Inside the agent: stop here until told to go on. Stamped on this side, so that waking up is not counted."""
+        self._taken += 1
+        if self._taken % self._every:
+            return
         self._cost = time.perf_counter() - self._left
         self._here.release()
         self._go.acquire()
@@ -41,7 +48,7 @@ class Stepper:
             raise self._failure
 
     def step(self) -> float:
-        """From leaving the agent to entering it again, in seconds."""
+        """From leaving the agent to entering it again, in seconds; over `every` steps."""
         self._go.release()
         self._arrived()
         return self._cost

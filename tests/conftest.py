@@ -39,6 +39,10 @@ for _name in list(os.environ):
     if _name.endswith(_OF_SOMEBODY) or _name.startswith(_OF_SOMEBODY) or _name in _OF_A_TERMINAL:
         del os.environ[_name]
 os.environ["PYDANTIC_AI_NO_BANNER"] = "1"
+# A shell starts what it runs in the background with Ctrl-C ignored, and so would be every process of a test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(_number, signal.SIG_DFL)
 
 # Fixed: the same examples every time, and nothing remembered from one run to the next.
 settings.register_profile("fixed", deadline=None, max_examples=100, derandomize=True, database=None)

@@ -206,7 +206,7 @@ def test_a_prompt_that_cannot_be_filled_in_is_reported_and_never_sent_as_written
 
 def test_a_run_that_is_ended_while_nobody_drives_it_leaves_its_last_files(tmp_path: Path):
     workflow = parse_workflow(
-        TWO + 'files: [{path: state.md, template: "{{ context.outcome or \'open\' }}\\n"}]\n', "two.yaml"
+        TWO + "files: [{path: state.md, template: \"{{ context.outcome or 'open' }}\\n\"}]\n", "two.yaml"
     )
     machine = engine(tmp_path)
     run = machine.start(workflow, {"topic": "ferries"}, by="ann")

@@ -198,11 +198,14 @@ def test_the_workflow_says_what_its_end_came_to():
     assert (game.state.ended, game.state.outcome, game.state.why) == ("failed", "MAX_ROUNDS", "ten rounds")
 
 
-def test_an_outcome_that_fails_is_recorded_and_the_run_still_ends():
+def test_an_outcome_that_fails_asks_a_person():
     game = played(OUTCOME % "context.x.y.z")
     game.finish("a")
+    assert game.state.world.open is not None
+    assert [option.label for option in game.state.world.open.options] == ["Go on without it", "Stop the run"]
+    game.decide("Go on without it")
     assert (game.state.ended, game.state.outcome) == ("completed", "completed")
-    assert any(type(event).__name__ == "ExpressionFailed" for event in game.log)
+    assert game.state.why == "Its outcome is not known: `context.x.y.z` failed."
 
 
 def test_an_option_that_is_not_offered_says_why():
@@ -239,3 +242,13 @@ def test_a_folder_that_cannot_be_named_costs_the_archive_and_not_the_undo():
     assert not game.state.record.archives
     assert game.state.record.undos == 1
     assert any("inputs.facts" in error for error in game.state.record.errors)
+
+
+def test_a_folder_with_so_long_a_name_that_its_archive_has_none_costs_the_archive_and_not_the_undo():
+    long = "r" * 250
+    game = played(GATED.replace("round_{{ round.n|pad(3) }}", long))
+    game.finish("writer", GOOD, files={f"{long}/report.md": GOOD})
+    game.decide("Redo", fields={"reason": "better"})
+    assert game.state.record.undos == 1
+    assert not game.state.record.archives
+    assert any("are not kept beside it" in error for error in game.state.record.errors)

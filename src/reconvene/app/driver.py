@@ -13,7 +13,6 @@ from reconvene.app.branch import Branch
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
-from reconvene.core import views
 from reconvene.core.commands import Claim, Command, RecordAttempt, Resume
 from reconvene.core.plan import RunCheck, Work, work
 from reconvene.errors import UserError
@@ -50,8 +49,6 @@ class Driver:
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
-        # What a checkpoint is shown with is told there.
-        self._told = [] if session.state.world.open is None else views.passed_over(session.state)
         limits = session.book.workflow.limits
         self._slots = asyncio.Semaphore(limits.concurrency)
         self._model_slots: dict[str, asyncio.Semaphore] = defaultdict(
@@ -80,7 +77,7 @@ class Driver:
         )
         self._files.sync(session)
         self._branch.sync(session.state)
-        self._tell()
+        tell_passed(session, self._listener)
         async with asyncio.TaskGroup() as group:
             ticks = group.create_task(self._tick())
             try:
@@ -173,11 +170,10 @@ class Driver:
                 raise outcome.error
         self._files.sync(session)
         self._branch.sync(session.state)
-        self._tell()
+        tell_passed(session, self._listener)
 
-    def _tell(self) -> None:
-        """Checkpoints that the run has just gone past because their condition failed."""
-        for one in views.passed_since(self._session.state):
-            if one not in self._told:
-                self._told.append(one)
-                self._listener(Progress(self._session.run, "", "", "warning", str(one["text"])))
+
+def tell_passed(session: Session, listener: Listener) -> None:
+    """Of each checkpoint that was not asked because its condition failed, once, however the run came past it."""
+    for text in session.not_told():
+        listener(Progress(session.run, "", "", "warning", text))

@@ -108,7 +108,6 @@ async def run_task(
     started = time.monotonic()
     task, attempt = work.task, work.attempt
     listener(Progress(work.run, task, work.agent.name, "started", f"attempt {attempt}" if attempt > 1 else ""))
-    request = work.prompt.encode()
     try:
         if work.project is not None and projects is not None:
             answer = await projects.run(runner, work, listener)
@@ -120,24 +119,24 @@ async def run_task(
         return Done(RecordAttempt(task, attempt, cancelled=True, why="cancelled"), {})
     except AgentError as error:
         listener(Progress(work.run, task, work.agent.name, "failed", error.message))
-        return _failed(work, request, error, time.monotonic() - started)
+        return _failed(work, error, time.monotonic() - started)
     except ReconveneError as error:
         listener(Progress(work.run, task, work.agent.name, "failed", error.message))
         return _failed(
-            work, request, AgentError(error.message, hint=error.hint, retryable=False), time.monotonic() - started
+            work, AgentError(error.message, hint=error.hint, retryable=False), time.monotonic() - started
         )
     except Exception as error:  # an adapter that breaks is a failed attempt, not a lost run
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))
-        return _failed(work, request, AgentError(message, retryable=False), time.monotonic() - started)
-    done = _answered(work, answer, request, judged, time.monotonic() - started)
+        return _failed(work, AgentError(message, retryable=False), time.monotonic() - started)
+    done = _answered(work, answer, judged, time.monotonic() - started)
     tokens = answer.usage.input_tokens + answer.usage.output_tokens
     listener(Progress(work.run, task, work.agent.name, "done", tokens=tokens))
     return done
 
 
-def _failed(work: Assignment, request: bytes, error: AgentError, seconds: float) -> Done:
-    request = getattr(error, "request", b"") or request  # as really sent, secrets redacted
+def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
+    request = getattr(error, "request", b"") or work.prompt.encode()  # as really sent, secrets redacted
     reply: bytes = getattr(error, "reply", b"")
     usage: Usage = getattr(error, "usage", None) or Usage()
     said = error.said.encode("utf-8", errors="replace")
@@ -164,7 +163,7 @@ def _with_file_as_text(work: Assignment, answer: Answer) -> Answer:
     return answer._replace(text=answer.files[work.writes[0]].decode("utf-8", "replace"))
 
 
-def _answered(work: Assignment, answer: Answer, request: bytes, judged: Judged, seconds: float) -> Done:
+def _answered(work: Assignment, answer: Answer, judged: Judged, seconds: float) -> Done:
     blobs: dict[str, bytes] = {}
 
     def keep(data: bytes) -> str:
@@ -195,7 +194,7 @@ def _answered(work: Assignment, answer: Answer, request: bytes, judged: Judged, 
         files=tuple(FileOut(path, keep(data), len(data)) for path, data in sorted(answer.files.items())),
         ignored=answer.ignored,
         usage=usage,
-        prompt=keep(answer.request or request),
+        prompt=keep(answer.request or work.prompt.encode()),
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
         objections=judged.objections,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from reconvene.app import children, history
 from reconvene.app.branch import Branch
-from reconvene.app.driver import Driver
+from reconvene.app.driver import Driver, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.leases import Leases, token
 from reconvene.app.new_runs import NewRuns
@@ -325,6 +325,7 @@ class Engine:
                 raise Busy(f"Run {session.run} is {session.state.status}: somebody else took it up.")
             self._make_children(session)
             if session.state.ended:
+                tell_passed(session, listener)
                 files.restore(session)
                 self._leave_project(session.state, listener)
                 return session

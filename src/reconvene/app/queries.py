@@ -126,12 +126,12 @@ def children_made(engine: Engine, run: str) -> list[str]:
 
 
 def closing(engine: Engine, run: str) -> str:
-    """What the workflow says of a run that has ended; "" where it says nothing."""
+    """What the workflow says of a run that has ended, or why it cannot; "" where it says nothing."""
     session = engine.session(run)
     text = session.book.workflow.closing if session.state.ended else ""
     failed: list[str] = []
     said = render_with(text, session.state, session.book, failed.append) if text else ""
-    return "" if failed else said.strip()
+    return f"! the workflow's closing words failed: {failed[0]}" if failed else said.strip()
 
 
 def tasks(state: RunState) -> list[dict[str, object]]:

@@ -51,6 +51,9 @@ class Session:
         self.run = run
         self.state = state
         self.book = book
+        # Of the checkpoints that were not asked, those that people were told of; the same list in every session of a
+        # run. What an open checkpoint is shown with is told there.
+        self._told = [] if state.world.open is None else list(state.record.passed_over)
 
     @classmethod
     def load(cls, log: EventLog, clock: Clock, run: str) -> Session:
@@ -72,8 +75,15 @@ class Session:
     def again(self) -> Session:
         """Another session of the same run, with what was appended since."""
         other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot)
+        other._told = self._told
         other.refresh()
         return other
+
+    def not_told(self) -> list[str]:
+        """A sentence for each checkpoint that the run went past because its condition failed, once."""
+        news = [one for one in views.passed_since(self.state) if one not in self._told]
+        self._told += news
+        return [views.passed_text(one) for one in news]
 
     def behind(self) -> bool:
         return self._log.head(self.run) != self.state.seq

@@ -10,7 +10,9 @@ from collections.abc import Callable
 
 from reconvene.core import attention, checkpoint, checks, limits, rendering, tracking
 from reconvene.core import events as e
+from reconvene.core.expressions import ExpressionError, evaluate
 from reconvene.core.ids import condition_at
+from reconvene.core.scope import for_expression
 from reconvene.core.state import Frame
 from reconvene.core.steps import close_step, start_step
 from reconvene.core.turn import Turn
@@ -18,10 +20,12 @@ from reconvene.core.workflow import Phase
 from reconvene.errors import Bug
 
 _MOST = 200_000  # far above any real turn: a loop here is a bug
+_IDLE = 5_000  # steps of one turn; whoever takes more goes round and round with nobody at work
 
 
 def advance(turn: Turn) -> None:
     for _ in range(_MOST):
+        turn.steps += 1
         state = turn.state
         if state.ended or state.paused or state.place or state.world.open is not None:
             return
@@ -58,8 +62,9 @@ def _in_round(turn: Turn, frame: Frame) -> bool:
 
 def _finish(turn: Turn) -> None:
     """The last phase is done; what the run came to is the workflow's to say."""
-    source = turn.book.workflow.outcome
-    found = turn.value(source, "outcome") if source else None
+    known, found = _outcome(turn)
+    if not known:
+        return
     row = found if isinstance(found, dict) else {"outcome": found}
     outcome = row.get("outcome")
     status: e.EndStatus = "failed" if row.get("status") == "failed" else "completed"
@@ -71,6 +76,21 @@ def _finish(turn: Turn) -> None:
             why=str(row.get("why") or ""),
         )
     )
+
+
+def _outcome(turn: Turn) -> tuple[bool, object]:
+    """Whether it can be said, and what `outcome` gives; where a person goes on without it, the run is completed."""
+    source, where = turn.book.workflow.outcome, f"outcome after round {turn.state.record.rounds}"
+    if not source:
+        return True, None
+    if turn.state.world.rulings.get(where) is not None:
+        return True, {"why": f"Its outcome is not known: `{source}` failed."}
+    try:
+        return True, evaluate(source, for_expression(turn.state, turn.book, source))
+    except ExpressionError as error:
+        why = f"`{source}` (outcome) failed: {error}. Without it the run counts as completed."
+        turn.met("expression", where, why)
+        return False, None
 
 
 def _enter(turn: Turn, frame: Frame, phase: Phase) -> bool:
@@ -156,6 +176,12 @@ def _begin(turn: Turn, frame: Frame) -> bool:
         return False
     if not _any_fundable(turn):
         return _leave(turn, frame, "limit")
+    key = f"rounds without work before round {serial} of {frame.place}"
+    if turn.state.world.rulings.get(key):
+        return _leave(turn, frame, "limit")
+    if turn.steps > _IDLE:
+        turn.met("idle", key, f"{frame.phase} begins round after round in which nobody works ({serial - 1} so far)")
+        return False
     extra = frame.pending is not None
     plan = rounds.plan
     name = "extra" if extra else plan[min(frame.planned, len(plan) - 1)]

@@ -45,7 +45,9 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         raise Bug(f"{task_name} is not open")
     step_at = _found(round_.open, project or {})
     task = step_at.tasks[agent_name]
-    agent = settled(book.workflow.agents[agent_name], book.object(state.settings), book.object(state.inputs))
+    agent = book.workflow.agents[agent_name]
+    if agent.command_line:
+        agent = settled(agent, book.object(state.settings), book.object(state.inputs))
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
     writes = naming.writes(state, book, step)
@@ -67,8 +69,9 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
 
 
 def _found(step: StepAt, project: Mapping[str, str]) -> StepAt:
-    reads = tuple(replace(read, note=project.get(read.name, read.note)) for read in step.reads)
-    return replace(step, reads=reads) if project else step
+    if not project:
+        return step
+    return replace(step, reads=tuple(replace(read, note=project.get(read.name, read.note)) for read in step.reads))
 
 
 def _inline(agent: Agent, step: Step) -> bool:

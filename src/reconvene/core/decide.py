@@ -9,6 +9,7 @@ from reconvene.core.book import to_json
 from reconvene.core.closest import closest
 from reconvene.core.ids import digest_of
 from reconvene.core.moves import make_move
+from reconvene.core.paths import is_safe
 from reconvene.core.sayings import add_remarks, add_to_draft, keep_draft, require_alive
 from reconvene.core.turn import Turn
 from reconvene.core.workflow import Again, Continue, End, Goto, Move, Option
@@ -244,7 +245,11 @@ def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
     while any(each == name or each.startswith(f"{name}/") for each in taken):
         number += 1
         name = f"{folder}_rolled_back_{number}"
-    moved = (e.FileOut(name + path.removeprefix(folder), files[path].digest, files[path].size) for path in inside)
+    moved = [e.FileOut(name + path.removeprefix(folder), files[path].digest, files[path].size) for path in inside]
+    if unsafe := next((file.path for file in moved if not is_safe(file.path)), ""):
+        message = f"the files of the undone round are not kept beside it: {unsafe[:80]!r} is no path that can be used"
+        turn.emit(e.RenderFailed(at=turn.now, path=folder, message=message))
+        return "", ()
     return name, tuple(moved)
 
 

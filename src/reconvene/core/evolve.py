@@ -115,6 +115,8 @@ def _dirtied(world: World) -> World:
 
 
 def _forget_visits_from(world: World, first: int) -> World:
+    if first >= len(world.visits) and world.visit < first and world.dirty < first:
+        return world
     visits = world.visits
     for number in range(first, len(world.visits)):
         visits = visits.delete(number)
@@ -123,6 +125,8 @@ def _forget_visits_from(world: World, first: int) -> World:
 
 
 def _put_values(world: World, writes: tuple[e.ValueWrite, ...]) -> World:
+    if not writes:
+        return world
     values = world.values
     for write in writes:
         if write.agent:
@@ -137,6 +141,8 @@ def _put_values(world: World, writes: tuple[e.ValueWrite, ...]) -> World:
 def _put_files(
     world: World, files: tuple[e.FileOut, ...], by: str, at: str, *, person: bool = False, rendered: bool = False
 ) -> World:
+    if not files:
+        return world
     known = world.files
     phase = world.top.phase if world.cursor else ""
     for file in files:
@@ -291,8 +297,8 @@ def _round_started(state: RunState, ev: e.RoundStarted) -> RunState:
     moved = replace(
         frame, stage=_stage(frame, ev), round=new, n=ev.n, planned=frame.planned + (not ev.extra), child=0, pending=None
     )
-    world = _forget_visits_from(_with_top(before, moved), before.visit + 1)
-    world = replace(world, rounds=_bump(world.rounds, ev.phase))
+    world = replace(before, cursor=(*before.cursor[:-1], moved), rounds=_bump(before.rounds, ev.phase))
+    world = _forget_visits_from(world, before.visit + 1)
     marks = _drop_marks(state.marks, world.cursor).set(ev.serial, before)
     return replace(state, world=world, marks=marks, record=replace(state.record, rounds=ev.serial))
 
@@ -322,13 +328,14 @@ def _step_started(state: RunState, ev: e.StepStarted) -> RunState:
         talk=ev.talk,
         untold=ev.untold,
     )
-    state = _move_top(state, ev, round=replace(_round(frame), step=ev.step, open=step))
+    moved = replace(frame, stage=_stage(frame, ev), round=replace(_round(frame), step=ev.step, open=step))
+    world = replace(state.world, cursor=(*state.world.cursor[:-1], moved), edited=Map())
     calls, seen = state.record.calls, state.record.seen
     for start in ev.tasks:
         calls = _bump(calls, start.agent)
         seen = seen.set(start.agent, ev.remarks)
-    state = _set_world(state, edited=Map())
-    return _set_record(state, tasks=state.record.tasks + len(tasks), calls=calls, seen=seen)
+    record = replace(state.record, tasks=state.record.tasks + len(tasks), calls=calls, seen=seen)
+    return replace(state, world=world, record=record)
 
 
 def _open_task(state: RunState, task: str) -> tuple[RoundAt, StepAt, TaskAt] | None:
@@ -355,9 +362,7 @@ def _tasks_claimed(state: RunState, ev: e.TasksClaimed) -> RunState:
 
 
 def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
-    record = _spent(state.record, ev.usage)
-    key = f"{ev.task}#{ev.attempt}"
-    record = replace(record, ended=record.ended.set(key, ev.output.digest if ev.output else ""))
+    record = _spent(state.record, ev, f"{ev.task}#{ev.attempt}")
     if ev.why:
         record = replace(record, failures=(*record.failures, f"{ev.task}: {ev.why}")[-_KEPT:])
     state = replace(state, record=record)
@@ -424,21 +429,22 @@ def _output_forced(state: RunState, ev: e.OutputForced) -> RunState:
     )
 
 
-def _spent(record: Record, usage: e.Usage) -> Record:
+def _spent(record: Record, ev: e.AttemptEnded | e.LateOutputArchived, key: str) -> Record:
+    """What an attempt cost, and that it ended; `key` names it."""
     return replace(
         record,
-        input_tokens=record.input_tokens + usage.input_tokens,
-        output_tokens=record.output_tokens + usage.output_tokens,
-        cost=record.cost + usage.cost,
+        input_tokens=record.input_tokens + ev.usage.input_tokens,
+        output_tokens=record.output_tokens + ev.usage.output_tokens,
+        cost=record.cost + ev.usage.cost,
+        ended=record.ended.set(key, ev.output.digest if ev.output else ""),
     )
 
 
 def _late_output(state: RunState, ev: e.LateOutputArchived) -> RunState:
-    record = _spent(state.record, ev.usage)
     key = f"{ev.task}#{ev.attempt}"
-    if key in record.ended:  # it had ended without an outcome; that end stays on record
+    if key in state.record.ended:  # it had ended without an outcome; that end stays on record
         key = late_key(key)
-    return replace(state, record=replace(record, ended=record.ended.set(key, ev.output.digest if ev.output else "")))
+    return replace(state, record=_spent(state.record, ev, key))
 
 
 def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
@@ -455,18 +461,16 @@ def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
     for output in fresh:
         outputs = outputs.set(f"{frame.phase}/{output.agent}", output)
         state = talk.output(state, output, ev.at)
-    state = _move_top(
-        state,
-        ev,
-        round=replace(
-            round_,
-            step=ev.step + 1,
-            open=None,
-            outputs=(*round_.outputs, *fresh),
-            missing=(*round_.missing, *ev.missing),
-        ),
+    closed = replace(
+        round_,
+        step=ev.step + 1,
+        open=None,
+        outputs=(*round_.outputs, *fresh),
+        missing=(*round_.missing, *ev.missing),
     )
-    world = _put_values(replace(state.world, outputs=outputs), ev.values)
+    moved = replace(frame, stage=_stage(frame, ev), round=closed)
+    world = replace(state.world, cursor=(*state.world.cursor[:-1], moved), outputs=outputs)
+    world = _put_values(world, ev.values)
     return replace(state, world=_put_files(world, ev.files, ", ".join(task.agent for task in done), ev.at))
 
 

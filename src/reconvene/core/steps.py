@@ -211,6 +211,8 @@ def _conflicts(turn: Turn, step: StepAt, tasks: list[TaskAt]) -> dict[str, tuple
     for task in tasks:
         for file in _task_files(turn, step, task):
             by_path.setdefault(file.path, {})[task.agent] = file.digest
+    if not by_path:
+        return {}
     edited = turn.state.world.edited
     return {
         path: tuple(versions)

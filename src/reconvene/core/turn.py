@@ -30,6 +30,7 @@ class Turn:
         self.claim = claim
         self.events: list[e.AnyEvent] = []
         self.blobs: dict[str, bytes] = {}
+        self.steps = 0  # from stage to stage, in this turn
         self.frame: Frame = state.world.cursor[-1] if state.world.cursor else _NOWHERE  # the top one
         self.phase: Phase = _phase_of(book, self.frame)  # its definition
 

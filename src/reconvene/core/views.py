@@ -84,7 +84,7 @@ def summary(state: RunState) -> dict[str, object]:
     if state.why:
         row["why"] = state.why
     if passed := passed_since(state):
-        row["passed_over"] = passed
+        row["passed_over"] = [_passed(one) for one in passed]
     if state.record.project is not None and state.world.head:
         project = state.record.project
         import shlex
@@ -104,15 +104,18 @@ def passed_over(state: RunState) -> list[dict[str, object]]:
     return [_passed(one) for one in state.record.passed_over]
 
 
-def passed_since(state: RunState) -> list[dict[str, object]]:
+def passed_since(state: RunState) -> list[PassedOver]:
     """Those since the last checkpoint that the person could see, the open one left aside."""
     before = state.record.checkpoints - (state.world.open is not None)
-    return [_passed(one) for one in state.record.passed_over if one.before == before]
+    return [one for one in state.record.passed_over if one.before == before]
 
 
 def _passed(one: PassedOver) -> dict[str, object]:
-    told = f"the checkpoint of {one.phase}, round {one.n}, was not asked: its condition failed: {one.why}"
-    return {"phase": one.phase, "round": one.n, "at": one.at, "why": one.why, "text": told}
+    return {"phase": one.phase, "round": one.n, "at": one.at, "why": one.why, "text": passed_text(one)}
+
+
+def passed_text(one: PassedOver) -> str:
+    return f"the checkpoint of {one.phase}, round {one.n}, was not asked: its condition failed: {one.why}"
 
 
 def _family(state: RunState) -> dict[str, object]:

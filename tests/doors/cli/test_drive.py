@@ -400,8 +400,8 @@ def test_fields_are_typed_recorded_and_checked(reconvene: Command, folder: Path)
 
 
 @pytest.fixture
-def at_work(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that drives a run whose agent is at work, and stays at it."""
+def at_work(folder: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
+    """A process that drives a run whose agent is at work, and stays at it; started by the words that a test gives."""
     started = folder / "started"
     os.mkfifo(started)
     script = f"cat >/dev/null; echo go >{started}; exec sleep 600"
@@ -412,7 +412,7 @@ def at_work(folder: Path) -> Iterator[subprocess.Popen[str]]:
         encoding="utf-8",
     )
     driver = subprocess.Popen(
-        [sys.executable, "-m", "reconvene.doors.cli", "run", "slow.yaml", "--json"],
+        [*getattr(request, "param", ()), sys.executable, "-m", "reconvene.doors.cli", "run", "slow.yaml", "--json"],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -472,6 +472,13 @@ def test_an_interrupt_parks_the_run_and_records_what_was_cancelled(
 
 def test_being_asked_to_terminate_parks_too(at_work: subprocess.Popen[str]) -> None:
     at_work.send_signal(signal.SIGTERM)
+    assert ending(at_work) == (3, "paused")
+
+
+@pytest.mark.parametrize("at_work", [("sh", "-c", 'trap \'\' HUP; exec "$0" "$@"')], indirect=True, ids=["nohup"])
+def test_a_signal_that_is_to_be_ignored_stops_nothing(at_work: subprocess.Popen[str]) -> None:
+    at_work.send_signal(signal.SIGHUP)
+    at_work.send_signal(signal.SIGTERM)  # the first that counts; a second one would leave at once
     assert ending(at_work) == (3, "paused")
 
 

@@ -78,3 +78,49 @@ def test_the_person_at_the_terminal_reads_it_above_the_question(
     Paper(open_engine(folder / ".reconvene"), "gated-1").checkpoint("gated-1", checkpoint, (), not_asked(summary))
     shown = " ".join(capsys.readouterr().out.split())
     assert shown.index(TOLD) < shown.index("Continue with next phase?")
+
+
+IDLE = """\
+name: idle
+agents: {a: {command: [echo, done]}}
+phases:
+  - {id: first, checkpoint: {condition: "(() => { throw 'one' })()"}}
+  - {id: ask, checkpoint: {prompt: Shall we?}}
+  - {id: second, checkpoint: {condition: "(() => { throw 'two' })()"}}
+  - {id: ask again, checkpoint: {prompt: Sure?}}
+  - {id: third, checkpoint: {condition: "(() => { throw 'three' })()"}}
+"""
+GATES = ("first", "second", "third")
+
+
+@pytest.fixture
+def idle(folder: Path) -> str:
+    """No agent works between a gate and the stop after it."""
+    (folder / "idle.yaml").write_text(IDLE.replace("ask again", "ask-again"), encoding="utf-8")
+    (folder / "answers.yaml").write_text("- {option: Continue}\n" * 2, encoding="utf-8")
+    return "idle.yaml"
+
+
+def test_each_is_told_when_it_happens_and_above_the_stop_that_a_file_answers(reconvene: Command, idle: str) -> None:
+    done = reconvene("run", idle, "--answers", "answers.yaml")
+    assert done.code == 0
+    told = [f"the checkpoint of {gate}, round 1, was not asked" for gate in GATES]
+    assert [done.err.count(line) for line in told] == [1, 1, 1]
+    assert [done.out.count(line) for line in told] == [1, 1, 1]
+    marks = [told[0], "Shall we?", told[1], "Sure?", told[2]]
+    assert sorted(marks, key=done.out.index) == marks
+
+
+def test_a_script_gets_all_since_the_last_stop_that_was_printed(reconvene: Command, idle: str) -> None:
+    done = reconvene("run", idle, "--answers", "answers.yaml", "--json")
+    assert [row["phase"] for row in done.object["passed_over"]] == list(GATES)  # type: ignore[attr-defined]
+    assert [done.err.count(f"the checkpoint of {gate},") for gate in GATES] == [1, 1, 1]
+
+
+def test_one_command_after_the_other_tells_each_once(reconvene: Command, idle: str) -> None:
+    first = reconvene("run", idle, "--no-input")
+    second = reconvene("decide", "idle-1", "--option", "Continue")
+    third = reconvene("decide", "idle-1", "--option", "Continue")
+    for gate, done in zip(GATES, (first, second, third)):
+        assert [f"the checkpoint of {each}," in done.out for each in GATES] == [gate == each for each in GATES]
+        assert [done.err.count(f"the checkpoint of {each},") for each in GATES] == [gate == each for each in GATES]

@@ -70,6 +70,7 @@ def _confine() -> None:
     import resource
 
     _signal.signal(_signal.SIGPROF, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
     limits = ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, _SPACE))
     for kind, most in limits:
         try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _CHILD = os.path.join(os.path.dirname(__file__), "child.py")
 _MODULES = (os.path.abspath(machine.__file__), os.path.abspath(contracts.__file__))
-_PATIENCE = 30.0  # seconds of waiting beyond the limit, for machines that have no time for it
+_PATIENCE = 120.0  # seconds of waiting beyond the limit, for machines that have no time for it
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # a Python may not start without
 
 
@@ -53,36 +53,14 @@ class Helper:
     def _asked(self, kind: bytes, fields: list[bytes], seconds: float) -> bytes:
         request = kind + b"".join(len(field).to_bytes(4, "big") + field for field in fields)
         with self._lock:
-            fresh = self._alive() is None
             try:
                 return self._exchange(request, seconds)
             except _Gone:
-                # It may have ended since it last answered, for reasons of its own; a new one has no such excuse.
-                if not fresh and not self._was_stopped():
-                    return self._again(request, seconds)
                 self._end()
                 raise OutOfTime from None
             except BaseException:  # Ctrl-C, too: the answer that is still to come must not be taken for the next one's
                 self._end()
                 raise
-
-    def _again(self, request: bytes, seconds: float) -> bytes:
-        self._end()
-        try:
-            return self._exchange(request, seconds)
-        except _Gone:
-            self._end()
-            raise OutOfTime from None
-
-    def _was_stopped(self) -> bool:
-        """Whether it was working when it ended: the limit is a signal, and so is a crash."""
-        import subprocess
-
-        process = self._process
-        try:
-            return process is not None and process.wait(_PATIENCE) < 0
-        except subprocess.TimeoutExpired:
-            return True
 
     def _exchange(self, request: bytes, seconds: float) -> bytes:
         process = self._alive() or self._start()
@@ -114,6 +92,8 @@ class Helper:
     def _alive(self) -> subprocess.Popen[bytes] | None:
         if self._process is not None and self._owner != os.getpid():
             self._process = None  # the parent's
+        if self._process is not None and self._process.poll() is not None:
+            self._end()  # it was idle, and something else ended it
         return self._process
 
     def _start(self) -> subprocess.Popen[bytes]:

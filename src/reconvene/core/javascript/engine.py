@@ -99,6 +99,7 @@ def _classified(answer: str) -> object:
         raise ExpressionLimit("the result is nested too deeply") from None
 
 
+@lru_cache(maxsize=4096)
 def _forms(source: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Only what parses between both kinds of brackets is one whole expression."""
     head = f'function({",".join(names)}){{"use strict";return '

@@ -40,6 +40,7 @@ _INHERITED = words(
 )
 _BINDERS = words("=> function const let var")
 MOST_BINDERS = 200
+_MOST_STEPS = 300_000  # of looking where a function or a declaration ends
 _NONE = Token("", "", False)
 
 
@@ -76,6 +77,7 @@ class _Reader:
         self._parents = lexer.parents
         if sum(token.text in _BINDERS for token in self._tokens) > MOST_BINDERS:
             raise ScanError(f"the expression holds more than {MOST_BINDERS} functions and declarations")
+        self._steps = 0
         self._regions = [region for index in range(len(self._tokens)) for region in self._regions_at(index)]
         self.free = {index for index, token in enumerate(self._tokens) if self._is_free(index, token)}
 
@@ -293,6 +295,9 @@ class _Reader:
         """The index just after the expression that starts at `at` (no comma operator)."""
         choices = 0
         while at < len(self._tokens):
+            self._steps += 1
+            if self._steps > _MOST_STEPS:
+                raise ScanError("the expression holds too many functions for its length; divide it")
             sign = self._sign(at)
             if sign in ("(", "[", "{", "${"):
                 at = self._pairs[at]

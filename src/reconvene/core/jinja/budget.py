@@ -33,6 +33,8 @@ _SHALLOW = {
     | dict.fromkeys(("map", "select", "reject", "selectattr", "rejectattr"), 30),
     "test": dict.fromkeys(("string", "number", "mapping", "sequence", "iterable", "integer", "float", "callable"), 0),
 }
+# Those to which a text is a list of its characters.
+_ITEMWISE = frozenset(("batch", "slice", "sort", "unique", "min", "max", "groupby", "join", "sum", "dictsort"))
 # Those that do not even count them.
 _INSTANT = frozenset(
     ("length", "count", "first", "last", "default", "d", "defined", "undefined", "none", "true", "false", "boolean")
@@ -196,7 +198,7 @@ def charged(kind: str, name: str, function: Callable[..., object]) -> Callable[.
     """A filter or a test that pays for what it is given."""
     wants = _PassArg.from_obj(function)
     times = _SLOW.get(name, 1)
-    shallow, instant = _SHALLOW[kind].get(name), name in _INSTANT
+    shallow, instant, itemwise = _SHALLOW[kind].get(name), name in _INSTANT, name in _ITEMWISE
 
     @pass_context
     def paying(context: Context, *given: object, **named: object) -> object:
@@ -205,6 +207,8 @@ def charged(kind: str, name: str, function: Callable[..., object]) -> Callable[.
         if shallow is not None:
             spender.spend(shallow * len(given[0]) // 10 if isinstance(given[0], Sized) else 0, 0)
         elif not instant:
+            if itemwise and isinstance(given[0], str):
+                spender.spend(times * len(given[0]), 0)
             for value in (*given, *named.values()):
                 pay_for(spender, value, times)
         match wants:

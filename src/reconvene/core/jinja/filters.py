@@ -40,7 +40,13 @@ def shown(value: object) -> str:
             return "true" if value else "false"
         case Mapping() | list() | tuple():
             return as_json(value)
-    return str(value)
+        case int() | float():
+            return str(value)
+    if type(value).__module__ == "builtins" and isinstance(value, Iterable):  # what a filter gives bit by bit
+        return as_json(list(value))
+    if not str(value):  # what an `if` without `else` gives; a missing name says so here
+        return ""
+    raise ValueError(f"a {type(value).__name__} cannot be shown; only values can")
 
 
 def as_json(value: object, indent: int | None = None) -> str:

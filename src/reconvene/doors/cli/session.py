@@ -43,6 +43,7 @@ class Decider(Protocol):
     """Decides an open checkpoint, or leaves it open (False): then the run parks."""
 
     shows: bool  # whether the person has already seen what they leave open
+    tells: bool  # whether each stop is printed, with what happened before it
 
     def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool: ...
 
@@ -54,6 +55,7 @@ class Nobody:
     """There is no one to ask: every checkpoint parks."""
 
     shows = False
+    tells = False
 
     def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
         return False
@@ -68,7 +70,7 @@ class FromFile:
     shows = False
 
     def __init__(self, answers: list[Answer], file: str, by: str, *, tell: bool) -> None:
-        self._tell = tell
+        self.tells = tell
         self._left = answers
         self._file = file
         self._by = by
@@ -81,7 +83,11 @@ class FromFile:
                 note("this checkpoint needs a person's attention; the answers file is not used for it")
             return False
         answer = self._left[0]
-        if self._tell:
+        if self.tells:
+            from reconvene.app import queries
+
+            for line in not_asked(queries.summary(engine, run)):
+                say(line)
             put("\n" + describe(checkpoint))
         try:
             option = match_option(checkpoint, answer.option)
@@ -105,7 +111,7 @@ class FromFile:
                 f"{where}: {error.message}{changes}", hint=f"{error.hint}; {run} stays parked there".removeprefix("; ")
             ) from error
         self._left = self._left[1:]
-        if self._tell:
+        if self.tells:
             put(f"\n▸ {option['label']}   ({os.path.basename(self._file)}:{answer.line})")
             for remark in answer.remarks:
                 put(f"  {remark.kind}{f' to {remark.target}' if remark.target else ''}: {remark.text}")
@@ -157,13 +163,19 @@ def to_its_stop(
     `take`: only if it is still queued, or was left in the middle; else Busy."""
     from reconvene.app import queries
 
+    unseen: list[object] = []  # what the run went past before stops that were answered and not printed
     stopped = _drive(call, loop, engine, run, by, take=take)
     while not stopped:
-        checkpoint = checkpoint_in(queries.summary(engine, run))
+        summary = queries.summary(engine, run)
+        checkpoint = checkpoint_in(summary)
         if checkpoint is None or not decider.decide(engine, run, checkpoint):
             break
+        if not decider.tells:
+            unseen += _passed_over(summary)
         stopped = _drive(call, loop, engine, run, by)
-    return queries.standing(engine, run), stopped
+    found = queries.standing(engine, run)
+    passed = [*unseen, *_passed_over(found)]
+    return {**found, **({"passed_over": passed} if passed else {})}, stopped
 
 
 def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
@@ -222,7 +234,9 @@ async def _driven(engine: Engine, run: str, by: str, watch: Watcher, take: bool)
         with suppress(OSError):  # the terminal may be gone
             watch.say("stopping: agents at work are being cancelled (Ctrl-C again leaves at once)")
 
-    signals = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # What whoever started the process has it ignore (nohup, a script's background) stays ignored.
+    signals = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
     for number in signals:
         loop.add_signal_handler(number, stop)
     try:
@@ -259,9 +273,12 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
 
 def not_asked(summary: Mapping[str, object]) -> list[str]:
     """Checkpoints that the run went past since the last stop because their condition failed, a line each."""
+    return [f"! {one_line(str(row['text']), 300)}" for row in _passed_over(summary)]
+
+
+def _passed_over(summary: Mapping[str, object]) -> list[dict[str, object]]:
     rows = summary.get("passed_over")
-    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return [f"! {one_line(row['text'], 300)}" for row in found]
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def merge_command(summary: Mapping[str, object]) -> str:

@@ -34,6 +34,7 @@ class Person:
     """Decides checkpoints by asking. `decide` is one checkpoint from first sight to a recorded decision."""
 
     shows = True
+    tells = True
 
     def __init__(self, by: str) -> None:
         self._by = by
