@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from reconvene.core.book import Book
+from reconvene.core.growing import Growing
 from reconvene.core.scope import load_value
 from reconvene.core.state import RunState
 
@@ -17,7 +18,7 @@ _PART = re.compile(r"([\w-]+)\[(.*?)\](?:/|$)")
 
 def items(state: RunState, book: Book) -> dict[str, object]:
     """`items.<phase>.<key>.<value>`, and `items.<phase>.<key>.<inner phase>.<key>.<value>` for loops within loops."""
-    found: dict[str, object] = {}
+    found = Growing()
     for place in sorted(state.world.values):
         path, _, name = place.rpartition(":")
         if path:
@@ -28,8 +29,8 @@ def items(state: RunState, book: Book) -> dict[str, object]:
 def _within(whole: dict[str, object], path: str) -> dict[str, object]:
     for part in _PART.finditer(path):
         for key in part.groups():
-            inner = whole.setdefault(key, {})
+            inner = whole.setdefault(key, Growing())
             if not isinstance(inner, dict):  # a value has the name of a phase inside its item: the phase wins
-                inner = whole[key] = {}
+                inner = whole[key] = Growing()
             whole = inner
     return whole

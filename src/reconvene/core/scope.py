@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from reconvene.core import drafts, on_record
 from reconvene.core.book import Book
 from reconvene.core.expressions import compile as compile_expression
+from reconvene.core.growing import Growing
 from reconvene.core.state import Frame, RoundAt, RunState, Value
 
 # What any expression may name; some see more, in their place.
@@ -101,9 +102,9 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
             return list(world.skips)
         case "phases":
             return {
-                "iteration_counts": dict(sorted(world.counts.items())),
-                "skipped": dict(sorted(world.skipped.items())),
-                "ended": dict(sorted(world.closed.items())),
+                "iteration_counts": Growing(dict(sorted(world.counts.items())), book.nodes),
+                "skipped": Growing(dict(sorted(world.skipped.items())), book.nodes),
+                "ended": Growing(dict(sorted(world.closed.items())), book.nodes),
             }
         case "subagents_spawned":
             return record.tasks
@@ -122,7 +123,7 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
                 for c in record.gap_checks
             ]
         case "inputs":
-            return book.object(state.inputs)
+            return _inputs(state, book)
         case "settings":
             return book.object(state.settings)
         case "run":
@@ -134,6 +135,11 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
         case "status":
             return state.status
     return _ABSENT
+
+
+def _inputs(state: RunState, book: Book) -> Growing:
+    """`feature` may be named also where the workflow declares no such input."""
+    return Growing(book.object(state.inputs), ("feature",))
 
 
 def round_view(book: Book, frame: Frame, round_: RoundAt | None) -> dict[str, object]:
@@ -175,7 +181,7 @@ def build(
             case "context":
                 scope[root] = context(state, book, keys)
             case "inputs":
-                scope[root] = book.object(state.inputs)
+                scope[root] = _inputs(state, book)
             case "settings":
                 scope[root] = book.object(state.settings)
             case "phase":
@@ -190,9 +196,10 @@ def build(
                 inner = next((f for f in reversed(cursor) if f.item is not None), None)
                 scope[root] = item_view(book, inner) if inner else None
             case "up":
-                scope[root] = {
-                    f.phase: {"round": round_view(book, f, f.round), "item": item_view(book, f)} for f in cursor[1:]
-                }
+                scope[root] = Growing(
+                    {f.phase: {"round": round_view(book, f, f.round), "item": item_view(book, f)} for f in cursor[1:]},
+                    book.nodes,
+                )
             case "groups":
                 scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
             case "feedback":
@@ -200,7 +207,7 @@ def build(
             case "project":
                 scope[root] = on_record.project_view(state)
             case "drafts":
-                scope[root] = drafts.here(state, book)
+                scope[root] = Growing(drafts.here(state, book))
             case "routing":
                 scope[root] = {"affected": [routed.agent for routed in on_record.routes(state, book)]}
             case "decisions":
@@ -214,7 +221,7 @@ def build(
 
                 scope[root] = items(state, book)
             case "rounds_by_phase":
-                scope[root] = dict(sorted(state.world.rounds.items()))
+                scope[root] = Growing(dict(sorted(state.world.rounds.items())), book.nodes)
     return scope
 
 

@@ -15,7 +15,7 @@ from jinja2 import nodes
 from jinja2.runtime import Context, LoopContext
 from jinja2.utils import _PassArg, pass_context
 
-from reconvene.core.jinja.filters import CAP, TemplateLimit
+from reconvene.core.jinja.filters import CAP, NULL, TemplateLimit
 
 STEPS = 3_000_000  # parts of a template that are run, and parts of values that are looked at
 TEXT = 4 * CAP  # characters made on the way, whether they are shown in the end or not
@@ -141,11 +141,12 @@ def _count(node: nodes.Node) -> int:
 
 
 def _compared(node: nodes.Compare) -> None:
-    """Comparing with a plain value is cheap; looking into a list or a text is not."""
+    """Asking whether something equals a plain value is cheap; looking into a list or a text is not. What is put in an
+    order may be null."""
     operands = [node.expr, *(operand.expr for operand in node.ops)]
     plain = [isinstance(each, _SCALARS) for each in operands]
-    searched = any(operand.op in ("in", "notin") for operand in node.ops)
-    if any(plain) and not searched and len(operands) == 2:
+    equated = all(operand.op in ("eq", "ne") for operand in node.ops)
+    if any(plain) and equated and len(operands) == 2:
         return
     if not plain[0]:
         node.expr = _filter(node.expr, "looked_at", None)
@@ -190,6 +191,8 @@ def spent(context: Context, steps: int, text: int) -> None:
 
 @pass_context
 def looked_at(context: Context, value: object) -> object:
+    if value is None:
+        return NULL
     pay_for(purse(context), value)
     return value
 

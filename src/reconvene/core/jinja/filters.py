@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from itertools import pairwise
@@ -24,9 +24,56 @@ class TemplateLimit(Exception):
 
 
 class Null:
-    """What stands for the parts of a value that is null: a value that is not written yet has none."""
+    """Null as templates meet it: empty, equal to null, in no order with anything. A value that is not written yet is
+    null, and so are its parts."""
 
     __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return True if is_null(other) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        return False if is_null(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(None)
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __len__(self) -> int:
+        return 0
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(())
+
+    def __contains__(self, _: object) -> bool:
+        return False
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+
+NULL = Null()
+
+
+def is_null(value: object) -> bool:
+    return value is None or isinstance(value, Null)
+
+
+_LISTING = ("items", "keys", "values", "split", "rsplit", "splitlines")
+_OF_TEXT = ("upper", "lower", "title", "capitalize", "strip", "lstrip", "rstrip", "find", "startswith", "endswith",
+            "removeprefix", "removesuffix", "isdigit", "isalpha", "isspace")  # fmt: skip
+_METHODS: dict[str, Callable[..., object]] = {name: getattr("", name) for name in _OF_TEXT}
+_METHODS |= {name: lambda *_: [] for name in _LISTING}
+_METHODS |= {"get": {}.get, "count": [].count}
+
+
+def method_of_null(name: object) -> Callable[..., object] | None:
+    """What a method of a text, a list or an object does where the value is null."""
+    return _METHODS.get(str(name))
 
 
 def shown(value: object) -> str:
@@ -91,7 +138,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _date(value: object, time: bool = True) -> str:
-    if value is None or value == "":
+    if is_null(value) or value == "":
         return ""
     try:
         moment = datetime.fromisoformat(str(value))
@@ -113,6 +160,8 @@ def _present(value: object, heading: int = 0) -> str:
 
 def _duration(value: object, until: object) -> str:
     """From one moment to another, in the largest unit that fits: "2 hours", "45 minutes"."""
+    if is_null(value) or is_null(until):
+        return ""
     try:
         seconds = (datetime.fromisoformat(str(until)) - datetime.fromisoformat(str(value))).total_seconds()
     except (ValueError, TypeError):
@@ -220,6 +269,7 @@ def _sum(value: Iterable[object], attribute: str | None = None, start: float = 0
     total = start
     for item in value:
         each = item.get(attribute) if attribute is not None and isinstance(item, Mapping) else item
+        each = 0 if is_null(each) else each
         if not isinstance(each, int | float):
             raise ValueError(f"'sum' adds numbers, not {type(each).__name__}")
         total += each
@@ -243,10 +293,13 @@ def _bound(size: int, name: str) -> None:
         raise TemplateLimit(f"'{name}' would make more than {CAP // 1_000_000} MB of text")
 
 
-# What these make of null is what they make of an empty text, or of an empty list.
+# What these make of null is what they make of an empty text, of an empty list or object, of zero.
 OF_TEXT = ("trim", "upper", "lower", "capitalize", "title", "truncate", "wordcount", "urlencode", "escape")
 OF_LIST = ("length", "count", "list", "first", "last", "sort", "reverse", "unique", "min", "max", "join",
-           "batch", "slice", "groupby", "dictsort")  # fmt: skip
+           "batch", "slice", "groupby", "sum", "map", "select", "reject", "selectattr", "rejectattr")  # fmt: skip
+OF_OBJECT = ("dictsort", "items")
+OF_NUMBER = ("abs", "round", "int", "float", "filesizeformat")
+OF_SOME = ("first", "last", "min", "max")  # of nothing these give null
 
 
 def from_null(filter: Callable[..., object], empty: object) -> Callable[..., object]:
@@ -255,7 +308,7 @@ def from_null(filter: Callable[..., object], empty: object) -> Callable[..., obj
 
     @wraps(filter)
     def filled(*given: object, **named: object) -> object:
-        if given[at] is None or isinstance(given[at], Null):
+        if is_null(given[at]):
             given = (*given[:at], empty, *given[at + 1 :])
         return filter(*given, **named)
 

@@ -8,7 +8,7 @@ not know what the names in a scope mean.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import islice
 from types import CodeType, TracebackType
 from typing import cast
@@ -18,11 +18,27 @@ from jinja2.compiler import CodeGenerator, Frame
 from jinja2.loaders import BaseLoader
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.runtime import Context
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import pass_context
 
+from reconvene.core.growing import Growing
 from reconvene.core.jinja import budget
-from reconvene.core.jinja.filters import CAP, FILTERS, OF_LIST, OF_TEXT, Null, TemplateLimit, from_null, nearest, shown
+from reconvene.core.jinja.filters import (
+    CAP,
+    FILTERS,
+    OF_LIST,
+    OF_NUMBER,
+    OF_OBJECT,
+    OF_SOME,
+    OF_TEXT,
+    Null,
+    TemplateLimit,
+    from_null,
+    is_null,
+    method_of_null,
+    nearest,
+    shown,
+)
 
 # Jinja's own that are kept, beside FILTERS.
 _FILTERS = (
@@ -67,18 +83,14 @@ class _Missing(StrictUndefined):
         return f"'{name}' is not known here"
 
 
-class _Null(Null, Undefined):
-    """A part of a value that is null: as null, and not there. Calling it or reckoning with it says so."""
+class _Null(Null, Undefined):  # type: ignore[misc]  # which refuses to be put in an order
+    """A part of a value that is null: as null, and not there. Reckoning with it says so."""
 
     __slots__ = ()
 
     @property
     def _undefined_message(self) -> str:
         return f"'{self._undefined_name}' is missing: what stands before it is empty"
-
-
-def _is_null(value: object) -> bool:
-    return value is None or isinstance(value, Null)
 
 
 class _Generator(CodeGenerator):
@@ -105,14 +117,18 @@ class _Environment(ImmutableSandboxedEnvironment):
         )
         self.steps = 0
         self.text = 0
-        self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace", "joiner", "cycler")}
+        self.globals = {name: self.globals[name] for name in ("dict", "namespace", "joiner", "cycler")}
+        self.globals["range"] = _range
         filters: dict[str, _Filter] = {name: cast(_Filter, self.filters[name]) for name in _FILTERS}
         filters |= FILTERS
-        for names, empty in ((OF_TEXT, ""), (OF_LIST, ())):
+        filters |= {name: _or_null(filters[name]) for name in OF_SOME}
+        empties: tuple[tuple[tuple[str, ...], object], ...]
+        empties = ((OF_TEXT, ""), (OF_LIST, ()), (OF_OBJECT, {}), (OF_NUMBER, 0))
+        for names, empty in empties:
             filters |= {name: from_null(filters[name], empty) for name in names}
         self.filters = {name: budget.charged("filter", name, each) for name, each in filters.items()}
         self.filters |= {"counted": budget.counted, "spent": budget.spent, "looked_at": budget.looked_at}
-        tests = cast(dict[str, _Filter], self.tests) | {"none": _is_null}
+        tests = cast(dict[str, _Filter], self.tests) | {"none": is_null}
         self.tests = {name: budget.charged("test", name, each) for name, each in tests.items()}
 
     def spend(self, steps: int, text: int) -> None:
@@ -136,18 +152,21 @@ class _Environment(ImmutableSandboxedEnvironment):
             return obj[attribute]  # nearly always: a document lists hundreds of rows
         if attribute.startswith("_"):
             return self.unsafe_undefined(obj, attribute)
-        if _is_null(obj):
+        if is_null(obj):
             return _Null(obj=None, name=attribute)
         if isinstance(obj, Mapping):
             # Data first: a key called `items` is that key.
             if attribute in obj:
                 return cast(object, obj[attribute])
             if attribute not in _MAPPING_METHODS:
+                if isinstance(obj, Growing) and obj.is_to_come(attribute):
+                    return _Null(obj=None, name=attribute)
                 return self.undefined(obj=obj, name=attribute)
         return cast(object, super().getattr(obj, attribute))
 
     def getitem(self, obj: object, argument: object) -> object:
-        if _is_null(obj) and not str(argument).startswith("_"):
+        coming = is_null(obj) or (isinstance(obj, Growing) and obj.is_to_come(argument))
+        if coming and not str(argument).startswith("_"):
             return _Null(obj=None, name=str(argument))
         return cast(object, super().getitem(obj, argument))
 
@@ -164,6 +183,8 @@ class _Environment(ImmutableSandboxedEnvironment):
         return None  # `format` is refused like any other attribute that is not listed
 
     def call(__self, __context: Context, __obj: object, *args: object, **kwargs: object) -> object:
+        if isinstance(__obj, _Null) and (method := method_of_null(__obj._undefined_name)):
+            return method(*args, **kwargs)
         given = budget.pay_for_call(__self, __obj, args)
         return cast(object, super().call(__context, __obj, *given, **kwargs))
 
@@ -183,6 +204,21 @@ class _Environment(ImmutableSandboxedEnvironment):
         self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False
     ) -> str:
         return super()._generate(budget.charge(source), name, filename, defer_init)
+
+
+def _range(*given: object) -> range:
+    return safe_range(*(0 if is_null(each) else cast(int, each) for each in given))
+
+
+def _or_null(filter: _Filter) -> _Filter:
+    """A filter that picks one of several: of none it gives null."""
+
+    @wraps(filter)
+    def picked(*given: object, **named: object) -> object:
+        found = filter(*given, **named)
+        return None if isinstance(found, Undefined) else found
+
+    return picked
 
 
 def _allow(sign: str, left: object, right: object) -> None:
