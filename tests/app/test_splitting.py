@@ -248,7 +248,7 @@ def test_looking_at_the_queue_folds_no_log(engine: Engine, tmp_path: Path) -> No
 
     log = Unread(tmp_path / "home" / "reconvene.db")
     assert [entry.title for entry in queue.in_order(log)] == ["Piece b", "Piece c"]
-    family = queue.children_by_parent(log.index())["split-1"]
+    family = queue.children_by_parent(log)["split-1"]
     assert [(one.run, one.status) for one in family] == [
         ("split-1.a", "waiting"),
         ("split-1.b", "queued"),

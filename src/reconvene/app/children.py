@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from itertools import count
 
-import msgspec
 from msgspec.structs import replace
 
+from reconvene.app import index
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session, book_for
 from reconvene.core.commands import AnswerCheckpoint, Pinned, StartRun
@@ -64,8 +64,8 @@ def make(log: EventLog, clock: Clock, parent: Session, key: str, new: NewRuns) -
 
 
 def _is_child(log: EventLog, run: str, parent: str, key: str) -> bool:
-    row = log.index_row(run)
-    doc = msgspec.json.decode(row.doc) if row is not None else {}
+    found = index.one(log, run)
+    doc = found.doc if found is not None else {}
     return (doc.get("parent"), doc.get("piece")) == (parent, key)
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from reconvene.app import children, history
+from reconvene.app import children, history, stored
 from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver, tell_passed
 from reconvene.app.files import Files
@@ -384,7 +384,7 @@ class Engine:
             raise UserError(
                 f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}"
             )
-        prefix, state = _rest_point([event for _, event in events[: at or len(events)]])
+        prefix, state = _rest_point(run, events[: at or len(events)])
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
         book_for(self.log, state.workflow, run)  # refuses what nobody could drive, before anything is written
@@ -436,15 +436,15 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return group.exceptions[0]
 
 
-def _rest_point(events: list[AnyEvent]) -> tuple[list[AnyEvent], RunState]:
+def _rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
     """The longest prefix after which the run was at rest: waiting for a person, for agents, or ended."""
     state, best, at_best = EMPTY, 0, EMPTY
-    for count, event in enumerate(events, start=1):
-        state = evolve(state, event)
+    for seq, event in events:
+        state = stored.step(run, state, seq, event)
         step = state.world.top.round.open if state.world.cursor and state.world.top.round else None
         if state.world.open is not None or (step is not None and step.open > 0):
-            best, at_best = count, state
-    return events[:best], at_best
+            best, at_best = seq, state
+    return [event for _, event in events[:best]], at_best
 
 
 def project_folder(name: str, given: object) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from reconvene.app import stored
 from reconvene.core import events as e
-from reconvene.core.evolve import evolve
 from reconvene.core.state import EMPTY, RunState
 from reconvene.ports import Commit, EventLog, History
 
@@ -23,15 +23,15 @@ def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState
     state = _start(events, known)
     if state.seq < done:
         events = log.read(run, state.seq)
-    history.commit(run, (commit for commit in commits(events, state) if commit.seq > done), log.artefact)
+    history.commit(run, (commit for commit in commits(run, events, state) if commit.seq > done), log.artefact)
 
 
-def commits(events: Iterable[tuple[int, e.AnyEvent]], state: RunState = EMPTY) -> Iterator[Commit]:
+def commits(run: str, events: Iterable[tuple[int, e.AnyEvent]], state: RunState = EMPTY) -> Iterator[Commit]:
     """Of the events after this state; those that it already holds are passed over."""
     for seq, event in events:
         if seq <= state.seq:
             continue
-        state = evolve(state, event)
+        state = stored.step(run, state, seq, event)
         described = _describe(state, event)
         if described is not None:
             subject, body, trailers, author = described

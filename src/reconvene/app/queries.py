@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import msgspec
-
+from reconvene.app import index, stored
 from reconvene.app.engine import Engine
 from reconvene.core import conversation, drafts, on_record, scope, views
 from reconvene.core.book import Book
 from reconvene.core.checkpoint import render_with
 from reconvene.core.events import LateOutputArchived, RoundClosed, RoundUndone
-from reconvene.core.evolve import evolve
 from reconvene.core.paths import unified_diff
 from reconvene.core.state import EMPTY, RunState, children_of
 from reconvene.errors import UserError
@@ -23,12 +21,11 @@ _EXCERPT = 200  # characters of a late answer that `show` tells
 
 def summary(engine: Engine, run: str) -> dict[str, object]:
     """{"run", "status", "phase", "round", "checkpoint"} and a little more, from the index: nothing is folded."""
-    row = engine.log.index_row(run)
-    if row is None:
+    found = index.one(engine.log, run)
+    if found is None:
         raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them.")
-    doc: dict[str, object] = msgspec.json.decode(row.doc)
-    doc.pop("pinned", None)
-    return {**doc, **_driven(engine, run, row.status)}
+    doc = {key: value for key, value in found.doc.items() if key != "pinned"}
+    return {**doc, **_driven(engine, run, found.row.status)}
 
 
 def _driven(engine: Engine, run: str, status: str) -> dict[str, object]:
@@ -105,14 +102,14 @@ def children(engine: Engine, state: RunState) -> list[dict[str, object]]:
     """The runs that this one started and how they stand, from the index. "unmade": its log is still to be made."""
     rows: list[dict[str, object]] = []
     for one in children_of(state):
-        found = engine.log.index_row(one.run) if one.run else None
-        doc = msgspec.json.decode(found.doc) if found else {}
+        found = index.one(engine.log, one.run) if one.run else None
+        doc = found.doc if found else {}
         row: dict[str, object] = {
             "run": one.run or one.child.run,
             "piece": one.child.key,
             "title": one.child.title,
             "workflow": one.child.name,
-            "status": found.status if found else "unmade",
+            "status": found.row.status if found else "unmade",
         }
         rows.append({**row, **{name: doc[name] for name in ("phase", "outcome") if doc.get(name)}})
     return rows
@@ -210,8 +207,8 @@ def _trees(engine: Engine, run: str) -> tuple[dict[int, dict[str, str]], dict[st
     """Files as they were when each round closed, by the round's serial; and now."""
     state = EMPTY
     trees: dict[int, dict[str, str]] = {0: {}}
-    for _, event in engine.log.read(run):
-        state = evolve(state, event)
+    for seq, event in engine.log.read(run):
+        state = stored.step(run, state, seq, event)
         if isinstance(event, RoundClosed | RoundUndone):
             trees[event.serial] = {path: version.digest for path, version in state.world.files.items()}
     return trees, {path: version.digest for path, version in state.world.files.items()}

@@ -5,13 +5,11 @@ Imports nothing heavy: `reconvene queue` answers as quickly as `reconvene inbox`
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.app.index import listed
 from reconvene.core.order import at_the_end, between
 from reconvene.errors import UserError
-from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -41,34 +39,31 @@ class Relative(NamedTuple):
 def in_order(log: EventLog) -> list[Entry]:
     """First what comes first. Where two have the same place, their names decide, everywhere alike."""
     found = []
-    for row in log.index(status="queued"):
-        doc = json.loads(row.doc)
+    for row, doc in listed(log, "queued"):
         found.append(
             Entry(row.run, doc.get("place", ""), doc.get("parent", ""), doc.get("title", ""), row.workflow, row.started)
         )
     return sorted(found, key=lambda entry: (entry.place, entry.run))
 
 
-def children_by_parent(rows: Iterable[IndexRow]) -> dict[str, list[Relative]]:
+def children_by_parent(log: EventLog) -> dict[str, list[Relative]]:
     """Every child that has a log, under its parent."""
     found: dict[str, list[Relative]] = {}
-    for row in rows:
-        doc = json.loads(row.doc) if '"parent"' in row.doc else {}
-        if doc.get("parent"):
-            child = Relative(row.run, row.status, doc.get("title", ""), doc.get("outcome", ""))
-            found.setdefault(doc["parent"], []).append(child)
+    for row, doc in listed(log, having="parent"):
+        child = Relative(row.run, row.status, doc.get("title", ""), doc.get("outcome", ""))
+        found.setdefault(doc["parent"], []).append(child)
     return {parent: sorted(children) for parent, children in found.items()}
 
 
 def interrupted(log: EventLog) -> list[str]:
     """Children that were begun and are neither parked nor ended, oldest first: somebody drives them, or died at it."""
-    rows = [row for row in log.index(status="running") if '"parent"' in row.doc and json.loads(row.doc).get("parent")]
+    rows = [found.row for found in listed(log, "running", having="parent")]
     return [row.run for row in sorted(rows, key=lambda row: (row.started, row.run))]
 
 
 def unmade(log: EventLog) -> list[str]:
     """Runs that decided on children some of which have no log yet: driving them makes the rest."""
-    rows = [row for row in log.index() if '"unmade"' in row.doc and json.loads(row.doc).get("unmade")]
+    rows = [found.row for found in listed(log, having="unmade")]
     return [row.run for row in sorted(rows, key=lambda row: (row.started, row.run))]
 
 

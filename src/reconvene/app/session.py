@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from reconvene.app import index, stored
 from reconvene.core import views
 from reconvene.core.book import Book
 from reconvene.core.commands import Command
 from reconvene.core.events import AnyEvent
-from reconvene.core.evolve import evolve, fold
 from reconvene.core.handle import handle
 from reconvene.core.state import EMPTY, RunState
 from reconvene.core.workflow import Workflow
@@ -58,15 +58,8 @@ class Session:
     @classmethod
     def load(cls, log: EventLog, clock: Clock, run: str) -> Session:
         """Fold the log, from the newest snapshot that this code may trust."""
-        first = log.read(run, 0) if log.head(run) <= FEWEST_EVENTS else []
-        if first:
-            state = fold(event for _, event in first)
-            return cls(log, clock, run, state, book_for(log, state.workflow, run))
-        kept = snapshot_of(log, run)
-        state = fold((event for _, event in log.read(run, kept.seq)), kept)
-        if not state.seq:
-            raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
-        return cls(log, clock, run, state, book_for(log, state.workflow, run), kept.seq)
+        state, snapshot = _folded(log, run)
+        return cls(log, clock, run, state, book_for(log, state.workflow, run), snapshot)
 
     @classmethod
     def new(cls, log: EventLog, clock: Clock, run: str, book: Book) -> Session:
@@ -90,8 +83,7 @@ class Session:
 
     def refresh(self) -> None:
         """Take in what others appended."""
-        for _, event in self._log.read(self.run, self.state.seq):
-            self.state = evolve(self.state, event)
+        self.state = stored.fold(self.run, self._log.read(self.run, self.state.seq), self.state)
 
     def submit(
         self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = ""
@@ -108,7 +100,18 @@ class Session:
                 return outcomes
             except Conflict:
                 self.refresh()
+                self._check_head()
         raise StoreError(f"Run {self.run} is too busy: {_TRIES} attempts to append lost.", hint="Try again.")
+
+    def _check_head(self) -> None:
+        """The head is stored beside the events. Where the two disagree, nobody can append, now or later."""
+        head = self._log.head(self.run)  # first: events that others append meanwhile are read below
+        if head != self.state.seq and not self._log.read(self.run, self.state.seq):
+            raise StoreError(
+                f"The store says that the log of run {self.run} ends with event {head}, but its last event is"
+                f" {self.state.seq}. The store is damaged; nothing was added.",
+                hint=f"Restore it from a backup. reconvene log {self.run} still shows the events.",
+            )
 
     def _handle(
         self, commands: Sequence[Command], blobs: Mapping[str, bytes], claim: str
@@ -136,10 +139,28 @@ class Session:
             self._snapshot = state.seq
 
 
+def state_of(log: EventLog, run: str) -> RunState:
+    """The run as its log says."""
+    return _folded(log, run)[0]
+
+
+def _folded(log: EventLog, run: str) -> tuple[RunState, int]:
+    """The state, and the event of the snapshot that it was made from (0 = none)."""
+    first = log.read(run, 0) if log.head(run) <= FEWEST_EVENTS else []
+    if first:
+        return stored.fold(run, first), 0
+    kept = snapshot_of(log, run)
+    state = stored.fold(run, log.read(run, kept.seq), kept)
+    if not state.seq:
+        raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
+    return state, kept.seq
+
+
 def snapshot_of(log: EventLog, run: str) -> RunState:
     """The newest cached state that this code may trust, or the empty one."""
     row = log.index_row(run)
-    digest = str(msgspec.json.decode(row.doc).get("pinned", "")) if row is not None else ""
+    doc = index.document(row) if row is not None else None
+    digest = str(doc.get("pinned", "")) if doc is not None else ""
     kept = log.snapshot(run, snapshot_key(digest)) if digest else None
     return (decode_state(kept[1]) if kept else None) or EMPTY
 

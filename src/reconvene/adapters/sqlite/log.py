@@ -39,9 +39,10 @@ _ADD_EVENTS = "INSERT INTO appends (key, events) VALUES (?, CAST(? AS TEXT))"
 _ADD_PACKED_EVENTS = "INSERT INTO appends (key, events) VALUES (?, ?)"
 _READ = "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends WHERE key > ? AND key <= ? ORDER BY key"
 # Backwards by id, so that sorting by `updated` (which is stable) leaves the younger run first among equals.
-_INDEX = "SELECT run, workflow, status, started, updated, doc FROM runs WHERE status IS NOT NULL ORDER BY id DESC"
-_INDEX_OF_STATUS = "SELECT run, workflow, status, started, updated, doc FROM runs WHERE status = ? ORDER BY id DESC"
-_INDEX_ROW = "SELECT run, workflow, status, started, updated, doc FROM runs WHERE run = ? AND status IS NOT NULL"
+_COLUMNS = ", ".join(f"CAST(COALESCE({name}, '') AS TEXT)" for name in IndexRow._fields)  # text, also where damaged
+_INDEX = f"SELECT {_COLUMNS} FROM runs WHERE status IS NOT NULL ORDER BY id DESC"
+_INDEX_OF_STATUS = f"SELECT {_COLUMNS} FROM runs WHERE status = ? ORDER BY id DESC"
+_INDEX_ROW = f"SELECT {_COLUMNS} FROM runs WHERE run = ? AND status IS NOT NULL"
 _SAVE_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, seq, key, packed, data) VALUES (?, ?, ?, ?, ?)"
 
 

@@ -74,11 +74,11 @@ def _answer(
     *,
     driving: bool,
 ) -> None:
-    from reconvene.app import queries
+    from reconvene.core import views
     from reconvene.core.commands import AnswerCheckpoint
     from reconvene.doors.cli.options import checkpoint_in, fields_of, match_option, read_fields
 
-    summary = queries.summary(engine, run)
+    summary = views.summary(engine.load(run))  # the log's word, not the index's: it is what the decision is about
     checkpoint = checkpoint_in(summary)
     if checkpoint is None:
         raise Refused(

@@ -19,39 +19,41 @@ from reconvene.doors.cli.text import clean, harmless_json, one_line, table, talk
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reconvene.app.index import Listed
     from reconvene.doors.cli.advice import ReviewShape
-    from reconvene.ports import IndexRow
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
 _FEW = 3
 
 
-def _rows(call: Call, *statuses: str | None) -> tuple[list[IndexRow], frozenset[str]]:
+def _rows(call: Call, *statuses: str | None) -> tuple[list[Listed], frozenset[str]]:
     """Runs, and which of them nobody drives though they are not at a stop: a crash left them so, or `--no-drive`.
 
     No state yet is an empty list; looking must not create any."""
+    from reconvene.app.index import listed
     from reconvene.wiring import open_log
 
     if not os.path.isdir(call.home):
         return [], frozenset()
     log = open_log(call.home)
     try:
-        rows = [row for status in statuses for row in log.index(status=status)]
-        running = frozenset(row.run for row in rows if row.status == "running")
+        rows = [found for status in statuses for found in listed(log, status)]
+        running = frozenset(row.run for row, _ in rows if row.status == "running")
         return rows, running - log.driven() if running else running
     finally:
         log.close()
 
 
-def _put_rows(rows: Sequence[IndexRow], alone: frozenset[str] = frozenset()) -> None:
+def _put_rows(rows: Sequence[Listed], alone: frozenset[str] = frozenset()) -> None:
     sys.stdout.write(harmless_json("[" + ",\n ".join(_doc(row, alone) for row in rows) + "]\n"))
 
 
-def _doc(row: IndexRow, alone: frozenset[str]) -> str:
+def _doc(found: Listed, alone: frozenset[str]) -> str:
+    row, doc = found
     if row.status != "running":
         return row.doc
-    return json.dumps({**json.loads(row.doc), "driven": row.run not in alone}, ensure_ascii=False)
+    return json.dumps({**doc, "driven": row.run not in alone}, ensure_ascii=False)
 
 
 def _put_alone(call: Call, runs: Sequence[str]) -> None:
@@ -70,8 +72,8 @@ def _put_alone(call: Call, runs: Sequence[str]) -> None:
 def inbox(call: Call) -> int:
     """Runs that wait for a person, newest first."""
     found, alone = _rows(call, "waiting", "running")
-    rows = [row for row in found if row.status == "waiting"]
-    left = [row.run for row in found if row.run in alone]
+    rows = [one for one in found if one.row.status == "waiting"]
+    left = [row.run for row, _ in found if row.run in alone]
     if call.as_json:
         _put_rows(rows)
         return 0
@@ -80,8 +82,7 @@ def inbox(call: Call) -> int:
         _put_alone(call, left)
         return 0
     lines = []
-    for row in rows:
-        doc = json.loads(row.doc)
+    for row, doc in rows:
         checkpoint = doc.get("checkpoint") or {}
         status = checkpoint.get("status") or ("attention" if checkpoint.get("attention") else "")
         piece = f"{doc['title']}: " if doc.get("parent") and doc.get("title") else ""
@@ -89,7 +90,8 @@ def inbox(call: Call) -> int:
         lines.append((row.run, doc.get("phase") or "", _since(row.updated), status, prompt))
     for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
         put(line)
-    put(f"\ndecide with: {call.command('decide', rows[0].run)}   or look first: {call.command('show', rows[0].run)}")
+    first = rows[0].row.run
+    put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
     _put_alone(call, left)
     return 0
 
@@ -109,8 +111,7 @@ def runs(call: Call, status: str | None) -> int:
     if not rows:
         put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
         return 0
-    docs = [json.loads(row.doc) for row in rows]
-    family = [_family(doc) for doc in docs]
+    family = [_family(doc) for _, doc in rows]
     lines = [
         (
             row.run,
@@ -120,12 +121,12 @@ def runs(call: Call, status: str | None) -> int:
             row.workflow,
             *([own] if any(family) else []),
         )
-        for row, doc, own in zip(rows, docs, family)
+        for (row, doc), own in zip(rows, family)
     ]
     head = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else []))
     for line in table(lines, head, screen_width()):
         put(line)
-    _put_alone(call, [row.run for row in rows if row.run in alone])
+    _put_alone(call, [row.run for row, _ in rows if row.run in alone])
     return 0
 
 

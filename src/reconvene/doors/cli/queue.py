@@ -75,7 +75,7 @@ def _rows(call: Call) -> tuple[list[dict[str, object]], list[str]]:
     log = open_log(call.home)
     try:
         entries = in_order(log)
-        families = children_by_parent(log.index()) if entries else {}
+        families = children_by_parent(log) if entries else {}
         rows: list[dict[str, object]] = [
             {
                 "position": position,
