@@ -95,9 +95,7 @@ def interleave(contenders: Mapping[str, Contender], samples: int, warm: int = 0)
     return taken
 
 
-def medians(
-    contenders: Mapping[str, Contender], samples: int, scale: float = 1.0, warm: int = 0
-) -> dict[str, float]:
+def medians(contenders: Mapping[str, Contender], samples: int, scale: float = 1.0, warm: int = 0) -> dict[str, float]:
     taken = interleave(contenders, samples, warm)
     return {name: statistics.median(values) * scale for name, values in taken.items()}
 
