@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from reconvene.app import children, history, stored
+from reconvene.app import children, forking, history
 from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.leases import Leases, token
 from reconvene.app.new_runs import NewRuns
-from reconvene.app.session import Session, book_for, index_row
+from reconvene.app.session import Session
 from reconvene.app.sessions import Sessions
 from reconvene.core.archives import Archive, prunable
 from reconvene.core.book import Book, to_json
@@ -27,15 +27,12 @@ from reconvene.core.commands import (
     Rollback,
     StartRun,
 )
-from reconvene.core.events import AnyEvent, Forked
-from reconvene.core.evolve import evolve
 from reconvene.core.given import asks_machine, complete_inputs, complete_settings
 from reconvene.core.ids import digest_of
-from reconvene.core.paths import why_no_run_id
 from reconvene.core.plan import plan, unmade_children
-from reconvene.core.state import EMPTY, RunState
+from reconvene.core.state import RunState
 from reconvene.core.workflow import Workflow, every_phase
-from reconvene.errors import Busy, Conflict, ReconveneError, UserError
+from reconvene.errors import Busy, ReconveneError, UserError
 from reconvene.ports import (
     AgentRunner,
     Clock,
@@ -377,40 +374,7 @@ class Engine:
 
     def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "") -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
-        events = self.log.read(run)
-        if not events:
-            raise UserError(f"There is no run {run!r}.")
-        if at < 0 or at > events[-1][0]:
-            raise UserError(
-                f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}"
-            )
-        prefix, state = _rest_point(run, events[: at or len(events)])
-        if not prefix:
-            raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
-        book_for(self.log, state.workflow, run)  # refuses what nobody could drive, before anything is written
-        number = 1
-        while True:
-            new = f"{run}-fork-{number}"
-            if why := why_no_run_id(new):
-                raise UserError(f"{run} cannot be forked: the id {new!r} {why}.")
-            folder = os.path.join(os.path.dirname(state.workspace), new)
-            if not self.log.head(new) and self._new.occupied(new, folder):
-                number += 1
-                continue
-            forked = Forked(
-                at=max(self._clock.now(), state.updated),
-                run=new,
-                source=run,
-                source_seq=len(prefix),
-                workspace=folder,
-                by=by,
-                door=door,
-            )
-            try:
-                self.log.append(new, 0, [*prefix, forked], {}, index_row(evolve(state, forked)))
-                return new
-            except Conflict:
-                number += 1
+        return forking.fork(self.log, self._clock, self._new, run, at, by, door)
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""
@@ -434,17 +398,6 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
         if isinstance(error, ReconveneError):
             return error
     return group.exceptions[0]
-
-
-def _rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
-    """The longest prefix after which the run was at rest: waiting for a person, for agents, or ended."""
-    state, best, at_best = EMPTY, 0, EMPTY
-    for seq, event in events:
-        state = stored.step(run, state, seq, event)
-        step = state.world.top.round.open if state.world.cursor and state.world.top.round else None
-        if state.world.open is not None or (step is not None and step.open > 0):
-            best, at_best = seq, state
-    return [event for _, event in events[:best]], at_best
 
 
 def project_folder(name: str, given: object) -> str:

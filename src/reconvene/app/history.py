@@ -14,8 +14,7 @@ _COMMITTED = (e.RoundClosed, e.ItemDone, e.DecisionRecorded, e.FilesEdited, e.Ro
 
 
 def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState] = ()) -> None:
-    """Commit what the history has not got yet. `known`: earlier states of the run, newest first,
-    so that not all is folded again."""
+    """Commit what the history has not got yet. `known`: earlier states, newest first, so that not all is folded."""
     done = history.last_seq(run)
     events = log.read(run, done)
     if not any(_may_commit(event, ended=True) for _, event in events):
