@@ -239,6 +239,8 @@ class Expressions:
             if chunk.kind != "template":
                 raise Unread
             self._at += 1
+            if not parts and chunk.text.endswith("`") and "\\" not in chunk.text:
+                return Literal(chunk.text[:-1])
             if not chunk.text.endswith("${"):
                 return Operation("`", tuple(parts))
             self._expect("${")

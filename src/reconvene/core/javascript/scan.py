@@ -32,6 +32,7 @@ _REFUSED = {
     "debugger": "there is nothing to debug with here",
 }
 _STATEMENTS = words("break const continue do for if let return switch throw var while with")
+_LOOPS = words("for while do")  # what a label may stand before
 _ASSIGN = words("= += -= *= /= %= **= <<= >>= >>>= &= |= ^= &&= ||= ??=")
 # `context.hasOwnProperty('x')` looks at the whole of `context`, though it reads like one key of it.
 _INHERITED = words(
@@ -157,6 +158,10 @@ class _Reader:
         in_braces = self._sign(self._parents[index]) == "{"
         if in_braces and before in ("{", ",") and after == ":":
             return True
+        if in_braces and before in (";", "}", ")") and after == ":" and self._word(index + 2) in _LOOPS:
+            return True
+        if self._word(index - 1) in ("break", "continue") and not self._at(index).newline:
+            return self._sign(index - 2) not in (".", "?.")
         if in_braces and self._is_method(index):
             return True
         if in_braces and before in ("{", ",") and self._word(index) in ("get", "set"):
@@ -195,7 +200,7 @@ class _Reader:
             yield from self._declaration(index)
         elif sign == "(" and self._is_method(index - 1) and self._sign(self._parents[index]) == "{":
             close = self._pairs[index]
-            yield Region(index, self._pairs[close + 1], frozenset(self._list(index + 1, close)))
+            yield Region(index, self._pairs[close + 1], frozenset(("arguments", *self._list(index + 1, close))))
 
     def _arrow(self, index: int) -> Region:
         if self._sign(index - 1) == ")":
@@ -213,7 +218,7 @@ class _Reader:
         at += bool(name)
         if self._sign(at) != "(" or self._sign(self._pairs[at] + 1) != "{":
             return
-        names = frozenset((name, *self._list(at + 1, self._pairs[at])))
+        names = frozenset((name, "arguments", *self._list(at + 1, self._pairs[at])))
         yield Region(index, self._pairs[self._pairs[at] + 1], names)
         outside = self._parents[index]
         if self._sign(outside) == "{" and self._sign(index - 1) in ("{", "}", ";"):

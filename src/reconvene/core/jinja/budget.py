@@ -197,6 +197,15 @@ def looked_at(context: Context, value: object) -> object:
     return value
 
 
+OWN: dict[str, Callable[..., object]] = {"counted": counted, "spent": spent, "looked_at": looked_at}
+
+
+def _settled(value: object) -> object:
+    """What comes bit by bit (of `map`, `select`, `items()`) as a list: nobody is shown where it lies in memory."""
+    lazy = isinstance(value, Iterable) and not isinstance(value, str | Mapping | list | tuple | range)
+    return list(value) if lazy and type(value).__module__ == "builtins" else value  # type: ignore[call-overload]
+
+
 def charged(kind: str, name: str, function: Callable[..., object]) -> Callable[..., object]:
     """A filter or a test that pays for what it is given."""
     wants = _PassArg.from_obj(function)
@@ -207,6 +216,8 @@ def charged(kind: str, name: str, function: Callable[..., object]) -> Callable[.
     def paying(context: Context, *given: object, **named: object) -> object:
         spender = purse(context)
         spender.spend(_CALL, 0)
+        if kind == "filter":
+            given = (_settled(given[0]), *given[1:])
         if shallow is not None:
             spender.spend(shallow * len(given[0]) // 10 if isinstance(given[0], Sized) else 0, 0)
         elif not instant:

@@ -127,7 +127,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         for names, empty in empties:
             filters |= {name: from_null(filters[name], empty) for name in names}
         self.filters = {name: budget.charged("filter", name, each) for name, each in filters.items()}
-        self.filters |= {"counted": budget.counted, "spent": budget.spent, "looked_at": budget.looked_at}
+        self.filters |= budget.OWN
         tests = cast(dict[str, _Filter], self.tests) | {"none": is_null}
         self.tests = {name: budget.charged("test", name, each) for name, each in tests.items()}
 
@@ -230,7 +230,7 @@ def _allow(sign: str, left: object, right: object) -> None:
         raise Failure("'%' does not format text here; join the parts with '~'")
     if isinstance(left, int) and isinstance(right, int):
         bits = left.bit_length() * (right if sign == "**" else 1) + (right.bit_length() if sign != "**" else 0)
-        if bits > 20_000:
+        if bits > 14_000:  # Python writes out up to 4,300 digits
             raise TemplateLimit("a number grows too large")
 
 
@@ -325,7 +325,7 @@ def _sentence(message: str) -> str:
     message = message.rstrip(".")
     if message.startswith("No filter named"):
         name = message.split("'")[1]
-        return f"there is no filter '{name}'{nearest(name, _environment().filters)}"
+        return f"there is no filter '{name}'{nearest(name, filters())}"
     return message
 
 
@@ -337,6 +337,11 @@ def problem(source: str) -> tuple[int, str] | None:
     except _TOO_DEEP:
         return 1, "it is nested too deeply"
     return None
+
+
+def filters() -> list[str]:
+    """The names of all filters that a template may use."""
+    return [name for name in _environment().filters if name not in budget.OWN]
 
 
 @lru_cache(maxsize=256)

@@ -22,6 +22,12 @@ _DECLARED = {
 }
 _LAST_WORD = re.compile(r"\w+(?=\W*$)")
 _CALLED = {"text": "a text", "number": "a number", "flag": "true or false", "list": "a list"}
+_CALLED["outside"] = "known only inside an each"
+_INSTEAD = {
+    "replace": "use the filter: … | replace('old', 'new')",
+    "join": "use the filter: list | join(', ')",
+    "format": "join the parts with '~'",
+}
 
 
 def check_names(workflow: Workflow, uses: Iterable[Use], problems: Problems) -> None:
@@ -51,6 +57,8 @@ def _report(use: Use, miss: Miss, count: int, workflow: Workflow, problems: Prob
 
 def _sentence(miss: Miss) -> str:
     before = miss.path.removesuffix(miss.name).rstrip(".")
+    if miss.word in ("template", "filter"):
+        return f"there is no {miss.word} '{miss.name}'"
     if miss.word:
         return f"'{miss.path}' is not there: {before} is {_CALLED[miss.word]}"
     match before:
@@ -64,6 +72,8 @@ def _sentence(miss: Miss) -> str:
 
 def _hint(use: Use, miss: Miss, workflow: Workflow) -> str:
     before = miss.path.removesuffix(miss.name)
+    if use.template and miss.word == "text" and miss.name in _INSTEAD:
+        return _INSTEAD[miss.name]
     if before == "settings." and use.where.setting and miss.name in workflow.settings:
         return "a setting sees only those that are written before it"
     if before in _DECLARED and not set(miss.known) - {ALWAYS}:

@@ -28,6 +28,7 @@ from reconvene.wire.names.kinds import (
     either,
     either_of,
     element,
+    is_literal,
     part,
 )
 from reconvene.wire.names.uses import Miss
@@ -58,6 +59,7 @@ JAVASCRIPT: Words = {
     "number": _NUMBER | _OBJECT,
     "flag": _OBJECT,
 }
+_SEARCHED = ("context", "inputs", "settings")  # `'x' in context`: every name that may be there is known
 _ONE_EACH = _words("every filter find findIndex findLast findLastIndex flatMap forEach map some")
 _SAME = _words("filter slice reverse sort toReversed toSorted toSpliced splice")
 _ITEM = _words("at find findLast pop shift")
@@ -159,7 +161,7 @@ class _Walk:
             else:
                 parts[key] = kind
         # `(context.plan || {}).tasks`: an empty object says nothing about the value that it stands in for.
-        return Record(parts, others) if members else NOTHING
+        return Record(parts, others, literal=True) if members else NOTHING
 
     def _operation(self, sign: str, parts: tuple[Node, ...], own: _Own) -> Kind:
         if sign == "=":
@@ -170,6 +172,10 @@ class _Walk:
                 self.kind(target, own)
             return self.kind(value, own)
         kinds = [self.kind(each, own) for each in parts]
+        match parts:
+            case (nodes.Literal(value=str() as name), nodes.Name(text=root) as of) if sign == "in":
+                if root in _SEARCHED and root not in own:
+                    self._part(kinds[1], name, of)
         match sign:
             case "||" | "??":
                 return either(*kinds)
@@ -281,6 +287,8 @@ class _Walk:
                 self._bind(inner, element(kind), own, "")
             else:
                 found = part(kind, key, JAVASCRIPT)
+                if isinstance(found, Missing) and inner.default is not None and is_literal(kind):
+                    found = ANYTHING
                 if isinstance(found, Missing):
                     spelt = f"{path}.{key}" if path and path != _UNSPELT else key
                     self.found.append(Miss(spelt, key, found.known, found.word, found.contract))

@@ -9,10 +9,17 @@ from jinja2 import TemplateSyntaxError, nodes
 
 from reconvene.core.jinja import sandbox
 from reconvene.wire.names.jinja_values import Frame, Macro, Module, TooMuch, Values, turn
-from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, element
+from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Missing, Record, element
 from reconvene.wire.names.uses import Miss
 
 _DEEPEST = 20  # templates and macros within each other
+_LOOP = Record(
+    dict.fromkeys(
+        ("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
+         "nextitem", "cycle", "changed"),
+        ANYTHING,
+    )
+)  # fmt: skip
 
 
 def walked(text: str, scope: Mapping[str, Kind], beside: Mapping[str, str]) -> list[Miss]:
@@ -88,7 +95,7 @@ class _Walk(Values):
     def _for(self, node: nodes.For, frame: Frame) -> None:
         inside = frame.inner(perhaps=False)
         self._bind(node.target, turn(self.kind(node.iter, frame)), inside)
-        inside.own["loop"] = ANYTHING
+        inside.own["loop"] = _LOOP
         if node.test is not None:
             self.kind(node.test, inside)
         self._all(node.body, inside)
@@ -114,10 +121,18 @@ class _Walk(Values):
 
     def _include(self, node: nodes.Include | nodes.Extends, frame: Frame) -> None:
         self.kind(node.template, frame)
+        if not getattr(node, "ignore_missing", False):
+            self._must_be_there(node.template)
         seen = frame if getattr(node, "with_context", True) else Frame({})
         for name in _literal_names(node.template):
             if name in self._beside:
                 self.template(self._beside[name], name, seen.inner(perhaps=False))
+
+    def _must_be_there(self, template: nodes.Expr) -> None:
+        """A template by its name, or one of several."""
+        names = _literal_names(template)
+        if names and not any(name in self._beside for name in names):
+            self.miss(template, names[0], names[0], Missing(tuple(self._beside), "template"))
 
     def _from_import(self, node: nodes.FromImport, frame: Frame) -> None:
         module = self._imported(node.template, frame, with_context=bool(node.with_context))
@@ -128,6 +143,7 @@ class _Walk(Values):
     def _imported(self, template: nodes.Expr, frame: Frame, *, with_context: bool) -> Frame:
         """What a template binds at its top. Without context it sees nothing of this one."""
         self.kind(template, frame)
+        self._must_be_there(template)
         module = Frame(frame.roots if with_context else {})
         for name in _literal_names(template):
             if name in self._beside:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from jinja2 import nodes
 
+from reconvene.core.jinja import sandbox
 from reconvene.wire.names.in_templates import JINJA
 from reconvene.wire.names.kinds import (
     ANYTHING,
@@ -26,6 +27,7 @@ from reconvene.wire.names.kinds import (
     either,
     either_of,
     element,
+    is_literal,
     part,
 )
 from reconvene.wire.names.uses import Miss
@@ -41,6 +43,7 @@ _TEXTS = frozenset(
     ("trim", "upper", "lower", "title", "capitalize", "replace", "join", "string", "indent", "quote_lines", "json",
      "tojson", "present", "slug", "pad", "signed", "date", "duration", "truncate", "wordwrap", "center", "escape", "e")
 )  # fmt: skip
+_SEARCHED = ("context", "inputs", "settings")  # `'x' in context`: every name that may be there is known
 _BY_ATTRIBUTE = frozenset(("selectattr", "rejectattr", "groupby"))  # named first; others say `attribute=`
 
 
@@ -134,10 +137,16 @@ class Values:
         match node:
             case nodes.Add():
                 return either(*kinds)
+            case nodes.Compare(expr=nodes.Const(value=str() as name), ops=[nodes.Operand(op="in" | "notin", expr=of)]):
+                if isinstance(of, nodes.Name) and of.name in _SEARCHED and _is_root(of.name, frame):
+                    self._part(node, frame.roots[of.name], name, of)
+                return FLAG
             case nodes.Not() | nodes.Compare():
                 return FLAG
             case nodes.Concat():
                 return TEXT
+            case nodes.Mul():  # also a text or a list, repeated
+                return NUMBER if all(kind == NUMBER for kind in kinds) else either(*kinds)
             case nodes.BinExpr() | nodes.UnaryExpr():
                 return NUMBER
             case _:
@@ -150,7 +159,7 @@ class Values:
         if name in frame.roots:
             return frame.roots[name]
         if name not in _OFFERED:
-            self._miss(node, name, name, Missing(tuple(frame.roots)))
+            self.miss(node, name, name, Missing(tuple(frame.roots)))
         return ANYTHING
 
     def _attribute(self, node: nodes.Node, of: nodes.Node, name: str, frame: Frame) -> Kind:
@@ -161,7 +170,7 @@ class Values:
     def _part(self, node: nodes.Node, kind: Kind, name: str, of: nodes.Node) -> Kind:
         found = part(kind, name, JINJA)
         if isinstance(found, Missing):
-            self._miss(node, f"{_spelt(of)}.{name}", name, found)
+            self.miss(node, f"{_spelt(of)}.{name}", name, found)
             return ANYTHING
         return found
 
@@ -188,15 +197,23 @@ class Values:
             else:
                 self.kind(pair.key, frame)
                 others = ANYTHING
-        return Record(parts, others) if pairs else NOTHING
+        return Record(parts, others, literal=True) if pairs else NOTHING
 
     def _test(self, node: nodes.Test, frame: Frame) -> Kind:
-        asks = node.name in ("defined", "undefined") and isinstance(node.node, nodes.Name)
+        asks = node.name in ("defined", "undefined") and (
+            isinstance(node.node, nodes.Name) or self._of_literal(node.node, frame)
+        )
         for each in node.iter_child_nodes():
             # Whether a name is there at all may be asked: a shared template is taken in at places that bind it or not.
             if not (asks and each is node.node):
                 self.kind(each, frame)
         return FLAG
+
+    def _of_literal(self, node: nodes.Node | None, frame: Frame) -> bool:
+        """Whether it is a part of an object that the template itself writes out."""
+        if not isinstance(node, nodes.Getattr | nodes.Getitem):
+            return False
+        return is_literal(self.kind(node.node, frame))
 
     # --- calls and filters --------------------------------------------------------------------------------------------
 
@@ -251,12 +268,19 @@ class Values:
         return either(element(kind), default)
 
     def _filter(self, node: nodes.Filter, frame: Frame) -> Kind:
-        asks = node.name in ("default", "d") and isinstance(node.node, nodes.Name)
-        known = not (asks and isinstance(node.node, nodes.Name) and not _is_known(node.node.name, frame))
+        known = True
+        if node.name in ("default", "d"):
+            own = isinstance(node.node, nodes.Name) and not _is_known(node.node.name, frame)
+            known = not (own or self._of_literal(node.node, frame))
         kind = self.kind(node.node, frame) if node.node is not None and known else NOTHING
         given = [self.kind(each, frame) for each in node.args]
         for each in node.kwargs:
             self.kind(each.value, frame)
+        match node.name, node.args:
+            case "attr", [nodes.Const(value=str() as name)]:
+                return self._part(node, kind, name, node.node or node)
+            case "map", [nodes.Const(value=str() as name), *_] if name not in sandbox.filters():
+                self.miss(node, name, name, Missing(tuple(sandbox.filters()), "filter"))
         attribute = _attribute_of(node)
         inner = element(kind)
         if attribute:
@@ -265,7 +289,7 @@ class Values:
                     inner = self._part(node, inner, name, node.node or node)
         return _filtered(node.name, kind, inner, given, by=bool(attribute))
 
-    def _miss(self, node: nodes.Node, path: str, name: str, missing: Missing) -> None:
+    def miss(self, node: nodes.Node, path: str, name: str, missing: Missing) -> None:
         if (id(node), name) not in self._seen:  # a macro is looked at with every call of it
             self._seen.add((id(node), name))
             line = node.lineno or 1
@@ -274,6 +298,10 @@ class Values:
 
 def _is_known(name: str, frame: Frame) -> bool:
     return name in frame.own or name in frame.roots
+
+
+def _is_root(name: str, frame: Frame) -> bool:
+    return name in frame.roots and name not in frame.own
 
 
 def _attribute_of(node: nodes.Filter) -> str:

@@ -35,6 +35,7 @@ class Record:
     parts: Mapping[str, Kind] = field(default_factory=dict)
     others: Kind | None = None
     contract: bool = False
+    literal: bool = False  # written out where it is used: whether it has a part may be asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ TEXT = Plain("text")
 NUMBER = Plain("number")
 FLAG = Plain("flag")
 TEXTS = ListOf(TEXT)
+OUTSIDE = Plain("outside")  # `item` where no loop is around: null
 
 
 class Missing(NamedTuple):
@@ -145,14 +147,20 @@ def part(kind: Kind, name: str, words: Words) -> Kind | Missing:
             case ListOf() | Plain():
                 word = one.word if isinstance(one, Plain) else "list"
                 wrong = word
-                if name in words[word]:
+                if name in words.get(word, ()):
                     found.append(ANYTHING)
     if found:
         return either(*found)
     if not missed:
-        return Missing(tuple(sorted(words[wrong])), wrong)
+        return Missing(tuple(sorted(words.get(wrong, ()))), wrong)
     names = dict.fromkeys(name for one in missed for name in one.parts)
     return Missing(tuple(names), contract=any(one.contract for one in missed))
+
+
+def is_literal(kind: Kind) -> bool:
+    """Whether it is an object that is written out where it is used."""
+    every = alternatives(kind)
+    return bool(every) and all(isinstance(one, Record) and one.literal for one in every)
 
 
 def element(kind: Kind) -> Kind:

@@ -18,6 +18,7 @@ from reconvene.wire.names.kinds import (
     FLAG,
     NOTHING,
     NUMBER,
+    OUTSIDE,
     TEXT,
     TEXTS,
     Kind,
@@ -192,7 +193,7 @@ class Known:
             if self._phases[phase].each is not None:
                 found.append(self._item(phase))
             phase = self._parents.get(phase, "")
-        return either(*found[:2]) if found else ANYTHING
+        return either(*found[:2]) if found else OUTSIDE
 
     def _item_later(self, phase: str) -> Kind:
         return Later(lambda: self._item(phase))
