@@ -14,7 +14,7 @@ from reconvene.core.looking_back import estimates, metrics, ratings
 from reconvene.core.looking_back import ledger as ledgers
 from reconvene.core.looking_back.rating_replies import Ratings, parse_ratings
 from reconvene.core.workflow import Again
-from reconvene.errors import StoreError
+from reconvene.errors import ReconveneError, StoreError
 
 
 def ledger(engine: Engine, run: str) -> ledgers.Ledger:
@@ -35,8 +35,15 @@ def stats(engine: Engine, run: str) -> metrics.Metrics:
     return metrics.measure((event for _, event in engine.log.read(run)), ledger(engine, run), answer)
 
 
-def stats_of_all(engine: Engine) -> metrics.Metrics:
-    return metrics.aggregate([stats(engine, row.run) for row in engine.log.index()])
+def stats_of_all(engine: Engine) -> tuple[metrics.Metrics, dict[str, str]]:
+    """All runs that can be read, as one; and why the others cannot, by run."""
+    measured, unread = list[metrics.Metrics](), dict[str, str]()
+    for row in engine.log.index():
+        try:
+            measured.append(stats(engine, row.run))
+        except ReconveneError as error:
+            unread[row.run] = error.message
+    return metrics.aggregate(measured), unread
 
 
 def _completeness(session: Session) -> object:

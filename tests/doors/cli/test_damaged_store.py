@@ -143,3 +143,15 @@ def test_a_head_that_is_not_the_last_event_is_named_when_something_is_to_be_adde
     done = reconvene("decide", RUN, "--option", "Continue")
     assert done.code == 1
     assert f"The store says that the log of run {RUN} ends with event" in done.err
+
+
+def test_stats_over_all_runs_leave_out_and_name_one_that_cannot_be_read(folder: Path, reconvene: Command) -> None:
+    change(folder, "UPDATE appends SET events = '[{}]' WHERE key = (SELECT min(key) FROM appends)")
+    done = reconvene("stats")
+    assert done.code == 0
+    assert done.out.startswith("1 run\n")
+    assert f"{RUN} is left out: " in done.err
+    (row,) = reconvene("stats", "--json").object["left_out"]  # type: ignore[attr-defined]
+    assert row["run"] == RUN
+    assert row["why"]
+    assert "left_out" not in reconvene("stats", SOUND, "--json").object

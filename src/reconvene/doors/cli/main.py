@@ -196,7 +196,10 @@ def _report_bug(words: list[str], error: Exception) -> int:
 
 
 def _settle_streams() -> None:
-    """Text that the terminal's encoding lacks is escaped, never a crash."""
+    """Text that the terminal's encoding lacks is escaped, never a crash. A stream that the caller closed is empty."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reconvene.doors.cli.common import Call, command, open_home, open_run, put, put_json, say, screen_width
+from reconvene.doors.cli.common import Call, command, note, open_home, open_run, put, put_json, say, screen_width
 
 
 @command(
@@ -45,17 +45,21 @@ def stats(call: Call, run: str | None) -> int:
     """How well the checkpoints serve you, in RUN or in all runs together.
 
     The four measures of success with their targets, minutes per round, what you waited and reviewed, how many remarks
-    were answered, and what it cost.
+    were answered, and what it cost. Over all runs, one that cannot be read is left out and named on stderr.
     """
     from reconvene.app import review
 
+    unread: dict[str, str] = {}
     if run is not None:
         engine, found = open_run(call, run)
         measured = review.stats(engine, found)
     else:
-        measured = review.stats_of_all(open_home(call))
+        measured, unread = review.stats_of_all(open_home(call))
+    for name, why in unread.items():
+        note(f"{name} is left out: {why}")
     if call.as_json:
-        put_json(measured.to_json())
+        left_out = [{"run": name, "why": why} for name, why in unread.items()]
+        put_json({**measured.to_json(), **({"left_out": left_out} if left_out else {})})
         return 0
     if run is None:
         put(f"{len(measured.runs)} run{'s' * (len(measured.runs) != 1)}")
