@@ -48,7 +48,7 @@ def everything(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("run_id", "why"),
     [
-        ("../../../{{ name }}", "begins with '.'"),
+        ("../../../{{ name }}", "leads out of the folder of the runs"),
         ("-rf", "begins with '-'"),
         (".hidden-{{ n }}", "begins with '.'"),
         ("a/b-{{ n }}", "holds '/'"),
@@ -92,7 +92,7 @@ def test_usable_templates_are_taken(run_id: str) -> None:
 def test_what_a_template_gives_only_later_is_refused_at_the_start_with_its_line(tmp_path: Path) -> None:
     head = "run_id: \"{% if n == '003' %}../../{% endif %}r-{{ n }}\"\n"
     assert [started(tmp_path, head) for _ in range(2)] == ["r-001", "r-002"]
-    with pytest.raises(UserError, match=r"w\.yaml:2: 'run_id' gives the run id '\.\./\.\./r-003', which begins") as no:
+    with pytest.raises(UserError, match=r"w\.yaml:2: 'run_id' gives the run id '\.\./\.\./r-003', which leads") as no:
         started(tmp_path, head)
     assert "REPORT-{{ year }}-{{ n }}" in no.value.hint
     assert [path.name for path in tmp_path.iterdir()] == [".reconvene"]

@@ -300,6 +300,7 @@ class Engine:
         handed = self._handed_over.pop(run, None)
         if handed is not None:
             return handed
+        self.session(run)  # refuses what nobody could drive, before anything is written
         holder = self._leases.take(run)
         for moment in _MOMENTS:
             if not holder:  # somebody may only be tidying up before a decision

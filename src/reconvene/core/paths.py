@@ -75,6 +75,8 @@ def why_no_run_id(run: str) -> str:
         return "is empty"
     if len(run) > MAX_RUN_ID:
         return f"is longer than {MAX_RUN_ID} characters"
+    if "../" in run or run == "..":
+        return "leads out of the folder of the runs with '..'"
     if run[0] in "-.":
         return f"begins with {run[0]!r}: commands would take it for an option, or not list it"
     if not _RUN_ID.fullmatch(run):
@@ -82,6 +84,8 @@ def why_no_run_id(run: str) -> str:
         return f"holds {wrong!r}; letters, digits, '-', '_' and '.' are possible"
     if ".." in run or run.endswith((".", ".lock")):
         return "holds '..', or ends in '.' or '.lock', which git does not take"
+    if run.upper() == "HEAD":
+        return "is a name that git keeps for itself"
     if _DEVICE.fullmatch(run.lower()):
         return "is a name that some systems keep for a device"
     return ""

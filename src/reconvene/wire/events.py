@@ -91,7 +91,9 @@ def _refusal(body: bytes, version: int, where: str) -> StoreError | None:
         return None
     for raw in raws:
         name = raw.get("type")
-        if not isinstance(name, str) or name not in _KNOWN:
+        if not isinstance(name, str):
+            return StoreError(f"An event in {where} has no type.", hint=RESTORE)
+        if name not in _KNOWN:
             return StoreError(
                 f"An event in {where} is of type {name!r}, which this release of Reconvene does not know."
                 " A newer release wrote it.",

@@ -38,7 +38,10 @@ def read_workspace(reading: Reading, root: Mapping) -> str:
     node = root.get("workspace")
     if not isinstance(node, Scalar):
         return ""
+    before = len(reading.problems)
     template = reading.path(node, "'workspace'", frozenset())
+    if len(reading.problems) > before:
+        return template
     name = text_of(root, "name") or "name"
     tried = [_tried(reading, root, "workspace", template, {"run": run, "name": name}) for run in ("run-1", "run-2")]
     folders = [folder for folder in tried if folder is not None]

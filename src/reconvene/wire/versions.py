@@ -10,6 +10,7 @@ from __future__ import annotations
 from reconvene.errors import StoreError
 
 _DIGITS = 10  # a version is shorter
+UNREADABLE = -1
 
 Raw = dict[str, object]
 
@@ -32,13 +33,13 @@ class Opening:
         return b"%s%d,%s" % (self._mark, version, data[len(self._brackets) :])
 
     def take_off(self, data: bytes) -> tuple[int, bytes]:
-        """The version, and the data without it."""
+        """The version, and the data without it; UNREADABLE where a version is there that is no number."""
         if not data.startswith(self._mark):
             return 1, data
         start = len(self._mark)
         end = data.find(b",", start, start + _DIGITS)
         digits = data[start:end]
-        return (int(digits), self._brackets + data[end + 1 :]) if digits.isdigit() and end > 0 else (1, data)
+        return (int(digits), self._brackets + data[end + 1 :]) if digits.isdigit() and end > 0 else (UNREADABLE, data)
 
 
 def refuse_unless_known(version: int, known: int, what: str) -> None:
@@ -49,5 +50,7 @@ def refuse_unless_known(version: int, known: int, what: str) -> None:
             " A newer release wrote it.",
             hint=UPGRADE,
         )
+    if version == UNREADABLE:
+        raise StoreError(f"{what} has a format whose version cannot be read.", hint=RESTORE)
     if version < 1:
         raise StoreError(f"{what} has the format {version}, which no release of Reconvene writes.", hint=RESTORE)

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from commands import Command
+from reconvene.errors import StoreError
+from reconvene.wire.pins import unpin
 
 RUN, SOUND = "flow-1", "flow-2"
 
@@ -155,3 +157,34 @@ def test_stats_over_all_runs_leave_out_and_name_one_that_cannot_be_read(folder: 
     assert row["run"] == RUN
     assert row["why"]
     assert "left_out" not in reconvene("stats", SOUND, "--json").object
+
+
+def test_a_refused_resume_leaves_the_store_as_it_was(folder: Path, reconvene: Command) -> None:
+    change(folder, "UPDATE appends SET events = '[{}]' WHERE key = (SELECT min(key) FROM appends)")
+    before = (folder / ".reconvene" / "reconvene.db").read_bytes()
+    done = reconvene("resume", RUN)
+    assert done.code == 1
+    assert f"An event in the log of run {RUN} has no type." in done.err
+    assert (folder / ".reconvene" / "reconvene.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("version", ['"1"', "true", "-1"])
+def test_a_pin_whose_version_is_no_number_is_refused_for_that(version: str) -> None:
+    with pytest.raises(StoreError, match="has a format whose version cannot be read"):
+        unpin(b'{"v":%s,"name":"flow"}' % version.encode(), RUN)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('run_id: "../../x-{{ n }}"', "leads out of the folder of the runs"),
+        ("run_id: HEAD", "is a name that git keeps for itself"),
+        ('workspace: "../{{ run }}"', "it leaves the workspace with .."),
+    ],
+)
+def test_a_bad_id_or_folder_is_named_once(line: str, why: str, folder: Path, reconvene: Command) -> None:
+    text = (folder / "flow.yaml").read_text(encoding="utf-8")
+    (folder / "bad.yaml").write_text(f"{line}\n{text}", encoding="utf-8")
+    done = reconvene("check", "bad.yaml")
+    assert done.code == 64
+    assert (done.out + done.err).count(why) == 1

@@ -61,7 +61,7 @@ def migrate(path: str, version: int, busy_timeout: float) -> None:
 
 
 def refuse(connection: sqlite3.Connection, path: str, version: int) -> NoReturn:
-    """The layout of a newer release. Closes the connection, and leaves every file as it was."""
+    """The layout of a newer release, or of none. Closes the connection, and leaves every file as it was."""
     last = connection
     # The last one to close moves into the database what a killed process left in the write-ahead log, unless it may
     # only read. Where nothing was left, it removes the files that opening made, and one that may only read would not.
@@ -72,6 +72,11 @@ def refuse(connection: sqlite3.Connection, path: str, version: int) -> NoReturn:
         version_of(last)  # SQLite opens nothing before it is used
     connection.close()
     last.close()
+    if version < 0:
+        raise StoreError(
+            f"The store {path} is damaged: its layout is {version}, which no release of Reconvene writes.",
+            hint="Restore it from a backup. Nothing was changed.",
+        )
     raise StoreError(
         f"The store {path} was written by a newer release of Reconvene"
         f" (its layout is {version}, this release knows {NEWEST}).",
