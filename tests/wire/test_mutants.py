@@ -17,8 +17,9 @@ from reconvene.core.workflow import Workflow
 from reconvene.errors import Bug, ReconveneError, WorkflowError
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.play import Play
+from reconvene.wire.pins import pin, unpin
 from reconvene.wire.resources import Folder
-from reconvene.wire.workflow import parse_workflow, pin, unpin
+from reconvene.wire.workflow import parse_workflow
 from reconvene.wiring import SystemClock
 
 TURNS = 25
