@@ -160,8 +160,10 @@ def open_engine(
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
+        from reconvene.app.new_runs import require_own_folder
 
-        return FolderWorkspace(folder, os.path.join(root, "manifests", f"{_file_name(run)}.json"))
+        manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
+        return FolderWorkspace(folder, manifest, lambda: require_own_folder(folder, root))
 
     def history_for() -> History:
         from reconvene.adapters.git import GitHistory

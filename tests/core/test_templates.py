@@ -147,6 +147,7 @@ class TestFailures:
             ("{{ name", 1, "unexpected end"),
             ("{{ name | jsn }}", 1, "there is no filter 'jsn'; did you mean 'json'?"),
             ("{{ 1 / 0 }}", 1, "division by zero"),
+            ("{{ 10 ** 5000 }}", 1, "a number grows too large"),
             ("{{ name | date }}", 1, "needs an ISO date"),
             ("{% include 'heed.md' %}", 1, "there is no template 'heed.md'; did you mean 'head.md'?"),
             ("x\n{% include 'bad.md' %}", 2, "line 2 of bad.md: 'oops' is not known here"),

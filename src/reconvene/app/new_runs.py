@@ -13,7 +13,7 @@ from collections.abc import Callable
 from reconvene.core import templates
 from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.core.workflow import Workflow
-from reconvene.errors import UserError
+from reconvene.errors import StoreError, UserError
 from reconvene.ports import Clock, EventLog, Workspace
 
 _MOST = 1 << 20  # numbers that are looked at for a free one
@@ -80,20 +80,47 @@ class NewRuns:
         if not _inside(os.path.realpath(folder), os.path.realpath(project)):
             message = f"gives {relative!r}, which a link leads out of {project}"
             raise _at_fault(workflow, "workspace", message, "name a folder that lies in it")
-        if self._is_home(folder):
+        if _is_home(folder, self._home):
             message = f"gives {relative!r}, which lies in {self._home}, where the state of all runs is kept"
             raise _at_fault(workflow, "workspace", message, "name another folder, or leave 'workspace' out")
         return folder
 
-    def _is_home(self, folder: str) -> bool:
-        """Whether the home is this folder or one above it, under whatever name (disks that ignore case, links)."""
-        place, home = os.path.realpath(folder), os.path.realpath(self._home)
-        while True:
-            if place == home or (os.path.exists(place) and os.path.exists(home) and os.path.samefile(place, home)):
-                return True
-            if place == os.path.dirname(place):
-                return _inside(home, os.path.realpath(folder))
-            place = os.path.dirname(place)
+
+def require_own_folder(folder: str, home: str) -> None:
+    """The rules of `NewRuns.folder` once more, whenever a run's folder is used: a link may have come there since."""
+    project = os.path.dirname(home)
+    chosen = _inside(folder, project) and not _inside(folder, home)  # by the workflow's `workspace`
+    if chosen:
+        astray = not _inside(os.path.realpath(folder), os.path.realpath(project)) or _is_home(folder, home)
+    else:
+        astray = os.path.islink(folder)
+    if astray:
+        link = _first_link(folder, project) if chosen else folder
+        raise StoreError(
+            f"The folder {folder} of a run is not used: {link} is a link and leads to {os.path.realpath(link)}."
+            " Nothing was read or written there.",
+            hint=f"Move the link away: mv {link} {link}-old. Then go on with: reconvene resume",
+        )
+
+
+def _first_link(folder: str, above: str) -> str:
+    place = above
+    for name in os.path.relpath(folder, above).split(os.sep):
+        place = os.path.join(place, name)
+        if os.path.islink(place):
+            return place
+    return folder
+
+
+def _is_home(folder: str, home: str) -> bool:
+    """Whether the home is this folder or one above it, under whatever name (disks that ignore case, links)."""
+    place, home = os.path.realpath(folder), os.path.realpath(home)
+    while True:
+        if place == home or (os.path.exists(place) and os.path.exists(home) and os.path.samefile(place, home)):
+            return True
+        if place == os.path.dirname(place):
+            return _inside(home, os.path.realpath(folder))
+        place = os.path.dirname(place)
 
 
 def _id(workflow: Workflow, year: str, n: int) -> str:

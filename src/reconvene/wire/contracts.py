@@ -27,6 +27,9 @@ def is_cheap(schema: object, value: object) -> bool:
     return not any(key in _COSTLY for key, _ in _keys(schema)) and _size(schema) * _size(value) <= _MOST_STEPS
 
 
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")  # these look at the same value
+
+
 def wrong_with(schema: object) -> str:
     """Why this is no schema that can be used, as a sentence; "" where it is one."""
     from jsonschema import Draft202012Validator, SchemaError
@@ -45,7 +48,53 @@ def wrong_with(schema: object) -> str:
         return error.message
     except RecursionError:
         return "it is nested too deeply"
+    if around := _in_a_circle(schema):
+        return f"'$ref: {around}' leads back to itself before any part of the value is reached"
     return ""
+
+
+def _in_a_circle(schema: object) -> str:
+    """A reference that comes back to where it stands without going into a part of the value, "" where there is none.
+
+    Every object in the schema is visited once: `open` are those on the way from where the walk began."""
+    done: set[int] = set()
+    starts = [schema]
+    while starts:
+        start = starts.pop()
+        starts += start.values() if isinstance(start, dict) else start if isinstance(start, list) else ()
+        open: list[int] = []
+        waiting: list[tuple[object, str] | None] = [(start, "")]
+        while waiting:
+            step = waiting.pop()
+            if step is None:  # all that follows the last one is seen
+                done.add(open.pop())
+                continue
+            each, by = step
+            if not isinstance(each, dict) or id(each) in done:
+                continue
+            if id(each) in open:
+                return by
+            open.append(id(each))
+            waiting += [None, *((part, by) for part in _in_place(each))]
+            if isinstance(refers := each.get("$ref"), str):
+                waiting.append((_pointed_at(schema, refers), refers))
+    return ""
+
+
+def _in_place(schema: dict[str, object]) -> list[object]:
+    """The schemas inside this one that look at the same value."""
+    found: list[object] = []
+    for key in _IN_PLACE:
+        part = schema.get(key)
+        found += part if isinstance(part, list) else [part]
+    return found
+
+
+def _pointed_at(schema: object, reference: str) -> object:
+    found = schema
+    for word in reference.removeprefix("#").strip("/").split("/") if reference != "#" else ():
+        found = found.get(word) if isinstance(found, dict) else None
+    return found
 
 
 def _wrong_pattern(pattern: object) -> str:

@@ -45,6 +45,7 @@ def _checked(reconvene: Command, folder: Path, key: str, text: str) -> str:
         ("prompt", "{% for x in [1] %}{{ loop.idnex }}{% endfor %}", "(did you mean 'loop.index'?)"),
         ("prompt", "{{ inputs.topic.replace('a', 'b') }}", "use the filter: … | replace('old', 'new')"),
         ("prompt", "{{ ', '.join(context.names) }}", "use the filter: list | join(', ')"),
+        ("condition", "(() => { throw null })()", "'throw null' does not say what is wrong; throw a text"),
         ("prompt", "{{ '{}'.format(1) }}", "join the parts with '~'"),
     ],
 )
@@ -71,3 +72,22 @@ def test_a_name_that_is_not_there_is_an_error(
 )
 def test_what_is_right_is_left_alone(reconvene: Command, folder: Path, key: str, text: str) -> None:
     assert _checked(reconvene, folder, key, text) == ""
+
+
+@pytest.mark.parametrize(
+    ("contract", "right"),
+    [
+        ('{$ref: "#"}', False),
+        ('{$ref: "#/$defs/a", $defs: {a: {anyOf: [{type: string}, {$ref: "#/$defs/a"}]}}}', False),
+        ('{type: object, properties: {inner: {$ref: "#"}}}', True),
+        ('{$ref: "#/$defs/a", $defs: {a: {type: object, properties: {b: {$ref: "#/$defs/a"}}}}}', True),
+    ],
+)
+def test_a_contract_that_only_leads_back_to_itself_is_refused(
+    reconvene: Command, folder: Path, contract: str, right: bool
+) -> None:
+    flow = f"name: c\nagents: {{a: {{contract: {contract}}}}}\nphases: [{{id: p, agents: [a], output: x}}]\n"
+    (folder / "c.yaml").write_text(flow, encoding="utf-8")
+    done = reconvene("check", "c.yaml")
+    assert (done.code == 0) == right, done.err
+    assert ("leads back to itself" in done.err) != right

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from reconvene.adapters.workspace.disk import look, parent_of, read_file, replace_file
@@ -36,10 +36,14 @@ _OPENING, _WORTH_NOTING = 50_000, 1_000_000
 
 
 class FolderWorkspace:
-    """ports.Workspace over a real folder. `manifest` names a file outside of it."""
+    """ports.Workspace over a real folder. `manifest` names a file outside of it.
 
-    def __init__(self, root: str, manifest: str) -> None:
+    `check` is called before anything in the folder is looked at or written, and may refuse it.
+    """
+
+    def __init__(self, root: str, manifest: str, check: Callable[[], None] = lambda: None) -> None:
         self.root = root
+        self._check = check
         self._file = ManifestFile(manifest)
         self._eyes = Eyes(root)
         self._reported: dict[str, str] = {}  # changes handed to the caller: path → digest
@@ -56,6 +60,7 @@ class FolderWorkspace:
 
     def changes(self, known: Mapping[str, str]) -> list[Change]:
         """What a person changed. Costs one look where there is no folder yet."""
+        self._check()
         if not os.path.isdir(self.root):
             return []
         written, survey = self._look(known)
@@ -73,6 +78,7 @@ class FolderWorkspace:
 
     def stale(self, known: Mapping[str, str]) -> list[str]:
         """What the caller still has to write or, where `known` lacks it, to remove."""
+        self._check()
         if not os.path.isdir(self.root):
             return sorted(path for path, digest in known.items() if digest)
         written, survey = self._look(known)
@@ -102,6 +108,7 @@ class FolderWorkspace:
 
     def write(self, files: Mapping[str, bytes | None], known: Mapping[str, str]) -> None:
         """Bring `files` to disk, removals first. A text of a person's that nobody has seen yet stays in its place."""
+        self._check()
         for path in files:
             if safe_path(path) != path:
                 raise Bug(f"The workspace was given {path!r} instead of {safe_path(path)!r}.")

@@ -110,6 +110,8 @@ class _Reader:
         for index, token in enumerate(self._tokens):
             if token.kind == "name" and token.text in _REFUSED and not self._is_label(index):
                 raise ScanError(f"'{token.text}' cannot be used in an expression: {_REFUSED[token.text]}")
+            if self._word(index) == "throw" and self._word(index + 1) == "null" and not self._is_label(index):
+                raise ScanError("'throw null' does not say what is wrong; throw a text")
             if self._parents[index] == -1 and self._sign(index) == ";":
                 raise ScanError("';' ends a statement; write one expression that gives a value, without ';'")
         if (word := self._word(0)) in _STATEMENTS:
