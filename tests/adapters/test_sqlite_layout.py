@@ -40,7 +40,7 @@ RELEASE = """
 import json, os, signal, sqlite3, sys
 from reconvene.adapters.sqlite import SqliteLog, layout
 from reconvene.errors import StoreError
-path, folder, die_at = sys.argv[1:]
+path, folder, die_at, patience = sys.argv[1:]
 
 class Connection(sqlite3.Connection):
     def __init__(self, *given, **named):
@@ -54,7 +54,7 @@ layout.NEWEST = len(layout.STEPS)
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    log = SqliteLog(path, busy_timeout=0.05)
+    log = SqliteLog(path, busy_timeout=float(patience))
     print(json.dumps([event.by for _, event in log.read("run-1")]), flush=True)
 except StoreError as error:
     print(json.dumps(error.message + " " + error.hint), flush=True)
@@ -85,10 +85,10 @@ def steps(tmp_path: Path) -> Path:
     return folder
 
 
-def release(path: Path, steps: Path, die_at: int = 0) -> subprocess.Popen[str]:
-    """A process of that release, ready to open the store."""
+def release(path: Path, steps: Path, die_at: int = 0, patience: float = 300) -> subprocess.Popen[str]:
+    """A process of that release, ready to open the store; it waits so many seconds for others."""
     child = subprocess.Popen(
-        [sys.executable, "-c", RELEASE, str(path), str(steps), str(die_at)],
+        [sys.executable, "-c", RELEASE, str(path), str(steps), str(die_at), str(patience)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -98,9 +98,9 @@ def release(path: Path, steps: Path, die_at: int = 0) -> subprocess.Popen[str]:
     return child
 
 
-def opened_by(path: Path, steps: Path, die_at: int = 0) -> object:
+def opened_by(path: Path, steps: Path, die_at: int = 0, patience: float = 300) -> object:
     """What it says of the store; the signal that ended it where it was killed."""
-    child = release(path, steps, die_at)
+    child = release(path, steps, die_at, patience)
     said, _ = child.communicate("go\n")
     return json.loads(said) if said else child.returncode
 
@@ -177,7 +177,7 @@ def test_of_many_that_open_an_old_store_at_once_one_brings_it_up(path: Path, ste
 def test_a_store_that_another_release_has_open_keeps_its_layout(path: Path, steps: Path) -> None:
     """It may write at any moment, in the old layout."""
     log = SqliteLog(path)
-    said = str(opened_by(path, steps))
+    said = str(opened_by(path, steps, patience=0.05))
     assert f"has the layout {layout.NEWEST}" in said
     assert "Nothing was changed" in said
     log.append("run-1", len(SAID), [Paused(at="t", by="still here")], {}, None)
