@@ -1,5 +1,6 @@
 """W8: what ten times the work costs: remarks, files, gaps, rounds. Work that is linear costs ten times as much; the
-bound is twelve. What should not depend on the size at all is bounded by two.
+bound is twelve. What should not depend on the size at all is bounded by two, and what handles a hundred times the text
+by sixteen.
 
 Small and large take turns. Every operation opens the home anew, as a command does; its own preparation (copying the
 home, deciding before a drive) is left out of the time.
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from reconvene.ports import Answer, Assignment, Listener
 
 TITLE = "growth: ten times the remarks, files, gaps, rounds"
-LINEAR, FLAT = 12.0, 2.0
+LINEAR, FLAT, SQUARE = 12.0, 2.0, 16.0
 AGENTS, SAID = 7, 5  # agents of a round, remarks after each
 BENCH = "bench"
 
@@ -197,14 +198,14 @@ def decide(engine: Engine, run: str, option: str = "Again", said: range = range(
     engine.submit(run, AnswerCheckpoint(checkpoint="", option=option, remarks=remarks, by=BENCH, door=BENCH))
 
 
-def rounds(home: Path, count: int) -> float:
-    """Seconds of `count` rounds in one process, with remarks after each."""
+def rounds(home: Path, count: int, said: int = SAID * 1_000_000) -> float:
+    """Seconds of `count` rounds in one process, with remarks after each until so many are said."""
     with opened(home, count) as engine:
         begun = time.perf_counter()
         run = start(engine, ROUNDS)
         drive(engine, run)
         for number in range(1, count):
-            decide(engine, run, said=range(number * SAID, (number + 1) * SAID))
+            decide(engine, run, said=range(number * SAID, min(said, (number + 1) * SAID)))
             drive(engine, run)
         return time.perf_counter() - begun
 
@@ -344,6 +345,10 @@ def decide_and_drive(engine: Engine, run: str) -> None:
 
 
 def all_rounds(home: Path, size: int) -> float:
+    return rounds(home / "anew", size, said=20 * SAID)
+
+
+def all_rounds_and_remarks(home: Path, size: int) -> float:
     return rounds(home / "anew", size)
 
 
@@ -423,7 +428,9 @@ DIMENSIONS = (
         (20, 200),
         with_rounds,
         (
-            Operation("all of them", all_rounds, once=True),
+            Operation("all of them, the same 100 remarks", all_rounds, once=True),
+            # Ten times the remarks in ten times the rounds: agents are shown a hundred times the text.
+            Operation("all of them, five remarks each", all_rounds_and_remarks, bound=SQUARE, once=True),
             Operation("decide in the last", timed(decide)),
             Operation("decide in the last, same process", decide_in_process, bound=FLAT),
             Operation("drive in the last", timed(drive, before=decide)),

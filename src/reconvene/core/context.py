@@ -170,6 +170,11 @@ def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
 
 
 def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool, title: str = "What you may read") -> str:
+    """The agents of a step mostly read the same: put together once for all of them."""
+    return book.made_of(title, (reads, inline), lambda: _put_together(book, reads, inline, title))
+
+
+def _put_together(book: Book, reads: tuple[Read, ...], inline: bool, title: str) -> str:
     lines: list[str] = []
     for read in reads:
         if read.kind == "project":
@@ -199,7 +204,7 @@ def _content(book: Book, read: Read) -> str:
     else:
         text = book.text(read.ref.digest)
     if len(text) > _MOST_INLINE:
-        text = text[:_MOST_INLINE] + f"\n… ({len(text) - _MOST_INLINE} more characters)"
+        text = text[:_MOST_INLINE] + f"\n[{len(text) - _MOST_INLINE} more characters]"
     return text.rstrip("\n")
 
 

@@ -48,11 +48,14 @@ class Cutter:
         pieces: dict[str, bytes] = {}
         names: list[str] = []
         at, before = 0, ""
-        while at < len(data):
-            name, piece = self._next(data, at, before)
-            pieces[name] = piece
-            names.append(name)
-            at, before = at + len(piece), name
+        after, starts, size = self._after, data.startswith, len(data)
+        while at < size:
+            # Where a piece ends follows from its own bytes: one that was cut before would be cut again.
+            known = after.get(before)
+            before, piece = known if known is not None and starts(known[1], at) else self._cut(data, at, before)
+            pieces[before] = piece
+            names.append(before)
+            at += len(piece)
         lists: dict[str, bytes] = {}
         height = 1
         while len(names) > _WIDEST:
@@ -62,11 +65,7 @@ class Cutter:
             height += 1
         return Laid(_list(height, names), pieces, lists)
 
-    def _next(self, data: bytes, at: int, before: str) -> tuple[str, bytes]:
-        known = self._after.get(before)
-        # Where a piece ends follows from its own bytes: one that was cut before would be cut again.
-        if known is not None and data.startswith(known[1], at):
-            return known
+    def _cut(self, data: bytes, at: int, before: str) -> tuple[str, bytes]:
         piece = data[at : _end(data, at)]
         name = digest_of(piece)
         if at + len(piece) < len(data):  # the last one ends with the text, and may go on in the next version

@@ -109,8 +109,8 @@ def charge(tree: nodes.Template) -> nodes.Template:
     """The same template, in which everything pays."""
     _bodies(tree)
     for loop in list(tree.find_all(nodes.For)):
-        tested = 1 + (_count(loop.test) if loop.test is not None else 0)
-        loop.iter = _filter(cast(nodes.Expr, loop.iter), "counted", tested)
+        steps, text = _cost(loop) if _pays_by_item(loop) else (_count(loop.test) if loop.test is not None else 0, 0)
+        loop.iter = _filter(cast(nodes.Expr, loop.iter), "counted", 1 + steps, text)
     for compared in list(tree.find_all(nodes.Compare)):
         _compared(compared)
     for holder in list(tree.find_all(nodes.Node)):
@@ -121,10 +121,23 @@ def charge(tree: nodes.Template) -> nodes.Template:
 def _bodies(tree: nodes.Template) -> None:
     found: list[nodes.Node] = [tree, *tree.find_all(tuple(_BODIES))]
     for body in cast(list[_Body], found):
-        parts = list(_own(body))
-        fixed = sum(len(part.data) for part in parts if isinstance(part, nodes.TemplateData))
-        paid = _filter(nodes.Const(len(parts) + _BODIES[type(body)], lineno=body.lineno), "spent", fixed)
+        if _pays_by_item(body):
+            continue
+        steps, text = _cost(body)
+        paid = _filter(nodes.Const(steps, lineno=body.lineno), "spent", text)
         body.body = [nodes.ExprStmt(paid, lineno=body.lineno), *body.body]
+
+
+def _pays_by_item(body: _Body) -> bool:
+    """A plain loop: its body runs once for every item, and nothing else begins it."""
+    return isinstance(body, nodes.For) and body.test is None and not body.recursive
+
+
+def _cost(body: _Body) -> tuple[int, int]:
+    """Steps and characters of a body that runs once."""
+    parts = list(_own(body))
+    fixed = sum(len(part.data) for part in parts if isinstance(part, nodes.TemplateData))
+    return len(parts) + _BODIES[type(body)], fixed
 
 
 def _own(body: nodes.Node) -> Iterator[nodes.Node]:
@@ -149,26 +162,26 @@ def _compared(node: nodes.Compare) -> None:
     if any(plain) and equated and len(operands) == 2:
         return
     if not plain[0]:
-        node.expr = _filter(node.expr, "looked_at", None)
+        node.expr = _filter(node.expr, "looked_at")
     for operand in node.ops:
         if not isinstance(operand.expr, _SCALARS):
-            operand.expr = _filter(operand.expr, "looked_at", None)
+            operand.expr = _filter(operand.expr, "looked_at")
 
 
 def _slices(holder: nodes.Node) -> None:
     for name, value in holder.iter_fields():
         if _is_slice(value):
-            setattr(holder, name, _filter(value, "looked_at", None))
+            setattr(holder, name, _filter(value, "looked_at"))
         elif isinstance(value, list):
-            value[:] = [_filter(each, "looked_at", None) if _is_slice(each) else each for each in value]
+            value[:] = [_filter(each, "looked_at") if _is_slice(each) else each for each in value]
 
 
 def _is_slice(node: object) -> bool:
     return isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice)
 
 
-def _filter(node: nodes.Expr, name: str, argument: int | None) -> nodes.Filter:
-    given: list[nodes.Expr] = [] if argument is None else [nodes.Const(argument, lineno=node.lineno)]
+def _filter(node: nodes.Expr, name: str, *arguments: int) -> nodes.Filter:
+    given: list[nodes.Expr] = [nodes.Const(argument, lineno=node.lineno) for argument in arguments]
     return nodes.Filter(node, name, given, [], None, None, lineno=node.lineno)
 
 
@@ -176,11 +189,14 @@ def _filter(node: nodes.Expr, name: str, argument: int | None) -> nodes.Filter:
 
 
 @pass_context
-def counted(context: Context, items: Iterable[object] | None, steps: int) -> Iterator[object]:
+def counted(context: Context, items: Iterable[object] | None, steps: int, text: int) -> Iterator[object]:
     """What a loop runs over. A value that is not there yet (null) is an empty list; a missing name is an error."""
     spender = purse(context)
     for item in () if items is None else items:
-        spender.spend(steps, 0)
+        spender.steps += steps
+        spender.text += text
+        if spender.steps > STEPS or spender.text > TEXT:
+            spender.spend(0, 0)  # which says so
         yield item
 
 

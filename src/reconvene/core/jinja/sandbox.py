@@ -7,7 +7,7 @@ not know what the names in a scope mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
 from itertools import islice
 from types import CodeType, TracebackType
@@ -15,6 +15,7 @@ from typing import cast
 
 from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, Undefined, UndefinedError, nodes
 from jinja2.compiler import CodeGenerator, Frame
+from jinja2.idtracking import VAR_LOAD_PARAMETER
 from jinja2.loaders import BaseLoader
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.runtime import Context
@@ -52,6 +53,7 @@ _STRING_METHODS = frozenset(
 )  # fmt: skip
 _MAPPING_METHODS = frozenset(("items", "keys", "values", "get"))
 _LIST_METHODS = frozenset(("index", "count"))
+_SHORT = 1_000  # characters
 
 
 _Filter = Callable[..., object]
@@ -94,6 +96,42 @@ class _Null(Null, Undefined):  # type: ignore[misc]  # which refuses to be put i
 
 
 class _Generator(CodeGenerator):
+    """Writes Python of a template. A row of text and values is yielded at once, not part by part: documents repeat
+    such rows by the thousand."""
+
+    def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
+        if frame.buffer is not None or frame.require_output_check or len(node.nodes) == 1:
+            return super().visit_Output(node, frame)
+        self.writeline("yield concat((")
+        self.indent()
+        for child in node.nodes:
+            if isinstance(child, nodes.TemplateData):
+                self.writeline(f"{child.data!r},")
+                continue
+            self.newline(child)
+            # A short text needs no look at what was made before: `_joined` counts the whole row.
+            self.write("(made if type(made := ")
+            self.visit(child, frame)
+            self.write(f") is str and len(made) < {_SHORT} else environment.written(made)),")
+        self.outdent()
+        self.writeline("))")
+
+    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
+        """The same as always, but a field of a loop's item is looked up without a call where the item is a dict."""
+        item = frame.symbols.find_ref(node.node.name) if isinstance(node.node, nodes.Name) else None
+        load = frame.symbols.find_load(item) if item else None
+        if load is None or load[0] != VAR_LOAD_PARAMETER or node.attr.startswith("_"):
+            return super().visit_Getattr(node, frame)
+        self.write(f"({item}[{node.attr!r}] if type({item}) is dict and {node.attr!r} in {item} else ")
+        super().visit_Getattr(node, frame)
+        self.write(")")
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: object) -> None:
+        self.write("environment.written(")
+
+    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: object) -> None:
+        self.write(")")
+
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         self.write("environment.concatenate((")
         for part in node.nodes:
@@ -111,7 +149,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             autoescape=False,
             keep_trailing_newline=True,
             undefined=_Missing,
-            finalize=_finalize,
+            finalize=_late,
             optimized=False,  # nothing of a template runs before it is rendered
             cache_size=0,
         )
@@ -138,6 +176,18 @@ class _Environment(ImmutableSandboxedEnvironment):
             raise TemplateLimit(f"the template takes more than {budget.STEPS} steps")
         if self.text > budget.TEXT:
             raise TemplateLimit(f"the template makes more than {budget.TEXT // 1_000_000} MB of text")
+
+    def written(self, value: object) -> str:
+        """A value as text, paid for."""
+        if type(value) is str:
+            text = value
+        else:
+            budget.pay_for(self, value)
+            text = shown(value)
+        self.text += len(text)
+        if self.text > budget.TEXT:
+            self.spend(0, 0)  # which says so
+        return text
 
     def concatenate(self, parts: Iterable[object]) -> str:
         texts: list[str] = []
@@ -235,15 +285,9 @@ def _allow(sign: str, left: object, right: object) -> None:
 
 
 @pass_context
-def _finalize(context: Context, value: object) -> str:
-    environment: _Environment = context.environment  # type: ignore[assignment]
-    if not isinstance(value, str):
-        budget.pay_for(environment, value)
-    text = value if type(value) is str else shown(value)
-    environment.text += len(text)
-    if environment.text > budget.TEXT:
-        environment.spend(0, 0)  # which says so
-    return text
+def _late(context: Context, value: object) -> object:
+    """Its wish for the context keeps Jinja from writing out constants before a template is rendered."""
+    return value
 
 
 class _Loader(BaseLoader):
@@ -271,7 +315,7 @@ def _template(environment: _Environment, source: str, name: str) -> Template:
 
 
 MAIN = "<template>"
-_AT_ONCE = 256  # parts of a text, between two looks at its length
+_AT_ONCE = 16  # parts of a text, between two looks at its length
 # Python, which a template becomes, has limits of its own: brackets in brackets, loops in loops, digits of a number.
 _TOO_DEEP = (RecursionError, SyntaxError, MemoryError, OverflowError, ValueError)
 
@@ -280,17 +324,24 @@ def render(source: str, scope: Mapping[str, object], loader: Mapping[str, str]) 
     """Raises Failure for whatever goes wrong."""
     environment = _environment().overlay(loader=_Loader(loader))
     environment.steps = environment.text = 0
-    parts: list[str] = []
-    size = 0
     try:
-        made = _template(environment, source, MAIN).generate(scope)
-        while some := list(islice(made, _AT_ONCE)):
-            size += sum(map(len, some))
-            if size > CAP:
-                raise TemplateLimit(f"the text grows beyond {CAP // 1_000_000} MB")
-            parts += some
+        template = _template(environment, source, MAIN)
+        try:
+            return _joined(template.root_render_func(template.new_context(dict(scope))))
+        except Exception:
+            environment.handle_exception()  # raises it again, with the lines of the template
     except Exception as error:
         raise _failure(error, scope, {MAIN, *loader}) from None
+
+
+def _joined(made: Iterator[str]) -> str:
+    parts: list[str] = []
+    size = 0
+    while some := list(islice(made, _AT_ONCE)):
+        size += sum(map(len, some))
+        if size > CAP:
+            raise TemplateLimit(f"the text grows beyond {CAP // 1_000_000} MB")
+        parts += some
     return "".join(parts)
 
 
