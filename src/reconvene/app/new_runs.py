@@ -25,20 +25,24 @@ class NewRuns:
         self._clock = clock
         self._home = home
         self._workspace_for = workspace_for
+        self._last: dict[tuple[str, ...], int] = {}  # by what makes an id: the number that was free the last time
 
     def free(self, workflow: Workflow) -> tuple[str, str]:
         """An unused id, with the first unused number there is by doubling and halving, and its folder."""
         year = self._clock.now()[:4] if workflow.run_id else ""
         if _id(workflow, year, 1) == _id(workflow, year, 2):
             return self._only(workflow, _id(workflow, year, 1))
-        low, high = 0, 1
+        made_of = (workflow.run_id, workflow.name, year)
+        low = max(self._last.get(made_of, 0) - 1, 0)  # that number may be free still
+        high, step = low + 1, 1
         while self._taken(workflow, _id(workflow, year, high)):
-            low, high = high, high * 2
+            low, high, step = high, high + step, step * 2
             if high > _MOST:
                 raise _at_fault(workflow, "run_id", f"gives no free id in {_MOST} numbers", "use {{ n }} as it is")
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self._taken(workflow, _id(workflow, year, middle)) else (low, middle)
+        self._last[made_of] = high
         run = _id(workflow, year, high)
         return run, self.folder(workflow, run)
 
