@@ -89,6 +89,20 @@ def test_core_has_no_explicit_any() -> None:
     assert places(untyped, CORE) == []
 
 
+def test_every_stage_comes_from_the_table() -> None:
+    def literal(node: ast.AST) -> str:
+        match node:
+            case ast.Call(func=ast.Name(id="Frame")):
+                return ""  # a new frame, at its first stage
+            case ast.Call(keywords=keywords):
+                given = {one.arg: one.value for one in keywords}
+                return "sets a stage" if isinstance(given.get("stage"), ast.Constant) else ""
+            case _:
+                return ""
+
+    assert places(literal, [SOURCE / "core" / "facts" / "evolve.py"]) == []
+
+
 def test_stored_data_is_never_pickled() -> None:
     for path in sorted(SOURCE.rglob("*.py")):
         assert not imported(parsed(path)) & {"pickle", "marshal", "shelve", "dill"}, named(path)

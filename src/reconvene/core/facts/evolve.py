@@ -496,9 +496,8 @@ def _round_undone(state: RunState, ev: e.RoundUndone) -> RunState:
     if ev.dropped:
         frame = mark.top
         extra = frame.pending is not None
-        mark = _with_top(
-            mark, replace(frame, stage="dropped", n=ev.n, planned=frame.planned + (not extra), pending=None)
-        )
+        stage = _stage(frame, ev)
+        mark = _with_top(mark, replace(frame, stage=stage, n=ev.n, planned=frame.planned + (not extra), pending=None))
     marks = _drop_marks(state.marks, mark.cursor)
     return replace(state, world=mark, marks=marks, record=_with_rollback(state, ev))
 
@@ -692,20 +691,20 @@ def _skips_changed(state: RunState, ev: e.SkipsChanged) -> RunState:
 
 def _went_back(state: RunState, ev: e.WentBack) -> RunState:
     here = state.world.spot
-    return talk.came_back(_visit(talk.left(state), ev.visit), here, ev.at)
+    return talk.came_back(_visit(talk.left(state), ev), here, ev.at)
 
 
-def _visit(state: RunState, number: int) -> RunState:
-    cursor = state.world.visits[number].cursor
-    cursor = (*cursor[:-1], replace(cursor[-1], stage="reopen"))
-    world = replace(state.world, cursor=cursor, visit=number, open=None)
+def _visit(state: RunState, ev: e.WentBack | e.WentOn) -> RunState:
+    cursor = state.world.visits[ev.visit].cursor
+    cursor = (*cursor[:-1], replace(cursor[-1], stage=_stage(cursor[-1], ev)))
+    world = replace(state.world, cursor=cursor, visit=ev.visit, open=None)
     return replace(state, world=world, marks=_drop_marks(state.marks, cursor))
 
 
 def _went_on(state: RunState, ev: e.WentOn) -> RunState:
     _stage(state.world.top, ev)
     if ev.visit >= 0:
-        return _visit(state, ev.visit)
+        return _visit(state, ev)
     return replace(state, world=_forget_visits_from(state.world, state.world.visit + 1))
 
 

@@ -42,6 +42,8 @@ EVOLVE_VERSION = 3
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
 # (stage of the top frame, event) → its stage afterwards. "push" and "pop": the event adds or removes a frame.
+# Where an event puts an earlier cursor back, the frame that is on top then moves on from the stage it had: a dropped
+# round's from the stage before the round, a visited checkpoint's from `asking`.
 TRANSITIONS: dict[tuple[str, str], str] = {
     ("round", "PhaseEntered"): "push",  # a group's round walks its phases; the run itself is such a round
     ("round", "PhaseSkipped"): "round",
@@ -65,6 +67,13 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     ("asking", "DecisionRecorded"): "decided",
     ("decided", "AgainOrdered"): "begin",
     ("decided", "WentOn"): "decided",
+    ("asking", "WentOn"): "reopen",
+    ("asking", "WentBack"): "reopen",
+    ("enter", "RoundUndone"): "dropped",
+    ("begin", "RoundUndone"): "dropped",
+    ("closed", "RoundUndone"): "dropped",
+    ("decided", "RoundUndone"): "dropped",
+    ("dropped", "RoundUndone"): "dropped",
     ("enter", "ItemDone"): "item",
     ("begin", "ItemDone"): "item",  # a limit left no room for a round
     ("closed", "ItemDone"): "item",
