@@ -16,6 +16,7 @@ from reconvene.core.facts.state import (
     EMPTY,
     TRANSITIONS,
     ChildAt,
+    Failed,
     FileVersion,
     Frame,
     GapCheck,
@@ -411,6 +412,7 @@ def _noted(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> Map[int, Not
         verdict=ev.verdict,
         then=ev.then,
         why=ev.why,
+        code=ev.code,
         output=ev.output if ev.verdict == "rejected" else None,
         value=ev.value if ev.verdict == "rejected" else None,
         files=ev.files if ev.verdict == "rejected" else (),
@@ -573,15 +575,19 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
         elif task.status == "ask":
             tasks = tasks.set(agent, replace(task, status="missing"))
     use = step.use
-    if ev.ruling.startswith("use:"):
+    if ev.ruling == "use":
         for path in ev.paths:
-            use = use.set(path, ev.ruling[4:])
+            use = use.set(path, ev.use)
     settled = step.settled if ev.ruling == "again" else (*step.settled, ev.kind)
     return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use)
 
 
 def _expression_failed(state: RunState, ev: e.ExpressionFailed) -> RunState:
-    return _set_record(state, errors=(*state.record.errors, f"{ev.where}: {ev.message}")[-_KEPT:])
+    return _with_error(state, Failed(ev.where, ev.message))
+
+
+def _with_error(state: RunState, error: Failed) -> RunState:
+    return _set_record(state, errors=(*state.record.errors, error)[-_KEPT:])
 
 
 def _check_passed(state: RunState, ev: e.CheckPassed) -> RunState:
@@ -633,10 +639,9 @@ def _options_revised(state: RunState, ev: e.OptionsRevised) -> RunState:
 
 def _checkpoint_skipped(state: RunState, ev: e.CheckpointSkipped) -> RunState:
     """Its condition was false, or it failed just now: then people are told."""
-    round_, failed, record = state.world.top.round, f"{condition_at(ev.serial)}: ", state.record
-    if record.errors and record.errors[-1].startswith(failed):
-        why = record.errors[-1].removeprefix(failed)
-        passed = PassedOver(ev.phase, round_.n if round_ else 0, ev.at, why, record.checkpoints)
+    round_, record = state.world.top.round, state.record
+    if record.errors and record.errors[-1].where == condition_at(ev.serial):
+        passed = PassedOver(ev.phase, round_.n if round_ else 0, ev.at, record.errors[-1].message, record.checkpoints)
         state = _set_record(state, passed_over=(*record.passed_over, passed)[-_KEPT:])
     return _move_top(state, ev)
 
@@ -737,7 +742,7 @@ def _files_rendered(state: RunState, ev: e.FilesRendered) -> RunState:
 
 
 def _render_failed(state: RunState, ev: e.RenderFailed) -> RunState:
-    return _set_record(state, errors=(*state.record.errors, f"{ev.path}: {ev.message}")[-_KEPT:])
+    return _with_error(state, Failed(ev.path, ev.message))
 
 
 _Handler = Callable[[RunState, e.AnyEvent], RunState]

@@ -37,7 +37,7 @@ from reconvene.core.facts.events import (
 
 # Part of every snapshot's key; raised whenever evolve or this module changes what it means. Then, for the test
 # that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the version before.
-EVOLVE_VERSION = 3
+EVOLVE_VERSION = 4
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -281,6 +281,17 @@ class GapCheck(Struct, frozen=True):
     agents: tuple[str, ...] = ()
 
 
+class Failed(Struct, frozen=True):
+    """An expression, or a template, that failed where the run could go on."""
+
+    where: str  # the expression's place, or the path of the file
+    message: str
+
+    @property
+    def said(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
 class PassedOver(Struct, frozen=True):
     """A checkpoint that was not asked because its condition failed. before: checkpoints that had opened until then."""
 
@@ -322,6 +333,7 @@ class Note(Struct, frozen=True):
     verdict: str
     then: str
     why: str = ""
+    code: str = ""
     output: Ref | None = None
     value: Ref | None = None
     files: tuple[FileOut, ...] = ()
@@ -371,7 +383,7 @@ class Record(Struct, frozen=True):
     cost: float = 0.0
     children: Map[str, ChildAt] = Map()  # key → what a decision started
     failures: tuple[str, ...] = ()  # the latest few, for people
-    errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
+    errors: tuple[Failed, ...] = ()  # expressions and templates, the latest few
     project: ProjectAt | None = None
     passed_over: tuple[PassedOver, ...] = ()  # the latest few
 
