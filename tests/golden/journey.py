@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -80,7 +81,7 @@ class Journey:
         change: Callable[[Workflow], Workflow] = lambda workflow: workflow,
     ) -> Journey:
         """`recorded`: answered from the recording that comes with the workflow. False: as packaged, for models."""
-        workflow = load_workflow(folder_of(self.name))
+        workflow = _loaded(self.name)
         if recorded:
             workflow = with_recording(workflow)
         given = {name: str(self._project()) for name, spec in workflow.inputs.items() if spec.type == "project"}
@@ -295,6 +296,11 @@ def folder_of(name: str) -> Path:
     """Of a packaged workflow, or of the one that lies here."""
     known = packaged()
     return known[name].parent if name in known else Path(__file__).parent / name
+
+
+@cache
+def _loaded(name: str) -> Workflow:
+    return load_workflow(folder_of(name))
 
 
 def with_recording(workflow: Workflow) -> Workflow:
