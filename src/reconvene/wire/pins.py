@@ -22,9 +22,7 @@ from reconvene.core.workflow import Workflow
 from reconvene.errors import StoreError
 from reconvene.wire.versions import RESTORE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
-VERSION = 1
-
-_UPCASTERS: dict[int, Callable[[Raw], Raw]] = {}  # version of a pin → how it becomes one of the next version
+VERSION = 2
 
 _OPENING = Opening(b"{")
 _encode = msgspec.json.Encoder().encode
@@ -35,6 +33,21 @@ _decode_raw = msgspec.json.Decoder(Raw).decode
 def unchanged(raw: Raw) -> Raw:
     """The upcaster for a version that only added fields with defaults."""
     return raw
+
+
+def _trimmed(raw: Raw) -> Raw:
+    """1 → 2: the version of the language is gone, and one limit bounds agents that work at the same time."""
+    trimmed = {key: value for key, value in raw.items() if key != "language"}
+    limits = raw.get("limits")
+    if isinstance(limits, dict) and "model_concurrency" in limits:
+        kept = {key: value for key, value in limits.items() if key != "model_concurrency"}
+        trimmed["limits"] = {**kept, "concurrency": min(limits["model_concurrency"], limits.get("concurrency", 8))}
+    return trimmed
+
+
+_UPCASTERS: dict[int, Callable[[Raw], Raw]] = {  # version of a pin → how it becomes one of the next version
+    1: _trimmed,
+}
 
 
 def pin(workflow: Workflow) -> bytes:
