@@ -52,7 +52,6 @@ PAIRS = [
             ("on_select: {action: repeat_phase}", "then: {goto: current, rerun: true}"),
             ("on_select: {action: repeat_phase, target: first}", "then: {goto: first, rerun: true}"),
             ("on_select: {action: skip_phases, phases: last}", "skip: last"),
-            ("skip: [last], on_select: {action: skip_phases, phases: [here]}", "skip: [last, here]"),
             ("on_select: {action: abort}", "then: {end: aborted}"),
             ("as: mine, on_select: {action: abort}", "then: {end: aborted}, as: mine"),
         ]
@@ -83,6 +82,12 @@ def test_both_spellings_mean_the_same(seed: str, own: str) -> None:
             12,
             "'agents' must be text or a list, not the number 3",
             "",
+        ),
+        (
+            "checkpoint: {options: [{label: A, skip: last, on_select: {action: skip_phases, phases: last}}]}",
+            7,
+            "'skip' and 'phases' say the same",
+            "keep one",
         ),
         ("check: {rules: [{if: 'true', condition: 'true', then: ask}]}", 7, "'if' and 'condition' are two words", ""),
         ("gap_chek: {script: [x]}", 7, "unknown key 'gap_chek'", "did you mean 'gap_check'?"),

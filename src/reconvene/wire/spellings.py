@@ -12,7 +12,7 @@ from reconvene.wire.fitting import Grammar, fit
 from reconvene.wire.grammar import RULE_MOVES
 from reconvene.wire.problems import Problems
 from reconvene.wire.shapes import Expression, Flag, Key, ListOf, Table, Tables, Text, Word, one_of
-from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar
 
 _ACTIONS = ("continue", "repeat_phase", "skip_phases", "abort")
 _RULE_WORDS = {"retry_phase": "retry", "spawn_additional": "again", "escalate": "ask"}
@@ -40,17 +40,21 @@ SPELLINGS: Tables = {
         "phases": Key(_SOME_WORDS, "for skip_phases: which"),
     },
 }
-_OWNERS = (("target", "repeat_phase"), ("phases", "skip_phases"))
+_RENAMED = {
+    "phase": {"gap_check": "check"},
+    "check": {"criteria": "rules"},
+    "rule": {"condition": "if", "action": "then", "message": "say"},
+}
 _OWN = Grammar(SPELLINGS)
 
 
 def rewritten(table: str, node: Mapping, problems: Problems) -> Mapping:
     """This part of a workflow in the language's own words."""
+    for old, new in _RENAMED.get(table, {}).items():
+        node = _renamed(node, old, new, problems)
     match table:
         case "phase":
-            return _renamed(_unasked(node), "gap_check", "check", problems)
-        case "check":
-            return _renamed(node, "criteria", "rules", problems)
+            return _unasked(node)
         case "rule":
             return _rule(node, problems)
         case "checkpoint" if "approval_required" in node.entries:
@@ -61,12 +65,7 @@ def rewritten(table: str, node: Mapping, problems: Problems) -> Mapping:
             return node
 
 
-# --- checks -----------------------------------------------------------------------------------------------------------
-
-
 def _rule(node: Mapping, problems: Problems) -> Mapping:
-    for old, new in (("condition", "if"), ("action", "then"), ("message", "say")):
-        node = _renamed(node, old, new, problems)
     then, word, line = node.get("then"), node.word("then"), node.line_of("then")
     if isinstance(then, Scalar) and isinstance(then.value, str) and then.value in _RULE_WORDS:
         node = _with(node, "then", replace(then, value=_RULE_WORDS[then.value]), line, word)
@@ -75,17 +74,14 @@ def _rule(node: Mapping, problems: Problems) -> Mapping:
     agents, at = fit(node.entries["agents"], _SOME_WORDS, "'agents'", _OWN, problems), node.line_of("agents")
     node = _without(node, "agents")
     match node.get("then"):
-        case Scalar(value="again") as again:
-            if agents is None:
-                return node
+        case Scalar(value="again") as again if agents is not None:
             move = Mapping({"again": agents}, again.line, again.column, {"again": at}, {"again": "agents"})
             return _with(node, "then", move, line, word)
+        case Scalar(value="again"):
+            return node
         case _:
             problems.add(at, "'agents' belongs to spawn_additional", "remove it, or use spawn_additional")
             return node
-
-
-# --- checkpoints ------------------------------------------------------------------------------------------------------
 
 
 def _unasked(phase: Mapping) -> Mapping:
@@ -130,43 +126,36 @@ def _on_select(option: Mapping, problems: Problems) -> Mapping:
         return option
     if not isinstance(select, Mapping) or not isinstance(action := select.get("action"), Scalar):
         return option
-    for key, owner in _OWNERS:
+    for key, owner in (("target", "repeat_phase"), ("phases", "skip_phases")):
         if select.get(key) is not None and action.value != owner:
             message = f"'{key}' belongs to {owner}, not to {action.value}"
             problems.add(select.line_of(key), message, "remove it, or change the action")
     if action.value == "skip_phases":
-        if not select.wrote("phases"):
-            problems.add(select.line, "skip_phases needs 'phases'", "name the phases to skip")
-        option = _skipping(option, select)
+        option = _skipping(option, select, problems)
     option = _with(option, "then", _move(action, select), line, "on_select")
     return option if option.wrote("as") else _with(option, "as", action, action.line, "action")
+
+
+def _skipping(option: Mapping, select: Mapping, problems: Problems) -> Mapping:
+    line, phases = select.line_of("phases"), select.get("phases")
+    if not select.wrote("phases"):
+        problems.add(select.line, "skip_phases needs 'phases'", "name the phases to skip")
+    elif option.wrote("skip"):
+        problems.add(line, "'skip' and 'phases' say the same", "keep one")
+    return _with(option, "skip", phases, line, "phases") if phases is not None else option
 
 
 def _move(action: Scalar, select: Mapping) -> Node:
     match action.value:
         case "repeat_phase":
             target = select.get("target") or replace(action, value="current")
-            lines = {"goto": target.line, "rerun": action.line}
             goto: dict[str, Node] = {"goto": target, "rerun": replace(action, value=True)}
-            return Mapping(goto, select.line, select.column, lines, {"goto": "target", "rerun": "action"})
+            return Mapping(goto, select.line, select.column, {"goto": target.line}, {"goto": "target"})
         case "abort":
             aborted = replace(action, value="aborted")
-            lines = {"end": action.line, "status": action.line}
-            return Mapping({"end": aborted, "status": aborted}, select.line, select.column, lines)
+            return Mapping({"end": aborted, "status": aborted}, select.line, select.column)
         case _:
             return replace(action, value="continue")
-
-
-def _skipping(option: Mapping, select: Mapping) -> Mapping:
-    phases = select.get("phases")
-    if phases is None:
-        return option
-    named = (*_items(option.get("skip")), *_items(phases))
-    return _with(option, "skip", Sequence(named, phases.line, phases.column), select.line_of("phases"), "phases")
-
-
-def _items(node: Node | None) -> tuple[Node, ...]:
-    return node.items if isinstance(node, Sequence) else () if node is None else (node,)
 
 
 # --- parts of a mapping -----------------------------------------------------------------------------------------------
