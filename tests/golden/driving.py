@@ -6,9 +6,9 @@ import asyncio
 from collections import Counter
 
 from reconvene.app.engine import Engine
-from reconvene.core.commands import Abort, AnswerCheckpoint
-from reconvene.core.events import CheckpointOpened, FieldAsked
-from reconvene.core.state import RunState
+from reconvene.core.facts.commands import Abort, AnswerCheckpoint
+from reconvene.core.facts.events import CheckpointOpened, FieldAsked
+from reconvene.core.facts.state import RunState
 
 _MOST_DECISIONS = 40
 # The first of these that is offered is taken.

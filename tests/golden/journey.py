@@ -16,12 +16,12 @@ from msgspec.structs import replace
 
 from reconvene.app import queries
 from reconvene.app.engine import Engine
-from reconvene.core import commands as c
-from reconvene.core.events import CheckpointOpened
-from reconvene.core.feedback import parse_remark
-from reconvene.core.state import RunState
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.events import CheckpointOpened
+from reconvene.core.facts.state import RunState
 from reconvene.errors import AgentError
+from reconvene.kits.reading.feedback import parse_remark
 from reconvene.ports import Answer, Assignment, Listener
 from reconvene.wire.packaged import packaged
 from reconvene.wire.workflow import load_workflow

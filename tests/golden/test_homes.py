@@ -12,9 +12,9 @@ import pytest
 
 from reconvene.app.engine import Engine
 from reconvene.app.session import index_row
-from reconvene.core.evolve import fold
-from reconvene.core.ids import digest_of
-from reconvene.core.state import RunState
+from reconvene.core.facts.evolve import fold
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import RunState
 
 from .archive import lay_out
 from .canonical import differences

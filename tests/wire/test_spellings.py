@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.workflow import Phase, Workflow
+from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.spellings import SPELLINGS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.workflow import Field, Gate, Phase, Workflow
+from reconvene.core.definition.workflow import Field, Gate, Phase, Workflow
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.workflow import parse_workflow
 

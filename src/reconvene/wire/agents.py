@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
 from reconvene.wire.gates import Gates
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import (
     COMMAND_ROOTS,
     Reading,
+    entries,
     flag_of,
     int_of,
     line_in,
@@ -131,10 +132,7 @@ def _command(node: Mapping) -> tuple[str, ...]:
 
 
 def _options(node: Mapping) -> dict[str, object]:
-    given = node.get("options")
-    options: dict[str, object] = {}
-    if isinstance(given, Mapping):
-        options.update({key: plain(value) for key, value in given.entries.items()})
+    options = {key: plain(value) for key, value in entries(node, "options").items()}
     tools = node.get("tools")
     return options if tools is None else {**options, "tools": plain(tools)}
 

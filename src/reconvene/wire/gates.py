@@ -6,11 +6,13 @@ import re
 
 from msgspec.structs import replace
 
-from reconvene.core.workflow import Gate
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Gate
+from reconvene.errors import UserError
 from reconvene.wire.named import Named
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import GATE_ROOTS, Reading, int_of, text_of, texts_of
-from reconvene.wire.yaml_reader import Mapping
+from reconvene.wire.reading import GATE_ROOTS, Reading, entries, int_of, text_of, texts_of
+from reconvene.wire.yaml_reader import Mapping, plain
 
 _CODE = re.compile(r"[A-Z][A-Z0-9_]*")
 
@@ -34,17 +36,27 @@ class Gates:
         if headings := texts_of(node, "headings"):
             gates.append(Gate(headings=headings))
         if about := texts_of(node, "specific_to"):
-            gates.append(Gate(specific_to=about))
+            gates.append(Gate(kit="reading.specific_to", about=about))
+        if name := text_of(node, "kit"):
+            options = {key: plain(value) for key, value in entries(node, "options").items()}
+            gates.append(Gate(kit=self._known(name, node), about=texts_of(node, "about"), options=options))
         if node.get("if") is not None:
             gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS)))
         if question := text_of(node, "ask"):
             gates.append(Gate(ask=question))
         if not set(node.key_lines) - {"retry_with", "code", "example"}:
-            message = "a gate needs one of min_chars, headings, specific_to, if, ask"
+            message = "a gate needs one of min_chars, headings, specific_to, if, ask, kit"
             self._reading.problems.add(node.line, message, "such as min_chars: 200")
         retry_with, code = self._reading.template(node, "retry_with"), self._code(node)
         example = self._reading.prompt(node, "example", template=False)
         return [replace(gate, retry_with=retry_with, code=code, example=example) for gate in gates]
+
+    def _known(self, name: str, node: Mapping) -> str:
+        try:
+            kit_finder.gate(name)
+        except UserError as error:
+            self._reading.problems.add(node.line_of("kit"), error.message, error.hint)
+        return name
 
     def _code(self, node: Mapping) -> str:
         code = text_of(node, "code")

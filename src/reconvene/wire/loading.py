@@ -1,4 +1,4 @@
-"""Workflow files → `core.workflow.Workflow`, valid or refused with every problem at once.
+"""Workflow files → `core.definition.workflow.Workflow`, valid or refused with every problem at once.
 
 The order: text → nodes (yaml_reader) → in one spelling (spellings), only what the grammar knows (fitting) → the parts,
 each checking what it refers to. All of them report into one list, so a person mends a file in one go.
@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping as Dict
 from pathlib import Path
 
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import FileSpec, Workflow
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.scope import TEMPLATE_ROOTS
-from reconvene.core.workflow import FileSpec, Workflow
-from reconvene.errors import Problem, WorkflowError
+from reconvene.core.shown.scope import TEMPLATE_ROOTS
+from reconvene.errors import Problem, UserError, WorkflowError
 from reconvene.wire.agents import Agents
 from reconvene.wire.fitting import Grammar, fit
 from reconvene.wire.gates import Gates
@@ -24,7 +25,7 @@ from reconvene.wire.names.check import check_names
 from reconvene.wire.phases import Phases
 from reconvene.wire.places import Places, Roster
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import TASK_ROOTS, Reading, mappings, text_of
+from reconvene.wire.reading import TASK_ROOTS, Reading, mappings, scalars, text_of, texts_of
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.shapes import Table
 from reconvene.wire.spellings import SPELLINGS, rewritten
@@ -100,6 +101,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         run_id=read_run_id(reading, root),
         workspace=read_workspace(reading, root),
         reopen=_reopen(root, places),
+        kits=_kits(reading, root),
         outcome=reading.expression(root, "outcome"),
         closing=reading.template(root, "closing"),
     )
@@ -114,6 +116,15 @@ def _name(reading: Reading, root: Mapping) -> str:
         hint = "run ids are made of it; use letters, digits, - and _"
         reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
     return name
+
+
+def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
+    for each in scalars(root, "kits"):
+        try:
+            kit_finder.kit(str(each.value))
+        except UserError as error:
+            reading.problems.add(each.line, error.message, error.hint)
+    return texts_of(root, "kits")
 
 
 def _reopen(root: Mapping, places: Places) -> str:

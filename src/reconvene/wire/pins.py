@@ -15,10 +15,11 @@ To rename only the Python attribute, leave the form alone: `rules: tuple[Gate, .
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
 from reconvene.errors import StoreError
 from reconvene.wire.versions import RESTORE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
@@ -33,21 +34,6 @@ _decode_raw = msgspec.json.Decoder(Raw).decode
 def unchanged(raw: Raw) -> Raw:
     """The upcaster for a version that only added fields with defaults."""
     return raw
-
-
-def _trimmed(raw: Raw) -> Raw:
-    """1 → 2: the version of the language is gone, and one limit bounds agents that work at the same time."""
-    trimmed = {key: value for key, value in raw.items() if key != "language"}
-    limits = raw.get("limits")
-    if isinstance(limits, dict) and "model_concurrency" in limits:
-        kept = {key: value for key, value in limits.items() if key != "model_concurrency"}
-        trimmed["limits"] = {**kept, "concurrency": min(limits["model_concurrency"], limits.get("concurrency", 8))}
-    return trimmed
-
-
-_UPCASTERS: dict[int, Callable[[Raw], Raw]] = {  # version of a pin → how it becomes one of the next version
-    1: _trimmed,
-}
 
 
 def pin(workflow: Workflow) -> bytes:
@@ -68,7 +54,7 @@ def unpin(data: bytes, run: str = "") -> Workflow:
             f"{what} (format {version}) holds something that this release of Reconvene does not know: {error}.",
             hint=UPGRADE_OR_RESTORE,
         ) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:  # upcasters expect a whole pin
         raise StoreError(f"{what} cannot be read: {error}.", hint=RESTORE) from error
 
 
@@ -76,3 +62,56 @@ def _upcast(raw: Raw, version: int) -> Raw:
     for step in range(version, VERSION):
         raw = _UPCASTERS[step](raw)
     return raw
+
+
+_Any = dict[str, Any]
+
+
+def _to_2(raw: _Any) -> Raw:
+    """Version 2: a tracker is a kit's, and so is the gate `specific_to`; a step has gates; two fields are gone."""
+    raw = _trimmed(raw)
+    agents = {name: _gates_to_2(agent) for name, agent in raw.get("agents", {}).items()}
+    return raw | {"phases": [_phase_to_2(phase) for phase in raw["phases"]]} | ({"agents": agents} if agents else {})
+
+
+def _trimmed(raw: _Any) -> _Any:
+    """Without the version of the language, and with one limit of agents that work at the same time."""
+    limits = raw.get("limits", {})
+    if "model_concurrency" in limits:
+        most = min(limits["model_concurrency"], limits.get("concurrency", 8))
+        limits = {key: value for key, value in limits.items() if key != "model_concurrency"} | {"concurrency": most}
+    rest = {key: value for key, value in raw.items() if key != "language"}
+    return rest | {"limits": limits} if limits else rest
+
+
+def _phase_to_2(phase: _Any) -> _Any:
+    track = phase.get("track")
+    if track is not None:
+        usual = {"stall": "2", "explosion": "2"}
+        given = {key: track.get(key, usual.get(key, "")) for key in ("given", "spec", "stall", "explosion")}
+        outputs = {key: track.get(key, "") for key in ("found", "proposals", "review")}
+        rest = {key: value for key, value in track.items() if key not in given and key not in outputs}
+        phase = phase | {
+            "track": rest  # `into`, and whatever nobody knows: it is refused, not dropped
+            | {
+                "kit": "gaps",
+                "given": {key: value for key, value in given.items() if value},
+                "outputs": {key: value for key, value in outputs.items() if value},
+            }
+        }
+    inner = [_phase_to_2(each) for each in phase.get("phases", [])]
+    return phase | {"phases": inner} if inner else phase
+
+
+def _gates_to_2(agent: _Any) -> _Any:
+    if "gates" not in agent:
+        return agent
+    gates = []
+    for gate in agent["gates"]:
+        about = gate.get("specific_to")
+        rest = {key: value for key, value in gate.items() if key != "specific_to"}
+        gates.append(rest | {"kit": "reading.specific_to", "about": about} if about else rest)
+    return agent | {"gates": gates}
+
+
+_UPCASTERS: dict[int, Callable[[Raw], Raw]] = {1: _to_2}  # version of a pin → how it becomes one of the next version
