@@ -97,22 +97,22 @@ class _Sitting:
         current = self._look(checkpoint)
         if current and current.get("feedback"):
             self._paper.question(current["feedback"])
-            self._suggest(current)
+            self._suggest(current, "For example: “{said}”, and then “{option}”")
             self._hear(_ANYTHING)
             current = self._now()
-        elif current:
-            self._suggest(current)
         if current and self._advised != current["id"] and not self._talks:
             self._advise(look(self._engine, self._run), current["id"])
+        if current and not current.get("feedback"):
+            self._suggest(current, "\nFor example: “{option}”, and say “{said}”")
         return current
 
-    def _suggest(self, checkpoint: CheckpointShape) -> None:
+    def _suggest(self, checkpoint: CheckpointShape, words: str) -> None:
         """Something that can be said here, where a recording has an example of it."""
         on_offer = [option["label"] for option in checkpoint.get("options", []) if option.get("available", True)]
         idea = next((idea for idea in self._ideas if idea.option in on_offer), None)
         if idea is not None:
-            said = " ".join(remark.text for remark in idea.remarks)
-            self._paper.line(f"For example: “{one_line(said)}”, and then “{one_line(idea.option)}”", "dim")
+            said = one_line(" ".join(remark.text for remark in idea.remarks))
+            self._paper.line(words.format(said=said, option=one_line(idea.option)), "dim")
 
     def _after(self, before: CheckpointShape) -> CheckpointShape | None:
         """The checkpoint after a decision that was not taken: the same, the same with other contents, or another."""
