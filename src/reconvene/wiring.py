@@ -86,7 +86,7 @@ def _file_name(run: str) -> str:
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
     if safe == run:
         return safe
-    from reconvene.core.ids import digest_of
+    from reconvene.core.facts.ids import digest_of
 
     return f"{safe}-{digest_of(run.encode())[:8]}"
 
@@ -154,7 +154,7 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
 def _keep_guest() -> None:
     """What a workflow says may not hold this process up: the rest is done by one that can be killed."""
     from reconvene.adapters.guest import Helper
-    from reconvene.core import guest
+    from reconvene.core.language import guest
 
     if guest.here() is None:
         guest.lodge(Helper())

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.guest import Helper
-from reconvene.core import guest
-from reconvene.core.expressions import ExpressionError, ExpressionLimit, check, evaluate, truth
-from reconvene.core.guest import OutOfTime
-from reconvene.core.javascript.cheap import shape
-from reconvene.core.javascript.lexer import Lexer
-from reconvene.core.javascript.machine import Ask
+from reconvene.core.language import guest
+from reconvene.core.language.expressions import ExpressionError, ExpressionLimit, check, evaluate, truth
+from reconvene.core.language.guest import OutOfTime
+from reconvene.core.language.javascript.cheap import shape
+from reconvene.core.language.javascript.lexer import Lexer
+from reconvene.core.language.javascript.machine import Ask
 from reconvene.wire import replies
 from reconvene.wire.contracts import wrong_with
 from reconvene.wiring import open_engine

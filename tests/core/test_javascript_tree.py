@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from reconvene.core.expressions import check
-from reconvene.core.javascript import nodes, tree
-from reconvene.core.javascript.lexer import Lexer
+from reconvene.core.language.expressions import check
+from reconvene.core.language.javascript import nodes, tree
+from reconvene.core.language.javascript.lexer import Lexer
 from reconvene.wire.packaged import packaged
 from reconvene.wire.workflow import load_workflow
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
 from reconvene.errors import UserError
 from reconvene.wire.answers import Answer, read_answers
 from reconvene.wire.workflow import load_workflow

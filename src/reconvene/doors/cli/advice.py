@@ -12,7 +12,7 @@ from reconvene.doors.cli.text import clean, one_line
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.looking_back.ledger import Entry
+    from reconvene.app.views.ledger import Entry
 
 _MOST_METER = 24
 _MOST_OPEN = 8

@@ -31,7 +31,7 @@ class FromFile:
         self._asked = ""  # the last question for feedback that was printed
 
     def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
-        from reconvene.core.commands import AnswerCheckpoint
+        from reconvene.core.facts.commands import AnswerCheckpoint
 
         if checkpoint.get("attention") or not self._left:
             if self._left:
@@ -90,7 +90,7 @@ class FromFile:
     def _hear(self, engine: Engine, run: str, answer: Answer) -> CheckpointShape:
         """As a person does: first what is said, then, with what follows from it in view, the decision."""
         from reconvene.app import queries
-        from reconvene.core.commands import AddRemark
+        from reconvene.core.facts.commands import AddRemark
         from reconvene.doors.cli.advice import look, preview_line, weighed
 
         known = len(engine.load(run).record.remarks)

@@ -25,7 +25,7 @@ def filled_in(home: str, played: Recording, given: Mapping[str, object]) -> dict
 
 def introduce(call: Call, played: Recording, given: Iterable[str], *, wait: bool) -> None:
     """Who works on what. `given`: the inputs typed, as name=value. `wait`: until the person has read it."""
-    from reconvene.core.context import summary_in
+    from reconvene.core.shown.context import summary_in
 
     workflow, typed = played.workflow, [pair.partition("=")[0] for pair in given]
     say(f"{workflow.name}: {one_line(workflow.description)}")

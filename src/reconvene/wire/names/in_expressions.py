@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconvene.core.javascript import nodes, tree
-from reconvene.core.javascript.nodes import Bound, Node
+from reconvene.core.language.javascript import nodes, tree
+from reconvene.core.language.javascript.nodes import Bound, Node
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,
