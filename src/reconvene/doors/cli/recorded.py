@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from reconvene.doors.cli.common import Call, put, say
+from reconvene.doors.cli.common import Call, put, say, split_pair
 from reconvene.doors.cli.text import one_line
 
 if TYPE_CHECKING:
@@ -27,14 +27,15 @@ def introduce(call: Call, played: Recording, given: Iterable[str], *, wait: bool
     """Who works on what. `given`: the inputs typed, as name=value. `wait`: until the person has read it."""
     from reconvene.core.shown.context import summary_in
 
-    workflow, typed = played.workflow, [pair.partition("=")[0] for pair in given]
+    workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)
     say(f"{workflow.name}: {one_line(workflow.description)}")
     but = f" but {' and '.join(played.real)}" if played.real else ""
     say(f"All agents{but} are recorded: no model is asked, nothing leaves this machine.")
     say("What you say changes what they answer all the same.")
     for name, spec in workflow.inputs.items():
         value = played.case.inputs.get(name, spec.default)
-        if spec.type in ("text", "file") and isinstance(value, str) and value.strip() and name not in typed:
+        told = spec.type in ("text", "file") and typed.get(name, value) == value
+        if told and isinstance(value, str) and value.strip():
             say(f"\n{name}: {one_line(summary_in(value))}")
     put()
     if wait:
