@@ -52,7 +52,7 @@ def demo(call: Call, name: str | None, case: str, by: str) -> int:
     if not call.as_json:
         put(f"This demo is an ordinary run. The command it stands for:\n  {call.command(*words)}\n")
     also = ["--home", call.home, *(["--json"] if call.as_json else []), *(["--by", by] if by else [])]
-    code = run_command.main([*words[1:], *also], standalone_mode=False)
+    code = run_command.main([*words[1:], *also], "run", standalone_mode=False, parent=click.get_current_context())
     assert isinstance(code, int)
     if not call.as_json:
         _tell_others(call, chosen, known, played)
