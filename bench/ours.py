@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bench.stepper import Turn
     from reconvene.app.engine import Engine
-    from reconvene.core.workflow import Workflow
+    from reconvene.core.definition.workflow import Workflow
 
 _LIMITS = "limits: {rounds: 100000, calls: 100000, concurrency: 1000}"
 
@@ -93,7 +93,7 @@ async def park(engine: Engine, made: Workflow) -> str:
 
 async def answer(engine: Engine, run: str) -> None:
     """Decide, and drive to the next checkpoint."""
-    from reconvene.core.commands import AnswerCheckpoint
+    from reconvene.core.facts.commands import AnswerCheckpoint
 
     engine.submit(run, AnswerCheckpoint(checkpoint="", option="Continue", by="bench", door="bench"), driving=True)
     state = await engine.drive(run)

@@ -12,9 +12,9 @@ TARGET = 50.0
 
 
 def measure(options: Options) -> list[Row]:
-    from reconvene.core.commands import AddRemark, RemarkIn
-    from reconvene.core.context import shown
-    from reconvene.core.plan import RunTask
+    from reconvene.core.facts.commands import AddRemark, RemarkIn
+    from reconvene.core.run.plan import RunTask
+    from reconvene.core.shown.context import shown
     from reconvene.testing.play import Play
     from reconvene.wire.workflow import parse_workflow
 

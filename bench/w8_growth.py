@@ -92,7 +92,7 @@ agents: {engineer: {retries: 0}, reviewer: {retries: 0}}
 phases:
   - id: refine
     rounds: {max: 100000}
-    track: {into: gaps, given: inputs.gaps, proposals: proposals, review: review}
+    track: {kit: gaps, into: gaps, given: inputs.gaps, proposals: proposals, review: review}
     steps: [{agents: [engineer], output: proposals}, {agents: [reviewer], output: review}]
     checkpoint: {options: [{label: Again, remark: optional, then: again}]}
 """
@@ -186,13 +186,13 @@ def drive(engine: Engine, run: str) -> None:
 
 
 def say(engine: Engine, run: str, number: int) -> None:
-    from reconvene.core.commands import AddRemark, RemarkIn
+    from reconvene.core.facts.commands import AddRemark, RemarkIn
 
     engine.submit(run, AddRemark(RemarkIn(remark(number)), by=BENCH, door=BENCH))
 
 
 def decide(engine: Engine, run: str, option: str = "Again", said: range = range(0)) -> None:
-    from reconvene.core.commands import AnswerCheckpoint, RemarkIn
+    from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 
     remarks = tuple(RemarkIn(remark(number)) for number in said)
     engine.submit(run, AnswerCheckpoint(checkpoint="", option=option, remarks=remarks, by=BENCH, door=BENCH))
@@ -323,13 +323,14 @@ def edit_one(engine: Engine, run: str) -> None:
 
 
 def view_gaps(engine: Engine, run: str) -> None:
-    from reconvene.app.gaps import gaps
+    from reconvene.app.tracked import tracked
+    from reconvene.kits.gaps.book import opened
 
-    assert gaps(engine, run).book.gaps
+    assert opened(tracked(engine, run, "gaps").value).gaps
 
 
 def take_in(home: Path, size: int) -> float:
-    from reconvene.core.gaps.tracker import Config, Sources, track
+    from reconvene.kits.gaps.tracker import Config, Sources, track
 
     text = listed_gaps(size)
     begun = time.process_time()

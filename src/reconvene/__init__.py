@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.commands import Abort, AddRemark, AnswerCheckpoint, Pause, RemarkIn, Resume, Rollback, SaveDraft
-    from reconvene.core.state import RunState
-    from reconvene.core.workflow import Workflow
+    from reconvene.core.definition.workflow import Workflow
+    from reconvene.core.facts.commands import (
+        Abort,
+        AddRemark,
+        AnswerCheckpoint,
+        Pause,
+        RemarkIn,
+        Resume,
+        Rollback,
+        SaveDraft,
+    )
+    from reconvene.core.facts.state import RunState
     from reconvene.errors import (
         AgentError,
         Bug,
@@ -28,14 +37,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Engine": "app.engine",
-    "RunState": "core.state",
-    "Workflow": "core.workflow",
+    "RunState": "core.facts.state",
+    "Workflow": "core.definition.workflow",
     "load_workflow": "wire.workflow",
     "parse_workflow": "wire.workflow",
     "open_engine": "wiring",
     **dict.fromkeys(
         ("Abort", "AddRemark", "AnswerCheckpoint", "Pause", "RemarkIn", "Resume", "Rollback", "SaveDraft"),
-        "core.commands",
+        "core.facts.commands",
     ),
     **dict.fromkeys(
         ("AgentError", "Bug", "ReconveneError", "Refused", "StaleDecision", "StoreError", "UserError", "WorkflowError"),

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from reconvene.core.events import AnyEvent, Usage
-    from reconvene.core.workflow import Agent
+    from reconvene.core.definition.workflow import Agent
+    from reconvene.core.facts.events import AnyEvent, Usage
 
 
 class IndexRow(NamedTuple):

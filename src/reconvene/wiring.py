@@ -86,7 +86,7 @@ def _file_name(run: str) -> str:
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
     if safe == run:
         return safe
-    from reconvene.core.ids import digest_of
+    from reconvene.core.facts.ids import digest_of
 
     return f"{safe}-{digest_of(run.encode())[:8]}"
 
@@ -137,7 +137,7 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
 def _keep_guest() -> None:
     """What a workflow says may not hold this process up: the rest is done by one that can be killed."""
     from reconvene.adapters.guest import Helper
-    from reconvene.core import guest
+    from reconvene.core.language import guest
 
     if guest.here() is None:
         guest.lodge(Helper())

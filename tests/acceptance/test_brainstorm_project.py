@@ -15,8 +15,8 @@ import pytest
 import reconvene
 from reconvene.adapters.agents import Agents
 from reconvene.app import queries
-from reconvene.core.commands import AnswerCheckpoint
-from reconvene.core.state import RunState
+from reconvene.core.facts.commands import AnswerCheckpoint
+from reconvene.core.facts.state import RunState
 from reconvene.ports import Answer, Assignment, Listener
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import load_workflow

@@ -12,7 +12,7 @@ from support.proof import PLAY, Cast, read_log, survive, untroubled
 from support.shape import attempts
 
 from forks import Forks
-from reconvene.core.events import CheckpointOpened
+from reconvene.core.facts.events import CheckpointOpened
 
 # Where the process dies, and how often at least each place is passed in one run (outputs that arrive together share an
 # append). Together more than 100.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.stage import Stage
 
-from reconvene.core.events import CheckpointOpened, DecisionRecorded, FilesEdited, RemarkAdded, StepStarted
-from reconvene.core.views import checkpoint
+from reconvene.app.views.projections import checkpoint
+from reconvene.core.facts.events import CheckpointOpened, DecisionRecorded, FilesEdited, RemarkAdded, StepStarted
 from reconvene.errors import StaleDecision
 from reconvene.ports import Assignment
 

@@ -14,8 +14,8 @@ from support.stage import Stage
 from forks import Forks
 from hasty import HastyLoop, turns, until
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.core.commands import AddRemark, RemarkIn
-from reconvene.core.events import AttemptEnded, RemarkAdded
+from reconvene.core.facts.commands import AddRemark, RemarkIn
+from reconvene.core.facts.events import AttemptEnded, RemarkAdded
 from reconvene.errors import AgentError, StoreError
 from reconvene.ports import Assignment
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands import call
-from reconvene.core.events import DecisionRecorded, RemarkAdded
+from reconvene.core.facts.events import DecisionRecorded, RemarkAdded
 from reconvene.wiring import open_log
 from terminals import DOWN, ENTER, UP, Terminal, answer, ending, pexpect
 

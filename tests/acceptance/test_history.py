@@ -9,7 +9,7 @@ from pathlib import Path
 
 from support.stage import Stage
 
-from reconvene.core.commands import Rollback
+from reconvene.core.facts.commands import Rollback
 from reconvene.ports import Assignment
 
 TEXT = """

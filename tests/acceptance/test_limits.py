@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.stage import Stage
 
-from reconvene.core.commands import Rollback
+from reconvene.core.facts.commands import Rollback
 from reconvene.errors import Refused
 
 

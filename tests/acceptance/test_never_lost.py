@@ -13,8 +13,8 @@ from exploring import examples
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import review
 from reconvene.app.engine import Engine
-from reconvene.core import events as e
-from reconvene.core.commands import AnswerCheckpoint, RemarkIn
+from reconvene.core.facts import events as e
+from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import load_workflow

@@ -7,8 +7,8 @@ from pathlib import Path
 from support.stage import Stage
 
 from reconvene.app import rounds
-from reconvene.core.commands import Rollback
-from reconvene.core.events import ArchivesPruned, FilesEdited
+from reconvene.core.facts.commands import Rollback
+from reconvene.core.facts.events import ArchivesPruned, FilesEdited
 from reconvene.ports import Assignment
 
 TEAM = """

@@ -12,7 +12,7 @@ from support.queueing import PARENT
 
 from forks import Forks
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.core.events import (
+from reconvene.core.facts.events import (
     AttemptEnded,
     ChildrenQueued,
     ChildStarted,

@@ -14,8 +14,8 @@ from forks import Forks
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
-from reconvene.core.commands import AnswerCheckpoint, Pause
-from reconvene.core.events import AttemptEnded, DecisionRecorded, RemarkAdded, RunEnded
+from reconvene.core.facts.commands import AnswerCheckpoint, Pause
+from reconvene.core.facts.events import AttemptEnded, DecisionRecorded, RemarkAdded, RunEnded
 from reconvene.errors import UserError
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import parse_workflow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.stage import Stage
 
-from reconvene.core.events import (
+from reconvene.core.facts.events import (
     CheckPassed,
     CheckpointSkipped,
     ExpressionFailed,

@@ -12,8 +12,8 @@ from support.stage import Stage
 
 from hasty import until
 from reconvene.app import queries
-from reconvene.core.commands import Abort, Claim, Command, Pause, RemarkIn, Rollback
-from reconvene.core.events import FilesEdited, LateOutputArchived, RunEnded, StepStarted
+from reconvene.core.facts.commands import Abort, Claim, Command, Pause, RemarkIn, Rollback
+from reconvene.core.facts.events import FilesEdited, LateOutputArchived, RunEnded, StepStarted
 from reconvene.errors import UserError
 from reconvene.ports import Assignment
 from reconvene.wire.workflow import parse_workflow

@@ -16,8 +16,8 @@ from support.stage import Stage
 
 from exploring import examples
 from reconvene.app import queries
-from reconvene.core.commands import SaveDraft
-from reconvene.core.events import DraftSaved
+from reconvene.core.facts.commands import SaveDraft
+from reconvene.core.facts.events import DraftSaved
 
 WORKFLOW = """
 name: talk

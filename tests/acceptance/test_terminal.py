@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands import call
-from reconvene.core.events import DecisionRecorded
+from reconvene.core.facts.events import DecisionRecorded
 from reconvene.wiring import open_log
 from terminals import DOWN, ENTER, UP, Terminal, ending, pexpect
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.git.message import ENGINE, compose, person_of, seconds_of, seq_of
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Bug, StoreError, UserError
 from reconvene.ports import Commit, History
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.guest import Helper
-from reconvene.core import guest
-from reconvene.core.expressions import ExpressionError, ExpressionLimit, check, compile, evaluate, truth
-from reconvene.core.guest import OutOfTime
-from reconvene.core.javascript.machine import Ask
+from reconvene.core.language import guest
+from reconvene.core.language.expressions import ExpressionError, ExpressionLimit, check, compile, evaluate, truth
+from reconvene.core.language.guest import OutOfTime
+from reconvene.core.language.javascript.machine import Ask
 from reconvene.wire import replies
 from reconvene.wire.contracts import wrong_with
 from reconvene.wiring import open_engine

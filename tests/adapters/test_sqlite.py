@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.core.events import Paused, RemarkAdded
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.events import Paused, RemarkAdded
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
 from reconvene.ports import IndexRow
 
@@ -31,7 +31,7 @@ AT = "2026-03-01T09:00:00.000Z"
 PRELUDE = """
 import json, os, random, subprocess, sys
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.core.events import Paused
+from reconvene.core.facts.events import Paused
 from reconvene.errors import Conflict, StoreError
 from reconvene.ports import IndexRow
 path, name = sys.argv[1:]

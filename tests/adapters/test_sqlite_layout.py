@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.sqlite import SqliteLog, layout
-from reconvene.core.events import Paused
+from reconvene.core.facts.events import Paused
 from reconvene.errors import StoreError
 from reconvene.ports import IndexRow
 

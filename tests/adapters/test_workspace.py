@@ -18,7 +18,7 @@ from exploring import examples
 from reconvene.adapters.workspace import FolderWorkspace, manifest, survey
 from reconvene.adapters.workspace.manifest import Entry
 from reconvene.adapters.workspace.survey import MAX_BYTES
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
 from reconvene.ports import Change, Workspace
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.core.commands import AnswerCheckpoint, Rollback
+from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import parse_workflow
 from reconvene.wiring import open_engine

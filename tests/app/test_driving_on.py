@@ -12,8 +12,8 @@ import pytest
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
-from reconvene.core.commands import AnswerCheckpoint, Rollback
-from reconvene.core.events import AnyEvent, StepStarted, TasksClaimed
+from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
+from reconvene.core.facts.events import AnyEvent, StepStarted, TasksClaimed
 from reconvene.errors import Busy, UserError
 from reconvene.ports import IndexRow
 from reconvene.testing.memory import MemoryLog

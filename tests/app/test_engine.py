@@ -12,8 +12,8 @@ from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import queries
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
-from reconvene.core.commands import Abort, AddRemark, AnswerCheckpoint, RemarkIn
-from reconvene.core.evolve import fold
+from reconvene.core.facts.commands import Abort, AddRemark, AnswerCheckpoint, RemarkIn
+from reconvene.core.facts.evolve import fold
 from reconvene.errors import Refused, StoreError, UserError
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents

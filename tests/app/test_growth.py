@@ -12,13 +12,13 @@ from reconvene.adapters.sqlite import SqliteLog
 from reconvene.app import stored
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
-from reconvene.core import templates
-from reconvene.core.book import Book, same
-from reconvene.core.commands import AnswerCheckpoint, RemarkIn
-from reconvene.core.events import AttemptEnded
-from reconvene.core.ids import digest_of
-from reconvene.core.state import EMPTY
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.book import Book, same
+from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
+from reconvene.core.facts.events import AttemptEnded
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import EMPTY
+from reconvene.core.language import templates
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.state import due_after
 from reconvene.wire.workflow import parse_workflow
@@ -163,7 +163,7 @@ def test_a_file_is_rendered_once_where_nobody_has_said_anything_in_between(
 def _finish(engine: Engine, session: Session) -> None:
     """Let the agents of the round work, in the same session."""
     from reconvene.app.effects import assignment, run_task
-    from reconvene.core.plan import RunTask, plan
+    from reconvene.core.run.plan import RunTask, plan
 
     for effect in plan(session.state, session.book):
         assert isinstance(effect, RunTask)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.app.engine import Engine
-from reconvene.core.events import FilesEdited
+from reconvene.core.facts.events import FilesEdited
 from reconvene.errors import UserError, WorkflowError
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import parse_workflow

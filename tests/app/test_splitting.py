@@ -11,8 +11,8 @@ import pytest
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.app import queries, queue
 from reconvene.app.engine import Engine
-from reconvene.core.commands import AddRemark, AnswerCheckpoint, DropQueued, RemarkIn
-from reconvene.core.events import AnyEvent, ChildStarted, RemarkAdded, RunStarted
+from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, DropQueued, RemarkIn
+from reconvene.core.facts.events import AnyEvent, ChildStarted, RemarkAdded, RunStarted
 from reconvene.errors import Busy, Refused, UserError
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.packaged import packaged

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core import commands as c
-from reconvene.core.context import shown
-from reconvene.core.plan import RunCheck, RunTask
+from reconvene.core.facts import commands as c
+from reconvene.core.run.plan import RunCheck, RunTask
+from reconvene.core.shown.context import shown
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core import commands as c
-from reconvene.core import events as e
-from reconvene.core.book import to_json
-from reconvene.core.evolve import fold
-from reconvene.core.handle import handle
-from reconvene.core.plan import StartChild, plan
-from reconvene.core.state import EMPTY, children_of
+from reconvene.core.facts import commands as c
+from reconvene.core.facts import events as e
+from reconvene.core.facts.book import to_json
+from reconvene.core.facts.evolve import fold
+from reconvene.core.facts.state import EMPTY, children_of
+from reconvene.core.run.handle import handle
+from reconvene.core.run.plan import StartChild, plan
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
 from reconvene.wire.pins import pin
@@ -327,7 +327,7 @@ def test_remarks_are_inherited_as_they_were_weighed_with_where_they_were_made() 
 
 
 def test_inherited_remarks_reach_the_first_agent_with_those_made_in_the_queue() -> None:
-    from reconvene.core.context import shown
+    from reconvene.core.shown.context import shown
 
     game, _ = child()
     game.do(c.AddRemark(c.RemarkIn("one more thing"), by="bob"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.command_line import settled
-from reconvene.core.context import shown
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.command_line import settled
+from reconvene.core.definition.workflow import Agent
+from reconvene.core.shown.context import shown
 from reconvene.errors import UserError
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow

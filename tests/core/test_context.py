@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reconvene.core import commands as c
-from reconvene.core.context import shown
+from reconvene.core.facts import commands as c
+from reconvene.core.shown.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 

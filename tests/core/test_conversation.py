@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core import commands as c
-from reconvene.core.context import shown
-from reconvene.core.conversation import MOST_WORDS, gist, thread
-from reconvene.core.events import StepStarted
-from reconvene.core.evolve import fold
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.events import StepStarted
+from reconvene.core.facts.evolve import fold
+from reconvene.core.shown.context import shown
+from reconvene.core.shown.conversation import MOST_WORDS, gist, thread
 from reconvene.testing.play import Play
 from reconvene.wire.state import decode_state, encode_state
 from reconvene.wire.workflow import parse_workflow

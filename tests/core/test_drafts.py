@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from test_conversation import APPROACHES, QUESTIONS, answer, at_approaches, at_questions, prompt
 
-from reconvene.core import commands as c
-from reconvene.core import drafts
-from reconvene.core.events import DraftSaved, FieldAsked
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.events import DraftSaved, FieldAsked
+from reconvene.core.shown import drafts
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow

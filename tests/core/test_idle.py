@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.attention import STOP, WITHOUT
-from reconvene.core.evolve import fold
+from reconvene.core.facts.evolve import fold
+from reconvene.core.person.attention import STOP, WITHOUT
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from reconvene.core import commands as c
-from reconvene.core import events as e
-from reconvene.core.evolve import fold
-from reconvene.core.looking_back.rounds import rounds
+from reconvene.app.views.rounds import rounds
+from reconvene.core.facts import commands as c
+from reconvene.core.facts import events as e
+from reconvene.core.facts.evolve import fold
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 

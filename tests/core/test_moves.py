@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core import commands as c
+from reconvene.core.facts import commands as c
 from reconvene.errors import Refused, StaleDecision
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconvene.core import commands as c
-from reconvene.core import on_record
-from reconvene.core.context import shown
-from reconvene.core.evolve import fold
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.evolve import fold
+from reconvene.core.shown import on_record
+from reconvene.core.shown.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 

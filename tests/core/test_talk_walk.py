@@ -20,12 +20,12 @@ from hypothesis.stateful import (
 )
 
 from exploring import TIMES
-from reconvene.core import commands as c
-from reconvene.core import drafts
-from reconvene.core.context import shown
-from reconvene.core.events import DraftSaved
-from reconvene.core.evolve import fold
-from reconvene.core.plan import RunTask
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.events import DraftSaved
+from reconvene.core.facts.evolve import fold
+from reconvene.core.run.plan import RunTask
+from reconvene.core.shown import drafts
+from reconvene.core.shown.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.state import decode_state, encode_state
 from reconvene.wire.workflow import parse_workflow

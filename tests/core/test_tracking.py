@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconvene.core.gaps.book import opened
+from reconvene.kits.gaps.book import opened
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 
@@ -13,7 +13,7 @@ agents: {engineer: {retries: 0}, reviewer: {retries: 0}}
 phases:
   - id: refine
     rounds: {max: 3, until: context.gaps.complete}
-    track: {into: gaps, given: inputs.gaps, proposals: proposals, review: review}
+    track: {kit: gaps, into: gaps, given: inputs.gaps, proposals: proposals, review: review}
     steps: [{agents: [engineer], output: proposals}, {agents: [reviewer], output: review}]
     checkpoint:
       options:

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from exploring import TIMES
-from reconvene.core import commands as c
-from reconvene.core import limits
-from reconvene.core.context import shown
-from reconvene.core.evolve import fold
-from reconvene.core.handle import handle
-from reconvene.core.ids import digest_of
-from reconvene.core.plan import RunTask, StartChild, plan
-from reconvene.core.state import children_of
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.evolve import fold
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import children_of
+from reconvene.core.run.handle import handle
+from reconvene.core.run.plan import RunTask, StartChild, plan
+from reconvene.core.shown.context import shown
+from reconvene.core.work import limits
 from reconvene.errors import ReconveneError
 from reconvene.testing.play import Play
 from reconvene.wire.state import decode_state, encode_state

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, cast
 
-from reconvene.core.workflow import End, Workflow, every_phase
+from reconvene.core.definition.workflow import End, Workflow, every_phase
 
 
 class Stop(NamedTuple):

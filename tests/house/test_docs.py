@@ -18,13 +18,13 @@ import click
 import pytest
 
 from commands import Done, call
-from reconvene.core.attention import RESERVED
-from reconvene.core.events import AnyEvent
-from reconvene.core.feedback import KINDS
-from reconvene.core.scope import ROOTS
-from reconvene.core.state import TRANSITIONS
-from reconvene.core.workflow import Limits
+from reconvene.core.definition.workflow import Limits
+from reconvene.core.facts.events import AnyEvent
+from reconvene.core.facts.state import TRANSITIONS
+from reconvene.core.person.attention import RESERVED
+from reconvene.core.shown.scope import ROOTS
 from reconvene.doors.cli.main import cli
+from reconvene.kits.reading.feedback import KINDS
 from reconvene.wire.answers import read_answers
 from reconvene.wire.grammar import TABLES
 from reconvene.wire.shapes import Later

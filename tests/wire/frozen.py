@@ -18,10 +18,10 @@ from immutables import Map
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo, fields
 
-from reconvene.core.events import AnyEvent
-from reconvene.core.gaps.book import Book
-from reconvene.core.state import EVOLVE_VERSION, RunState
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.events import AnyEvent
+from reconvene.core.facts.state import EVOLVE_VERSION, RunState
+from reconvene.kits.gaps.book import Book
 from reconvene.wire import events, pins
 
 FOLDER = Path(__file__).parents[1] / "golden" / "wire"
@@ -47,8 +47,8 @@ FORMATS = (
     Format("pins", pins.VERSION, Workflow, lambda: full(Workflow), "the head of wire/pins.py"),
     Format("events", events.VERSION, AnyEvent, lambda: every_event(), "the head of wire/events.py"),
     # The value in which a run keeps its gaps. It has no version of its own: workflows read it as they read any value.
-    Format("gaps", 1, Book, None, "let `opened` in core/gaps/book.py read the old form too", may_grow=True),
-    Format("state", EVOLVE_VERSION, RunState, None, "beside EVOLVE_VERSION in core/state.py"),
+    Format("gaps", 1, Book, None, "let `opened` in kits/gaps/book.py read the old form too", may_grow=True),
+    Format("state", EVOLVE_VERSION, RunState, None, "beside EVOLVE_VERSION in core/facts/state.py"),
 )
 
 

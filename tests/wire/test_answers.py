@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.commands import RemarkIn
+from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import UserError
 from reconvene.wire.answers import Answer, read_answers
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.core.events import AgainOrdered, Paused, RemarkAdded, Resumed, RunEnded
+from reconvene.core.facts.events import AgainOrdered, Paused, RemarkAdded, Resumed, RunEnded
 from reconvene.errors import StoreError, UserError
 from reconvene.wire import events as wire
 from reconvene.wire.events import VERSION, decode_batch, encode_batch, to_json

@@ -11,9 +11,9 @@ from mutants import mutant
 from reconvene.adapters.guest import Helper
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.new_runs import NewRuns
-from reconvene.core import guest
-from reconvene.core.given import complete_inputs, complete_settings
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.run_inputs import complete_inputs, complete_settings
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.language import guest
 from reconvene.errors import Bug, ReconveneError, WorkflowError
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.play import Play

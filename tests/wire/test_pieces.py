@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
 from reconvene.wire.pieces import Cutter, Laid, put_together
 

@@ -46,7 +46,7 @@ def test_every_workflow_we_ship_or_test_with_is_valid(file: Path) -> None:
         "name: w\nphases: [{id: a, checkpoint: {options: [{label: A, then: agian}]}}]",
         "name: w\nphases: [{id: a, checkpoint: {options: [{label: A, on_select: {action: jump}}]}}]",
         "name: w\nphases: [{id: a, each: {key: id}}]",
-        "name: w\nphases: [{id: a, track: {}}]",
+        "name: w\nphases: [{id: a, track: []}]",
         "name: w\nagents: {a: {comand: x}}\nphases: [{id: a}]",
     ],
 )

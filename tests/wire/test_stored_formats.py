@@ -12,8 +12,8 @@ import pytest
 from msgspec import Struct, field
 from tests.wire.frozen import COMMAND, FOLDER, FORMATS, Format, as_json, every_event, full, objects, shape, structs
 
-from reconvene.core.events import AnyEvent
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError
 from reconvene.wire import events, pins
 
@@ -151,13 +151,31 @@ def test_a_field_that_nobody_knows_is_refused_wherever_it_is_in_a_pin() -> None:
     assert {cls for cls, _ in found} == set(structs(Workflow))
     for _, one in found:
         one["gatez"] = 1
-        for version in ({}, {"v": pins.VERSION}):
+        for version in ({"v": pins.VERSION},):
             with pytest.raises(StoreError, match=r"run two-step-1 \(format \d\).*`gatez`") as caught:
                 pins.unpin(encoded(version | data), "two-step-1")
             assert "pip install --upgrade reconvene" in caught.value.hint
             assert "Nothing was changed" in caught.value.hint
         del one["gatez"]
-    assert pins.unpin(encoded(data)) == full(Workflow)
+    assert pins.unpin(encoded({"v": pins.VERSION, **data})) == full(Workflow)
+
+
+def test_a_field_that_nobody_knows_is_refused_also_where_an_older_pin_is_brought_up() -> None:
+    def tracked(pin: dict[str, object]) -> dict[str, object]:
+        inner = [each for phase in pin["phases"] for each in (phase, *phase["phases"])]
+        return next(phase["track"] for phase in inner if "track" in phase)
+
+    for place in (
+        lambda pin: pin,
+        lambda pin: pin["phases"][0],
+        tracked,
+        lambda pin: next(iter(pin["agents"].values()))["gates"][0],
+    ):
+        old = json.loads(json.dumps(sample("pins.v1.json")))
+        place(old)["gatez"] = 1
+        with pytest.raises(StoreError, match=r"\(format 1\).*`gatez`"):
+            pins.unpin(encoded(old), "two-step-1")
+
 
 
 def test_a_field_that_nobody_knows_is_refused_wherever_it_is_in_an_event() -> None:

@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.core.workflow import Again, Checkpoint, Continue, End, Gate, Goto, Limits, Option, Phase, Rule, Workflow
+from reconvene.core.definition.workflow import (
+    Again,
+    Checkpoint,
+    Continue,
+    End,
+    Gate,
+    Goto,
+    Limits,
+    Option,
+    Phase,
+    Rule,
+    Workflow,
+)
 from reconvene.errors import StoreError
 from reconvene.wire.pins import pin, unpin
 from reconvene.wire.workflow import load_workflow, parse_workflow

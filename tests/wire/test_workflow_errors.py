@@ -66,9 +66,9 @@ def option_problem(option: str, phase: str = "id: here, agents: writer, rounds: 
         ("- {id: here, when: 'context.x ==='}", "'when'", ""),
         ("- {id: here, when: 'contxt.x'}", "'when': 'contxt' is not known here; did you mean 'context'?", ""),
         ("- {id: here, when: ''}", "'when' is empty", ""),
-        ("- {id: here, agents: writer, track: {}}", "'track' needs 'into'", "the value"),
+        ("- {id: here, agents: writer, track: {into: gaps}}", "'track' needs 'kit'", "gaps"),
         (
-            "- {id: here, agents: writer, output: text, track: {into: gaps, review: texd}}",
+            "- {id: here, agents: writer, output: text, track: {kit: gaps, into: gaps, review: texd}}",
             "'review': no step of this phase has the output 'texd'",
             "text",
         ),

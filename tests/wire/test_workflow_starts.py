@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.core.workflow import Start, Workflow
+from reconvene.core.definition.workflow import Start, Workflow
 from reconvene.errors import WorkflowError
 from reconvene.wire import starts
 from reconvene.wire.pins import pin, unpin

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from reconvene.core import commands as c
-from reconvene.core.events import CheckpointOpened
-from reconvene.core.scope import context
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.events import CheckpointOpened
+from reconvene.core.shown.scope import context
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import load_workflow

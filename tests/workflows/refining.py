@@ -9,8 +9,8 @@ from reconvene.adapters.git import GitHistory
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import queries
 from reconvene.app.engine import Engine
-from reconvene.core.events import AttemptEnded
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.events import AttemptEnded
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import load_workflow

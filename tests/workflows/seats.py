@@ -10,10 +10,10 @@ from typing import Self
 import reconvene
 from reconvene.app import queries
 from reconvene.app.engine import Engine
-from reconvene.core.commands import AnswerCheckpoint
-from reconvene.core.events import CheckpointOpened
-from reconvene.core.feedback import parse_remark
-from reconvene.core.state import RunState
+from reconvene.core.facts.commands import AnswerCheckpoint
+from reconvene.core.facts.events import CheckpointOpened
+from reconvene.core.facts.state import RunState
+from reconvene.kits.reading.feedback import parse_remark
 
 WORKFLOWS = Path(reconvene.__file__).parent / "workflows"
 

@@ -13,9 +13,9 @@ import yaml
 from msgspec.structs import replace
 
 from commands import call
-from reconvene.core.commands import AnswerCheckpoint, RemarkIn
-from reconvene.core.events import AttemptEnded
-from reconvene.core.state import RunState
+from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
+from reconvene.core.facts.events import AttemptEnded
+from reconvene.core.facts.state import RunState
 from reconvene.doors.cli.sample import write_sample
 from reconvene.wire.workflow import load_workflow
 from reconvene.wiring import open_engine

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.app import queries, review
-from reconvene.core.events import AttemptEnded
+from reconvene.core.facts.events import AttemptEnded
 from reconvene.doors.cli.demo import PATTERNS, STORY, demo
 from reconvene.errors import UserError
 from reconvene.wiring import open_engine

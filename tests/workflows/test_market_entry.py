@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reconvene.core.events import AttemptEnded
+from reconvene.core.facts.events import AttemptEnded
 from reconvene.doors.cli.demo import PATTERNS, STORY
 from reconvene.testing.openai_server import OpenAIServer, Say, Seen
 from reconvene.wire.answers import read_answers

@@ -13,10 +13,10 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from reconvene.core import commands as c
-from reconvene.core.events import AttemptEnded, PhaseClosed
-from reconvene.core.feedback import parse_remark
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.events import AttemptEnded, PhaseClosed
+from reconvene.kits.reading.feedback import parse_remark
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.answers import read_answers

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reconvene.core import commands as c
-from reconvene.core.events import OutputForced, RoundUndone
-from reconvene.core.gaps.tracker import SEVERITIES
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.events import OutputForced, RoundUndone
 from reconvene.errors import Refused
+from reconvene.kits.gaps.tracker import SEVERITIES
 from reconvene.wire.answers import read_answers
 from reconvene.wire.workflow import load_workflow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconvene.app import queries
-from reconvene.core import commands as c
+from reconvene.core.facts import commands as c
 from reconvene.doors.cli.options import on_offer
 from reconvene.errors import Refused
 from reconvene.ports import Assignment

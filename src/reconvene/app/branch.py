@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconvene.core.state import RunState
+from reconvene.core.facts.state import RunState
 from reconvene.errors import ReconveneError
 from reconvene.ports import Listener, Progress, Projects
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from reconvene.app import index
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session, book_for
-from reconvene.core.commands import AnswerCheckpoint, Pinned, StartRun
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, StartRun
+from reconvene.core.facts.ids import digest_of
 from reconvene.ports import Clock, EventLog
 from reconvene.wire.pins import pin
 from reconvene.wire.workflow import load_workflow

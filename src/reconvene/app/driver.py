@@ -13,8 +13,8 @@ from reconvene.app.branch import Branch
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
-from reconvene.core.commands import Claim, Command, RecordAttempt, Resume
-from reconvene.core.plan import RunCheck, Work, work
+from reconvene.core.facts.commands import Claim, Command, RecordAttempt, Resume
+from reconvene.core.run.plan import RunCheck, Work, work
 from reconvene.errors import UserError
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
 

@@ -12,15 +12,15 @@ import msgspec
 from msgspec.structs import replace
 
 from reconvene.app.judging import Judged, judge
-from reconvene.core import project, scope
-from reconvene.core.book import Book, to_json
-from reconvene.core.commands import Command, Opened, RecordAttempt, RecordCheck
-from reconvene.core.context import Shown, shown
-from reconvene.core.events import DiffSince, FileOut, Ref, Usage
-from reconvene.core.ids import digest_of
-from reconvene.core.plan import RunCheck, RunTask
-from reconvene.core.state import RunState
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
+from reconvene.core.facts.book import Book, to_json
+from reconvene.core.facts.commands import Command, Opened, RecordAttempt, RecordCheck
+from reconvene.core.facts.events import DiffSince, FileOut, Ref, Usage
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import RunState
+from reconvene.core.run.plan import RunCheck, RunTask
+from reconvene.core.shown import project, scope
+from reconvene.core.shown.context import Shown, shown
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
 from reconvene.wire import replies

@@ -15,10 +15,11 @@ from reconvene.app.leases import Leases, token
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session
 from reconvene.app.sessions import Sessions
-from reconvene.core.archives import Archive, prunable
-from reconvene.core.book import Book, to_json
 from reconvene.core.closest import closest
-from reconvene.core.commands import (
+from reconvene.core.definition.run_inputs import asks_machine, complete_inputs, complete_settings
+from reconvene.core.definition.workflow import Workflow, every_phase
+from reconvene.core.facts.book import Book, to_json
+from reconvene.core.facts.commands import (
     AnswerCheckpoint,
     Command,
     Pause,
@@ -27,11 +28,10 @@ from reconvene.core.commands import (
     Rollback,
     StartRun,
 )
-from reconvene.core.given import asks_machine, complete_inputs, complete_settings
-from reconvene.core.ids import digest_of
-from reconvene.core.plan import plan, unmade_children
-from reconvene.core.state import RunState
-from reconvene.core.workflow import Workflow, every_phase
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import RunState
+from reconvene.core.run.plan import plan, unmade_children
+from reconvene.core.work.archives import Archive, prunable
 from reconvene.errors import Busy, ReconveneError, UserError
 from reconvene.ports import (
     AgentRunner,

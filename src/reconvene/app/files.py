@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from immutables import Map
 
 from reconvene.app.session import Session
-from reconvene.core.commands import EditIn, RecordEdits
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.commands import EditIn, RecordEdits
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import FileVersion
 from reconvene.core.paths import diff_summary, is_safe, unified_diff
-from reconvene.core.state import FileVersion
 from reconvene.ports import Workspace
 
 

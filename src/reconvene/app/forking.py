@@ -7,10 +7,10 @@ import os
 from reconvene.app import stored
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import book_for, index_row
-from reconvene.core.events import AnyEvent, Forked
-from reconvene.core.evolve import evolve
+from reconvene.core.facts.events import AnyEvent, Forked
+from reconvene.core.facts.evolve import evolve
+from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.state import EMPTY, RunState
 from reconvene.errors import Conflict, UserError
 from reconvene.ports import Clock, EventLog
 

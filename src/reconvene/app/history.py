@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from reconvene.app import stored
-from reconvene.core import events as e
-from reconvene.core.state import EMPTY, RunState
+from reconvene.core.facts import events as e
+from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.ports import Commit, EventLog, History
 
 _AT_THE_END = (e.FilesRendered, e.RunEnded)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reconvene.core.events import Usage
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
+from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress
 

@@ -9,34 +9,38 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from reconvene.core.commands import RemarkIn
-from reconvene.core.feedback import KINDS, understand
-from reconvene.core.workflow import Agent
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Agent
+from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Assignment, Progress
 
-_SCHEMA: dict[str, object] = {
-    "type": "object",
-    "required": ["remarks"],
-    "properties": {
-        "remarks": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["text", "kind", "significance", "reason"],
-                "properties": {
-                    "text": {"type": "string"},
-                    "kind": {"enum": sorted(KINDS)},
-                    "target": {"type": "string"},
-                    "was": {"type": "string"},
-                    "now": {"type": "string"},
-                    "significance": {"enum": ["minor", "major"]},
-                    "reason": {"type": "string"},
+
+def _schema(kinds: tuple[str, ...]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "required": ["remarks"],
+        "properties": {
+            "remarks": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["text", "kind", "significance", "reason"],
+                    "properties": {
+                        "text": {"type": "string"},
+                        "kind": {"enum": sorted(kinds)},
+                        "target": {"type": "string"},
+                        "was": {"type": "string"},
+                        "now": {"type": "string"},
+                        "significance": {"enum": ["minor", "major"]},
+                        "reason": {"type": "string"},
+                    },
                 },
-            },
-        }
-    },
-}
+            }
+        },
+    }
+
+
 _PROMPT = """A person commented on work that several agents did. Split the comment into remarks and classify each.
 
 - Keep the person's own words and their order; leave nothing out and add nothing.
@@ -60,7 +64,7 @@ class Heard(NamedTuple):
 
 
 def by_rules(text: str, agents: tuple[str, ...] = ()) -> Heard:
-    found = understand(text, agents)
+    found = kit_finder.reader().split(text, agents)
     return Heard(tuple(one.remark for one in found), tuple(one.rule for one in found))
 
 
@@ -69,19 +73,21 @@ async def hear(text: str, agents: tuple[str, ...], runner: AgentRunner, model: s
     plain = by_rules(text, agents)
     if not model or not plain.remarks:
         return plain
-    agent = Agent("listener", "model", model=model, schema=_SCHEMA, retries=0, timeout=60.0)
-    prompt = _PROMPT.format(kinds=", ".join(sorted(KINDS)), agents=", ".join(agents) or "(none)", text=text)
+    kinds = kit_finder.reader().kinds
+    schema = _schema(kinds)
+    agent = Agent("listener", "model", model=model, schema=schema, retries=0, timeout=60.0)
+    prompt = _PROMPT.format(kinds=", ".join(sorted(kinds)), agents=", ".join(agents) or "(none)", text=text)
     try:
-        answer = await runner.run(Assignment("", "listener", 1, agent, prompt, {}, (), _SCHEMA), _ignore)
+        answer = await runner.run(Assignment("", "listener", 1, agent, prompt, {}, (), schema), _ignore)
     except AgentError as error:
         return plain._replace(note=f"{model} could not be asked ({error.message}); understood by rules")
-    remarks = _remarks(answer.value)
+    remarks = _remarks(answer.value, kinds)
     if not remarks or _words(text) - _words(" ".join(remark.text for remark in remarks)):
         return plain._replace(note=f"{model} lost some of your words; understood by rules")
     return Heard(remarks, tuple(f"read by {model}" for _ in remarks), f"read by {model}")
 
 
-def _remarks(value: object) -> tuple[RemarkIn, ...]:
+def _remarks(value: object, kinds: tuple[str, ...]) -> tuple[RemarkIn, ...]:
     rows = value.get("remarks") if isinstance(value, dict) else None
     found: list[RemarkIn] = []
     for row in rows if isinstance(rows, list) else ():
@@ -90,7 +96,7 @@ def _remarks(value: object) -> tuple[RemarkIn, ...]:
             found.append(
                 RemarkIn(
                     str(row["text"]),
-                    kind if kind in KINDS else "comment",
+                    kind if kind in kinds else "comment",
                     str(row.get("target") or ""),
                     str(row.get("was") or ""),
                     str(row.get("now") or ""),

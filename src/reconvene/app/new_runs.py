@@ -10,9 +10,9 @@ import os
 import re
 from collections.abc import Callable
 
-from reconvene.core import templates
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.language import templates
 from reconvene.core.paths import safe_path, why_no_run_id
-from reconvene.core.workflow import Workflow
 from reconvene.errors import StoreError, UserError
 from reconvene.ports import Clock, EventLog, Workspace
 

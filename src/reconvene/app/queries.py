@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from reconvene.app import index, stored
 from reconvene.app.engine import Engine
-from reconvene.core import conversation, drafts, on_record, scope, views
-from reconvene.core.book import Book
-from reconvene.core.checkpoint import render_with
-from reconvene.core.events import LateOutputArchived, RoundClosed, RoundUndone
+from reconvene.app.views import projections
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
+from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.paths import unified_diff
-from reconvene.core.state import EMPTY, RunState, children_of
+from reconvene.core.shown import conversation, drafts, on_record, scope
 from reconvene.errors import UserError
 from reconvene.wire.events import to_json
 
@@ -63,8 +63,8 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     state, book = session.state, session.book
     record = state.record
     return {
-        **views.summary(state),
-        "passed_over": views.passed_over(state),
+        **projections.summary(state),
+        "passed_over": projections.passed_over(state),
         **_said(engine, run, state, book),
         **({"children": children(engine, state)} if state.record.children else {}),
         **_driven(engine, run, state.status),
@@ -90,7 +90,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
 def _said(engine: Engine, run: str, state: RunState, book: Book) -> dict[str, object]:
     """The open checkpoint with the answers so far, and the talk."""
     found: dict[str, object] = {}
-    point = views.checkpoint(state)
+    point = projections.checkpoint(state)
     if point is not None and point.get("fields"):
         found["checkpoint"] = {**point, "answers": drafts.here(state, book)}
     if told := talk(engine, run):
@@ -127,7 +127,7 @@ def closing(engine: Engine, run: str) -> str:
     session = engine.session(run)
     text = session.book.workflow.closing if session.state.ended else ""
     failed: list[str] = []
-    said = render_with(text, session.state, session.book, failed.append) if text else ""
+    said = scope.render(text, session.state, session.book, failed.append) if text else ""
     return f"! the workflow's closing words failed: {failed[0]}" if failed else said.strip()
 
 

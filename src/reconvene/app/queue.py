@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.app.index import listed
-from reconvene.core.order import at_the_end, between
+from reconvene.core.work.queue_order import at_the_end, between
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def unmade(log: EventLog) -> list[str]:
 
 def move(engine: Engine, run: str, position: int, *, by: str = "", door: str = "") -> int:
     """Put a queued run at this position, counted from 1; -1 = the last. The position it has afterwards."""
-    from reconvene.core.commands import MoveInQueue
+    from reconvene.core.facts.commands import MoveInQueue
 
     entries = in_order(engine.log)
     others = [entry for entry in entries if entry.run != run]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
-from reconvene.core import events as e
-from reconvene.core import on_record, scope
-from reconvene.core.ids import parse_task
-from reconvene.core.looking_back import estimates, metrics, ratings
-from reconvene.core.looking_back import ledger as ledgers
-from reconvene.core.looking_back.rating_replies import Ratings, parse_ratings
-from reconvene.core.workflow import Again
+from reconvene.app.views import estimates, metrics, ratings
+from reconvene.app.views import ledger as ledgers
+from reconvene.app.views.rating_replies import Ratings, parse_ratings
+from reconvene.core.definition.workflow import Again
+from reconvene.core.facts import events as e
+from reconvene.core.facts.ids import parse_task
+from reconvene.core.shown import on_record, scope
 from reconvene.errors import ReconveneError, StoreError
 
 

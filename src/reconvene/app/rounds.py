@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 
-from reconvene.app import gaps
+from reconvene.app import tracked
 from reconvene.app.engine import Engine
-from reconvene.core.looking_back import comparison
-from reconvene.core.looking_back import rounds as folding
-from reconvene.core.looking_back.comparison import Comparison
-from reconvene.core.looking_back.rounds import Round
+from reconvene.app.views import comparison
+from reconvene.app.views import rounds as folding
+from reconvene.app.views.comparison import Comparison
+from reconvene.app.views.rounds import Round
 from reconvene.errors import UserError
 
 _NAMED = re.compile(r"(?P<serial>[Rr])?(?P<number>\d{1,9})")
@@ -29,7 +29,7 @@ def compare(engine: Engine, run: str, which: str, phase: str = "") -> Comparison
     session = engine.session(run)
     one = _chosen(found, run, which, phase)
     return comparison.compare(
-        found, one, engine.log.artefact, session.book.object, lambda each: gaps.facts(session, each)
+        found, one, engine.log.artefact, session.book.object, lambda each: tracked.facts(session, each)
     )
 
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import msgspec
 
 from reconvene.app import index, stored
-from reconvene.core import views
-from reconvene.core.book import Book
-from reconvene.core.commands import Command
-from reconvene.core.events import AnyEvent
-from reconvene.core.handle import handle
-from reconvene.core.state import EMPTY, RunState
-from reconvene.core.workflow import Workflow
+from reconvene.app.views import projections
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.commands import Command
+from reconvene.core.facts.events import AnyEvent
+from reconvene.core.facts.state import EMPTY, RunState
+from reconvene.core.run.handle import handle
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Clock, EventLog, IndexRow
 from reconvene.wire import replies
@@ -74,9 +74,9 @@ class Session:
 
     def not_told(self) -> list[str]:
         """A sentence for each checkpoint that the run went past because its condition failed, once."""
-        news = [one for one in views.passed_since(self.state) if one not in self._told]
+        news = [one for one in projections.passed_since(self.state) if one not in self._told]
         self._told += news
-        return [views.passed_text(one) for one in news]
+        return [projections.passed_text(one) for one in news]
 
     def behind(self) -> bool:
         return self._log.head(self.run) != self.state.seq
@@ -166,7 +166,7 @@ def snapshot_of(log: EventLog, run: str) -> RunState:
 
 
 def index_row(state: RunState) -> IndexRow:
-    doc = views.summary(state)
+    doc = projections.summary(state)
     doc["pinned"] = state.workflow
     return IndexRow(
         state.run, state.name, state.status, state.started, state.updated, msgspec.json.encode(doc).decode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconvene.app.session import Session, snapshot_of
-from reconvene.core.state import RunState
+from reconvene.core.facts.state import RunState
 from reconvene.ports import Clock, EventLog
 
 _KEPT = 8  # runs

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reconvene.core.events import AnyEvent
-from reconvene.core.evolve import evolve
-from reconvene.core.state import EMPTY, RunState
+from reconvene.core.facts.events import AnyEvent
+from reconvene.core.facts.evolve import evolve
+from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.errors import Bug, StoreError
 
 

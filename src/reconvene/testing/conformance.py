@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from reconvene.core.events import AnyEvent, Paused, PhaseEntered, RemarkAdded, Resumed
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.events import AnyEvent, Paused, PhaseEntered, RemarkAdded, Resumed
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, ReconveneError, StoreError
 from reconvene.ports import EventLog, IndexRow
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from threading import Lock
 
-from reconvene.core.events import AnyEvent
+from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import Conflict, StoreError
 from reconvene.ports import IndexRow
 from reconvene.wire.events import decode_batch, encode_batch

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconvene.core import commands as c
-from reconvene.core.book import Book, to_json
-from reconvene.core.events import AnyEvent, FileOut, Ref
-from reconvene.core.handle import handle
-from reconvene.core.ids import digest_of
-from reconvene.core.plan import Effect, RunTask, plan
-from reconvene.core.scope import context
-from reconvene.core.state import EMPTY, RunState
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.book import Book, to_json
+from reconvene.core.facts.events import AnyEvent, FileOut, Ref
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import EMPTY, RunState
+from reconvene.core.run.handle import handle
+from reconvene.core.run.plan import Effect, RunTask, plan
+from reconvene.core.shown.scope import context
 from reconvene.wire import replies
 from reconvene.wire.pins import pin
 

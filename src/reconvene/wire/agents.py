@@ -7,7 +7,9 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from reconvene.core.workflow import Agent, Gate
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Agent, Gate
+from reconvene.errors import UserError
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import (
     COMMAND_ROOTS,
@@ -134,17 +136,26 @@ class Agents:
         if node.get("schema") is not None:
             gates.append(Gate(schema=self._reading.contract(node, "schema")))
         if about := texts_of(node, "specific_to"):
-            gates.append(Gate(specific_to=about))
+            gates.append(Gate(kit="reading.specific_to", about=about))
+        if name := text_of(node, "kit"):
+            gates.append(Gate(kit=self._known_gate(name, node), about=texts_of(node, "about"), options=_given(node)))
         if node.get("if") is not None:
             gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS)))
         if question := text_of(node, "ask"):
             gates.append(Gate(ask=question))
         if not set(node.key_lines) - {"retry_with", "code", "example"}:
-            message = "a gate needs one of min_chars, headings, schema, specific_to, if, ask"
+            message = "a gate needs one of min_chars, headings, schema, specific_to, if, ask, kit"
             self._reading.problems.add(node.line, message, "such as min_chars: 200")
         retry_with, code = self._reading.template(node, "retry_with"), self._code(node)
         example = self._reading.prompt(node, "example", template=False)
         return [replace(gate, retry_with=retry_with, code=code, example=example) for gate in gates]
+
+    def _known_gate(self, name: str, node: Mapping) -> str:
+        try:
+            kit_finder.gate(name)
+        except UserError as error:
+            self._reading.problems.add(node.line_of("kit"), error.message, error.hint)
+        return name
 
     def _code(self, node: Mapping) -> str:
         code = text_of(node, "code")
@@ -171,11 +182,13 @@ def _command(node: Mapping) -> tuple[str, ...]:
     return texts_of(node, "command")
 
 
-def _options(node: Mapping) -> dict[str, object]:
+def _given(node: Mapping) -> dict[str, object]:
     given = node.get("options")
-    options: dict[str, object] = {}
-    if isinstance(given, Mapping):
-        options.update({key: plain(value) for key, value in given.entries.items()})
+    return {key: plain(value) for key, value in given.entries.items()} if isinstance(given, Mapping) else {}
+
+
+def _options(node: Mapping) -> dict[str, object]:
+    options = _given(node)
     for key in _EXTRAS:
         value = node.get(key)
         if value is not None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reconvene.core.commands import RemarkIn
-from reconvene.core.feedback import parse_remark
+from reconvene.core import kit_finder
+from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import UserError
 from reconvene.wire.problems import Problems, shown
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
@@ -93,7 +93,7 @@ def _remarks(node: Mapping, number: int, problems: Problems) -> tuple[RemarkIn, 
             hint = 'put a remark with a colon in quotes: "correction: …"' if isinstance(text, Mapping) else ""
             problems.add(text.line, f"entry {number}: feedback must be text, or a list of texts", hint)
         elif text.value is not None and _word(text).strip():
-            remarks.append(parse_remark(_word(text)))
+            remarks.append(kit_finder.reader().typed(_word(text)))
     return tuple(remarks)
 
 

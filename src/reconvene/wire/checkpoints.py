@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reconvene.core.attention import RESERVED as RESERVED_LABELS
-from reconvene.core.workflow import Checkpoint, Continue, End, Field, Option
+from reconvene.core.definition.workflow import Checkpoint, Continue, End, Field, Option
+from reconvene.core.person.attention import RESERVED as RESERVED_LABELS
 from reconvene.wire.moves import Moves
 from reconvene.wire.places import Place
 from reconvene.wire.problems import shown

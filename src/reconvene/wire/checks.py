@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from reconvene.core.workflow import Again, Check, Continue, End, Goto, Move, Rule
+from reconvene.core.definition.workflow import Again, Check, Continue, End, Goto, Move, Rule
 from reconvene.wire.moves import Moves
 from reconvene.wire.places import Place
 from reconvene.wire.reading import Reading, int_of, mappings, text_of, texts_of

@@ -23,7 +23,7 @@ from typing import get_args
 
 import msgspec
 
-from reconvene.core.events import AnyEvent
+from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError, UserError
 from reconvene.wire.versions import RESTORE, UPGRADE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 

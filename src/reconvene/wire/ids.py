@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Dict
 
-from reconvene.core import templates
+from reconvene.core.language import templates
 from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.errors import UserError
 from reconvene.wire.problems import shown

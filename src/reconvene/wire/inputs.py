@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reconvene.core.workflow import Input, Limits, Setting
+from reconvene.core.definition.workflow import Input, Limits, Setting
 from reconvene.wire.places import Roster
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import SETTING_ROOTS, Reading, entries, flag_of, int_of, line_in, text_of

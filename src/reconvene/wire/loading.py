@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping as Dict
 from pathlib import Path
 
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import LANGUAGE, FileSpec, Workflow
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.scope import TEMPLATE_ROOTS
-from reconvene.core.workflow import LANGUAGE, FileSpec, Workflow
-from reconvene.errors import Problem, WorkflowError
+from reconvene.core.shown.scope import TEMPLATE_ROOTS
+from reconvene.errors import Problem, UserError, WorkflowError
 from reconvene.wire.agents import Agents
 from reconvene.wire.fitting import fit
 from reconvene.wire.grammar import TABLES
@@ -23,7 +24,7 @@ from reconvene.wire.names.check import check_names
 from reconvene.wire.phases import Phases
 from reconvene.wire.places import Places, Roster
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import TASK_ROOTS, Reading, int_of, mappings, text_of
+from reconvene.wire.reading import TASK_ROOTS, Reading, int_of, mappings, scalars, text_of, texts_of
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.shapes import Table
 from reconvene.wire.values import Values
@@ -96,6 +97,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         run_id=read_run_id(reading, root),
         workspace=read_workspace(reading, root),
         reopen=_reopen(root, places),
+        kits=_kits(reading, root),
         outcome=reading.expression(root, "outcome"),
         closing=reading.template(root, "closing"),
     )
@@ -110,6 +112,15 @@ def _name(reading: Reading, root: Mapping) -> str:
         hint = "run ids are made of it; use letters, digits, - and _"
         reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
     return name
+
+
+def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
+    for each in scalars(root, "kits"):
+        try:
+            kit_finder.kit(str(each.value))
+        except UserError as error:
+            reading.problems.add(each.line, error.message, error.hint)
+    return texts_of(root, "kits")
 
 
 def _language(reading: Reading, root: Mapping) -> int:

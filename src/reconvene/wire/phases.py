@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from reconvene.core.workflow import Each, Phase, Step, Track
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Each, Phase, Step, Track
+from reconvene.core.extensions import Tracker
+from reconvene.errors import UserError
 from reconvene.wire.checkpoints import Checkpoints
 from reconvene.wire.checks import Checks
 from reconvene.wire.moves import Moves
@@ -85,24 +88,46 @@ class Phases:
         track = node.get("track")
         if not isinstance(track, Mapping):
             return None
+        kit = text_of(track, "kit")
+        for key, example in (("kit", "gaps"), ("into", "gaps")):
+            if not track.wrote(key):
+                self._reading.problems.add(track.line, f"'track' needs '{key}'", f"such as {key}: {example}")
         if track.wrote("into"):
             self._values.written(text_of(track, "into"), track.line_of("into"), "'into'", here)
+        tracker = self._tracker(kit, track) if kit else None
+        if tracker is None:
+            return None
+        for key in track.entries:
+            known = ("kit", "into", *tracker.expressions, *tracker.outputs)
+            if key not in known:
+                message = f"unknown key '{shown(key)}' in 'track' of the kit {kit}"
+                self._reading.problems.add_unknown(track.line_of(key), message, key, known)
+        given = {key: self._reading.expression(track, key) or usual for key, usual in tracker.expressions.items()}
+        return Track(
+            into=text_of(track, "into"),
+            kit=kit,
+            given={key: source for key, source in given.items() if source},
+            outputs=self._tracked_outputs(node, track, tracker.outputs),
+        )
+
+    def _tracker(self, kit: str, track: Mapping) -> Tracker | None:
+        try:
+            return kit_finder.tracker(kit)
+        except UserError as error:
+            self._reading.problems.add(track.line_of("kit"), error.message, error.hint)
+            return None
+
+    def _tracked_outputs(self, node: Mapping, track: Mapping, keys: tuple[str, ...]) -> dict[str, str]:
         outputs = [name for step in (node, *mappings(node, "steps")) if (name := _output_of(step))]
-        for key in ("found", "proposals", "review"):
+        found: dict[str, str] = {}
+        for key in keys:
             name = text_of(track, key)
             if name and name not in outputs:
                 message = f"'{key}': no step of this phase has the output '{shown(name)}'"
                 self._reading.problems.add_unknown(track.line_of(key), message, name, outputs)
-        return Track(
-            into=text_of(track, "into"),
-            given=self._reading.expression(track, "given"),
-            spec=self._reading.expression(track, "spec"),
-            found=text_of(track, "found"),
-            proposals=text_of(track, "proposals"),
-            review=text_of(track, "review"),
-            stall=self._reading.expression(track, "stall") or "2",
-            explosion=self._reading.expression(track, "explosion") or "2",
-        )
+            elif name:
+                found[key] = name
+        return found
 
     def _steps(self, node: Mapping, here: Place) -> tuple[Step, ...]:
         if node.get("steps") is not None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 from zlib import crc32
 
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
 
 _LEAST, _MORE, _MOST = 1024, 1024, 8 * 1024  # a piece: at least, that many more on average, at most

@@ -15,16 +15,15 @@ To rename only the Python attribute, leave the form alone: `rules: tuple[Gate, .
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
 from reconvene.errors import StoreError
 from reconvene.wire.versions import RESTORE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
-VERSION = 1
-
-_UPCASTERS: dict[int, Callable[[Raw], Raw]] = {}  # version of a pin → how it becomes one of the next version
+VERSION = 2
 
 _OPENING = Opening(b"{")
 _encode = msgspec.json.Encoder().encode
@@ -55,7 +54,7 @@ def unpin(data: bytes, run: str = "") -> Workflow:
             f"{what} (format {version}) holds something that this release of Reconvene does not know: {error}.",
             hint=UPGRADE_OR_RESTORE,
         ) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:  # upcasters expect a whole pin
         raise StoreError(f"{what} cannot be read: {error}.", hint=RESTORE) from error
 
 
@@ -63,3 +62,45 @@ def _upcast(raw: Raw, version: int) -> Raw:
     for step in range(version, VERSION):
         raw = _UPCASTERS[step](raw)
     return raw
+
+
+_Any = dict[str, Any]
+
+
+def _to_2(raw: _Any) -> Raw:
+    """Version 2: a tracker is a kit's, and so is the gate `specific_to`."""
+    agents = {name: _gates_to_2(agent) for name, agent in raw.get("agents", {}).items()}
+    return raw | {"phases": [_phase_to_2(phase) for phase in raw["phases"]]} | ({"agents": agents} if agents else {})
+
+
+def _phase_to_2(phase: _Any) -> _Any:
+    track = phase.get("track")
+    if track is not None:
+        usual = {"stall": "2", "explosion": "2"}
+        given = {key: track.get(key, usual.get(key, "")) for key in ("given", "spec", "stall", "explosion")}
+        outputs = {key: track.get(key, "") for key in ("found", "proposals", "review")}
+        rest = {key: value for key, value in track.items() if key not in given and key not in outputs}
+        phase = phase | {
+            "track": rest  # `into`, and whatever nobody knows: it is refused, not dropped
+            | {
+                "kit": "gaps",
+                "given": {key: value for key, value in given.items() if value},
+                "outputs": {key: value for key, value in outputs.items() if value},
+            }
+        }
+    inner = [_phase_to_2(each) for each in phase.get("phases", [])]
+    return phase | {"phases": inner} if inner else phase
+
+
+def _gates_to_2(agent: _Any) -> _Any:
+    if "gates" not in agent:
+        return agent
+    gates = []
+    for gate in agent["gates"]:
+        about = gate.get("specific_to")
+        rest = {key: value for key, value in gate.items() if key != "specific_to"}
+        gates.append(rest | {"kit": "reading.specific_to", "about": about} if about else rest)
+    return agent | {"gates": gates}
+
+
+_UPCASTERS: dict[int, Callable[[Raw], Raw]] = {1: _to_2}  # version of a pin → how it becomes one of the next version

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reconvene.core.workflow import Rounds
+from reconvene.core.definition.workflow import Rounds
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading, int_of, mappings, scalars, text_of, texts_of
 from reconvene.wire.yaml_reader import Mapping, Scalar

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Dict
 from contextlib import contextmanager
 
-from reconvene.core import expressions, templates
+from reconvene.core.language import expressions, templates
 from reconvene.core.paths import safe_path
-from reconvene.core.scope import ROOTS, TEMPLATE_ROOTS
+from reconvene.core.shown.scope import ROOTS, TEMPLATE_ROOTS
 from reconvene.errors import UserError, WorkflowError
 from reconvene.wire.names.uses import Use, Where
 from reconvene.wire.problems import Problems, did_you_mean, shown

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reconvene.core.children import text_input
-from reconvene.core.workflow import Input, Start, Workflow
+from reconvene.core.definition.workflow import Input, Start, Workflow
+from reconvene.core.work.children import text_input
 from reconvene.errors import WorkflowError
 from reconvene.wire.inputs import read_inputs
 from reconvene.wire.packaged import packaged

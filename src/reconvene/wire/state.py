@@ -11,7 +11,7 @@ from typing import get_args, get_origin
 import msgspec
 from immutables import Map
 
-from reconvene.core.state import EVOLVE_VERSION, RunState
+from reconvene.core.facts.state import EVOLVE_VERSION, RunState
 from reconvene.wire.events import VERSION
 
 FEWEST_EVENTS = 300  # before a snapshot is worth its writing

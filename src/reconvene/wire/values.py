@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from reconvene.core.project import READ_WORDS as PROJECT_WORDS
-from reconvene.core.scope import ENGINE_NAMES
-from reconvene.core.workflow import Input
+from reconvene.core.definition.workflow import Input
+from reconvene.core.shown.project import READ_WORDS as PROJECT_WORDS
+from reconvene.core.shown.scope import ENGINE_NAMES
 from reconvene.wire.places import Place
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,10 +15,10 @@ from reconvene.adapters.git import GitHistory
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
-from reconvene.core.commands import AnswerCheckpoint, RemarkIn
-from reconvene.core.events import AnyEvent, Usage
-from reconvene.core.evolve import fold
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
+from reconvene.core.facts.events import AnyEvent, Usage
+from reconvene.core.facts.evolve import fold
+from reconvene.core.facts.ids import digest_of
 from reconvene.ports import Answer, Assignment, History, IndexRow, Listener, Workspace
 from reconvene.wire.workflow import parse_workflow
 from reconvene.wiring import SystemClock

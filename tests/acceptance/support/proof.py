@@ -11,7 +11,7 @@ from typing import NamedTuple
 from forks import Forks
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.core.events import AnyEvent
+from reconvene.core.facts.events import AnyEvent
 from support.crashing import RUN
 from support.fuse import noted
 from support.shape import attempts, shape, tasks

@@ -10,7 +10,7 @@ import time
 from contextlib import redirect_stderr, redirect_stdout
 
 from reconvene import wiring
-from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
+from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.doors.cli.main import run
 from reconvene.ports import Assignment
 from reconvene.wire.workflow import parse_workflow

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from reconvene.app.engine import Engine
-from reconvene.core.commands import AddRemark, AnswerCheckpoint, RemarkIn
+from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from reconvene.core.events import AnyEvent, AttemptEnded, TasksClaimed
+from reconvene.core.facts.events import AnyEvent, AttemptEnded, TasksClaimed
 
 # Times, who claimed what, the number of the attempt, and what each attempt cost and was asked.
 _PASSING = ("at", "claim", "attempt", "usage", "prompt", "reply", "workspace")

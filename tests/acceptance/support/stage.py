@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from reconvene.app.engine import Engine
-from reconvene.core.commands import AnswerCheckpoint, RemarkIn
-from reconvene.core.events import AttemptEnded, CheckpointOpened
-from reconvene.core.state import RunState
+from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
+from reconvene.core.facts.events import AttemptEnded, CheckpointOpened
+from reconvene.core.facts.state import RunState
 from reconvene.testing.scripted import Reply, ScriptedAgents
 from reconvene.wire.workflow import parse_workflow
 from reconvene.wiring import open_engine

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.agents import Agents, auto
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
 from reconvene.testing.openai_server import OpenAIServer, Say

@@ -14,7 +14,7 @@ import pytest
 
 from reconvene.adapters.agents import Agents
 from reconvene.adapters.agents.answers import ReplyError
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Progress
 from reconvene.testing.openai_server import Call, Drop, Fail, Hang, OpenAIServer, Raw, Say
@@ -328,7 +328,7 @@ def test_the_model_library_is_not_imported_before_a_model_works(tmp_path: Path) 
     code = (
         "import sys, asyncio\n"
         "from reconvene.adapters.agents import Agents\n"
-        "from reconvene.core.workflow import Agent\n"
+        "from reconvene.core.definition.workflow import Agent\n"
         "from reconvene.ports import Assignment\n"
         "agent = Agent(name='a', kind='command', command=('true',))\n"
         "asyncio.run(Agents(sys.argv[1], {'PATH': '/usr/bin:/bin'}).run(\n"

@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from reconvene.adapters.agents import Agents
-from reconvene.core.events import Usage
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
+from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment
 
@@ -168,7 +168,7 @@ def test_a_function_that_hangs_does_not_keep_the_process_alive() -> None:
         "module = types.ModuleType('stuck'); module.f = lambda a: threading.Event().wait()\n"
         "sys.modules['stuck'] = module\n"
         "from reconvene.adapters.agents import Agents\n"
-        "from reconvene.core.workflow import Agent\n"
+        "from reconvene.core.definition.workflow import Agent\n"
         "from reconvene.errors import AgentError\n"
         "from reconvene.ports import Assignment\n"
         "agent = Agent(name='a', kind='python', python='stuck:f', timeout=0.1)\n"

@@ -8,9 +8,9 @@ import pytest
 
 from reconvene.adapters.agents import Agents
 from reconvene.adapters.agents.figures import last_stated, millions_in, number_in, stated_number
-from reconvene.core.figures import asserted
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
+from reconvene.kits.reading.figures import asserted
 from reconvene.ports import Answer, Assignment, Progress
 
 RECORDING = {

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment
 from reconvene.testing.scripted import ScriptedAgents

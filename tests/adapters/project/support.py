@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from reconvene.app.engine import Engine
-from reconvene.core.state import RunState
+from reconvene.core.facts.state import RunState
 from reconvene.ports import Progress
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.adapters.project.support import Driven, everything, git
 
-from reconvene.core.commands import AnswerCheckpoint, Rollback
+from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
 

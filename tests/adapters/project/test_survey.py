@@ -11,7 +11,7 @@ from tests.adapters.project.support import Driven, everything, git
 
 from reconvene.adapters.project.git import Git
 from reconvene.adapters.project.survey import looks_secret, survey
-from reconvene.core.commands import AnswerCheckpoint, RemarkIn
+from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 
 Begin = Callable[..., Driven]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.core.commands import RemarkIn
+from reconvene.core.facts.commands import RemarkIn
 from reconvene.doors.cli.form import HINT, SECTIONS, Entry, again, blank, read, write
 
 AGENTS = ("economist", "industry_analyst", "contrarian")

@@ -20,7 +20,7 @@ agents:
 phases:
   - id: refine
     rounds: {max: 5, until: "context.gaps.complete", folder: "round_{{ round.n|pad(3) }}"}
-    track: {into: gaps, given: inputs.gaps, proposals: proposals, review: review}
+    track: {kit: gaps, into: gaps, given: inputs.gaps, proposals: proposals, review: review}
     steps:
       - {agents: [engineer], output: {name: proposals, file: "round_{{ round.n|pad(3) }}/engineer.md"}}
       - {agents: [reviewer], output: {name: review, file: "round_{{ round.n|pad(3) }}/reviewer.md"}}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.core.workflow import Input, Setting, Workflow
+from reconvene.core.definition.workflow import Input, Setting, Workflow
 from reconvene.doors.cli.inputs import missing_inputs, read_inputs, read_settings
 from reconvene.errors import UserError
 

@@ -14,7 +14,7 @@ import pytest
 
 from commands import Done, call
 from reconvene.adapters.sqlite import SqliteLog, layout
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.wire import pins
 
 STORE = "reconvene.db"

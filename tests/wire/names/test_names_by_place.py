@@ -51,7 +51,7 @@ phases:
   - id: write
     when: {phase_when}
     rounds: {{until: {until}, max: 3, folder: {folder}}}
-    track: {{into: gaps, given: {given}, spec: {spec}, stall: {stall}, explosion: {explosion}}}
+    track: {{kit: gaps, into: gaps, given: {given}, spec: {spec}, stall: {stall}, explosion: {explosion}}}
     steps:
       - agents: {agents}
         when: {step_when}

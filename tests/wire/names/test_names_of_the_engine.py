@@ -10,11 +10,11 @@ from tests.golden.homes import every_home
 from tests.golden.place import HOME, Ticks
 
 from reconvene.app.session import Session
-from reconvene.core import scope
-from reconvene.core.gaps.book import Book as GapBook
-from reconvene.core.gaps.view import value_of
-from reconvene.core.scope import ENGINE_NAMES, TEMPLATE_ROOTS
-from reconvene.wire.names.engine import GAPS
+from reconvene.core.shown import scope
+from reconvene.core.shown.scope import ENGINE_NAMES, TEMPLATE_ROOTS
+from reconvene.kits.gaps.book import Book as GapBook
+from reconvene.kits.gaps.view import value_of
+from reconvene.wire.names.engine import tracked
 from reconvene.wire.names.kinds import Anything, Kind, Missing, Record, alternatives, element, part
 from reconvene.wire.names.known import Known
 from reconvene.wire.names.uses import Use, Where
@@ -95,7 +95,7 @@ def named(known: Mapping[str, Kind], path: list[str]) -> set[str]:
 
 
 def test_the_trackers_value_is_known_name_by_name() -> None:
-    (kind,) = alternatives(GAPS)
+    (kind,) = alternatives(tracked("gaps"))
     assert isinstance(kind, Record)
     assert set(kind.parts) == set(value_of(GapBook()))
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reconvene.adapters.agents.paths import only_literal, safe_relative_path, shown, wanted, why_unsafe
-from reconvene.core.events import Usage
+from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment
 from reconvene.wire import replies

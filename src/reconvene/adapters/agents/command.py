@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from reconvene.adapters.agents import folder, process
 from reconvene.adapters.agents.answers import Interpreted, ReplyError, Taken, interpret, parse_value
 from reconvene.adapters.agents.secrets import redact, redact_text
-from reconvene.core.events import Usage
+from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reconvene.core.figures import asserted
+from reconvene.core import kit_finder
 
 _NUMBER = re.compile(r"[-+−]?\d[\d, ]*(?:\.\d+)?|[-+−]?\.\d+")
 _UNITS = {"k": 0.001, "thousand": 0.001, "b": 1000.0, "bn": 1000.0, "billion": 1000.0}  # in millions
@@ -14,8 +14,9 @@ def last_stated(pattern: str, texts: list[str]) -> str | None:
     """What the last match of `pattern` captured (its first group, or all of it), denied figures left out."""
     found: str | None = None
     compiled = re.compile(pattern, re.IGNORECASE)
+    reader = kit_finder.reader()
     for text in texts:
-        for match in compiled.finditer(asserted(text)):
+        for match in compiled.finditer(reader.asserted(text)):
             found = match[1] if compiled.groups and match[1] is not None else match[0]
     return found
 

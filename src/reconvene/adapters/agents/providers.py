@@ -17,7 +17,7 @@ from pydantic_ai.models import Model, create_async_httpx2_client, infer_model
 
 from reconvene.adapters.agents.auto import ollama_url
 from reconvene.adapters.agents.wiretap import Wiretap
-from reconvene.core.workflow import Agent
+from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 
 from reconvene.adapters.agents.answers import from_result
-from reconvene.core.events import Usage
+from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment
 

@@ -37,7 +37,7 @@ from typing import NamedTuple
 from reconvene.adapters.agents.answers import from_result
 from reconvene.adapters.agents.figures import last_stated, millions_in, number_in
 from reconvene.adapters.agents.paths import only_literal
-from reconvene.core.events import Usage
+from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener, Progress
 
@@ -223,13 +223,13 @@ def _texts(where: str, assignment: Assignment) -> list[str]:
 
 
 def _calculated(source: str, scope: Mapping[str, object]) -> object:
-    from reconvene.core.expressions import evaluate
+    from reconvene.core.language.expressions import evaluate
 
     return evaluate(source, dict(scope))
 
 
 def _rendered(template: object, scope: Mapping[str, object]) -> str:
-    from reconvene.core.templates import render
+    from reconvene.core.language.templates import render
 
     return render(str(template), dict(scope))
 

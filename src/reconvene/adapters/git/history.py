@@ -20,7 +20,7 @@ from reconvene.adapters.git import notes, refs
 from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, seconds_of, seq_of
 from reconvene.adapters.git.objects import Found, Objects
 from reconvene.adapters.git.tree import TreeWriter
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
 from reconvene.ports import Commit
 

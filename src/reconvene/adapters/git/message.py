@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Bug
 from reconvene.ports import Commit
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from reconvene.adapters.project import disk, worktree
 from reconvene.adapters.project.git import Git
 from reconvene.adapters.project.repository import Repository, find, free_branch, move_branch
-from reconvene.core.events import Usage
+from reconvene.core.facts.events import Usage
 from reconvene.core.paths import is_safe
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, ProjectWork

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reconvene.adapters.project import disk
 from reconvene.adapters.project.git import Git
-from reconvene.core.words.terms import STOP, stem
+from reconvene.core import kit_finder
 from reconvene.errors import AgentError
 
 _MAX_PATHS = 20_000
@@ -140,10 +140,10 @@ def _commits(git: Git) -> str:
 def _words(about: str) -> dict[str, str]:
     """Stem → word, of the words of substance, in the order they come up; a longer list keeps the longest."""
     found: dict[str, str] = {}
-    for match in _WORD.finditer(about):
-        word = match[0].lower()
-        if len(word) >= 3 and word not in STOP:
-            found.setdefault(stem(word), word)
+    plain = " ".join(match[0].lower() for match in _WORD.finditer(about))
+    for word, stem, common in kit_finder.reader().tokens(plain):
+        if len(word) >= 3 and not common:
+            found.setdefault(stem, word)
     longest = set(sorted(found, key=lambda word: (-len(word), word))[:_MAX_WORDS])
     return {each: word for each, word in found.items() if each in longest}
 

@@ -96,7 +96,7 @@ class Contents:
         return known | found
 
     def _put_together(self, top: Row) -> bytes:
-        from reconvene.core.ids import digest_of
+        from reconvene.core.facts.ids import digest_of
         from reconvene.wire.pieces import put_together
 
         data = put_together(top.data, self._fetch)

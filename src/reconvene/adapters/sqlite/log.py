@@ -21,7 +21,7 @@ from reconvene.errors import Conflict
 from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
-    from reconvene.core.events import AnyEvent
+    from reconvene.core.facts.events import AnyEvent
 
 _SEQ_BITS = 32
 _LAST_SEQ = (1 << _SEQ_BITS) - 1

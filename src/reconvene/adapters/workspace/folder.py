@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from reconvene.adapters.workspace.disk import look, parent_of, read_file, replace_file
 from reconvene.adapters.workspace.manifest import Entry, Manifest, ManifestFile
 from reconvene.adapters.workspace.survey import Eyes, Survey
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.core.paths import safe_path
 from reconvene.errors import Bug, StoreError
 from reconvene.ports import Change

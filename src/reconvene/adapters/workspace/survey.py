@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 
 from reconvene.adapters.workspace.disk import TEMP_PREFIX, look, open_folder, open_root, read_file
 from reconvene.adapters.workspace.manifest import Entry
-from reconvene.core.ids import digest_of
+from reconvene.core.facts.ids import digest_of
 from reconvene.core.paths import is_safe
 
 MAX_BYTES = 10_000_000

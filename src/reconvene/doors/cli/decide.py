@@ -15,7 +15,7 @@ from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.commands import RemarkIn
+    from reconvene.core.facts.commands import RemarkIn
 
 
 @command(
@@ -74,11 +74,11 @@ def _answer(
     *,
     driving: bool,
 ) -> None:
-    from reconvene.core import views
-    from reconvene.core.commands import AnswerCheckpoint
+    from reconvene.app.views import projections
+    from reconvene.core.facts.commands import AnswerCheckpoint
     from reconvene.doors.cli.options import checkpoint_in, fields_of, match_option, read_fields
 
-    summary = views.summary(engine.load(run))  # the log's word, not the index's: it is what the decision is about
+    summary = projections.summary(engine.load(run))  # the log's word, not the index's: it is what the decision is about
     checkpoint = checkpoint_in(summary)
     if checkpoint is None:
         raise Refused(
@@ -102,7 +102,7 @@ def _answer(
 @click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
 def pause(call: Call, run: str | None, now: bool, by: str) -> int:
     """Pause RUN: agents at work finish and are recorded, nothing new starts. `resume` goes on."""
-    from reconvene.core.commands import Pause
+    from reconvene.core.facts.commands import Pause
     from reconvene.doors.cli.drive import proceed
     from reconvene.doors.cli.session import Nobody
 
@@ -117,7 +117,7 @@ def pause(call: Call, run: str | None, now: bool, by: str) -> int:
 @click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
 def abort(call: Call, run: str, feedback: tuple[str, ...], by: str) -> int:
     """End RUN for good. Its log and files stay."""
-    from reconvene.core.commands import Abort
+    from reconvene.core.facts.commands import Abort
     from reconvene.doors.cli.drive import proceed
     from reconvene.doors.cli.session import Nobody
 
@@ -134,7 +134,7 @@ def abort(call: Call, run: str, feedback: tuple[str, ...], by: str) -> int:
 @click.option("--no-drive", is_flag=True, help="Only record it.")
 def rollback(call: Call, run: str | None, feedback: tuple[str, ...], by: str, no_drive: bool) -> int:
     """Undo the round of RUN that you are looking at, and run it again. What you said stays said."""
-    from reconvene.core.commands import Rollback
+    from reconvene.core.facts.commands import Rollback
     from reconvene.doors.cli.drive import proceed
     from reconvene.doors.cli.session import Nobody
 
@@ -145,6 +145,6 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], by: str, no
 
 
 def remarks_in(feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
-    from reconvene.core.feedback import parse_remark
+    from reconvene.core.kit_finder import reader
 
-    return tuple(parse_remark(text) for text in feedback if text.strip())
+    return tuple(reader().typed(text) for text in feedback if text.strip())

@@ -23,8 +23,8 @@ from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.commands import RemarkIn
-    from reconvene.core.workflow import Workflow
+    from reconvene.core.definition.workflow import Workflow
+    from reconvene.core.facts.commands import RemarkIn
     from reconvene.doors.cli.options import CheckpointShape
     from reconvene.wire.answers import Answer
 
@@ -256,7 +256,7 @@ def _answer(
     engine: Engine, run: str, checkpoint: CheckpointShape, answer: Answer, by: str, tells: telling.Mute
 ) -> Answer:
     """As a person does: first the remarks, then, with what follows from them in view, the decision."""
-    from reconvene.core.commands import AddRemark, AnswerCheckpoint
+    from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint
     from reconvene.doors.cli.options import match_option
 
     who = answer.by or by

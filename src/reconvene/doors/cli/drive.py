@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reconvene.app.engine import Engine
-    from reconvene.core.workflow import Workflow
+    from reconvene.core.definition.workflow import Workflow
     from reconvene.doors.cli.session import Decider
 
 

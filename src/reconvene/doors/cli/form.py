@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from reconvene.core.commands import RemarkIn
+    from reconvene.core.facts.commands import RemarkIn
 
 HINT = "#:"  # begins a line that is for the person only; a plain "#" may be a heading of theirs
 _PROBLEM = f"{HINT} PROBLEM"
@@ -192,11 +192,11 @@ def _take(line: str, number: int, drafts: list[_Draft], target: str) -> None:
 
 
 def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) -> list[Entry]:
-    from reconvene.core.commands import RemarkIn
-    from reconvene.core.feedback import understand
+    from reconvene.core.facts.commands import RemarkIn
+    from reconvene.core.kit_finder import reader
 
     if draft.kind == FREE:
-        return [Entry(one.remark, one.rule) for one in understand(draft.text, agents)]
+        return [Entry(one.remark, one.rule) for one in reader().split(draft.text, agents)]
     what, was, now, target = (draft.fields.get(name, "") for name in ("what", "was", "now", "target"))
     text = f"{what}: {draft.text}" if what and draft.text else draft.text or (what if not was and not now else "")
     if not text and not was and not now:
@@ -215,10 +215,10 @@ def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) ->
 
 
 def _figures(kind: str, text: str, agents: tuple[str, ...]) -> tuple[str, str]:
-    from reconvene.core.feedback import understand
+    from reconvene.core.kit_finder import reader
 
-    found = [one for one in understand(f"{kind}: {text}", agents) if one.now]
-    return (found[0].was, found[0].now) if found else ("", "")
+    found = [one for one in reader().split(f"{kind}: {text}", agents) if one.remark.now]
+    return (found[0].remark.was, found[0].remark.now) if found else ("", "")
 
 
 def _known(target: str, line: int, agents: tuple[str, ...], problems: list[Problem]) -> str:

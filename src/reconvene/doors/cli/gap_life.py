@@ -9,12 +9,12 @@ from reconvene.doors.cli.common import Call, put, put_json, say
 from reconvene.doors.cli.text import one_line
 
 if TYPE_CHECKING:
-    from reconvene.core.looking_back.gap_lives import Life
+    from reconvene.kits.gaps.lives import Life
 
 
 def put_life(call: Call, run: str, life: Life) -> None:
     if call.as_json:
-        from reconvene.core.gaps.book import plain
+        from reconvene.kits.gaps.book import plain
 
         told = plain(life)
         put_json({"run": run, **(told if isinstance(told, dict) else {})})

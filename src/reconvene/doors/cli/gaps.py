@@ -15,9 +15,8 @@ from reconvene.doors.cli.text import nearest, one_line, table
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
-    from reconvene.app.gaps import Tracked
-    from reconvene.core.gaps.book import Book, Gap
-    from reconvene.core.looking_back.gap_lives import Choice
+    from reconvene.kits.gaps.book import Book, Gap
+    from reconvene.kits.gaps.lives import Choice, Life
 
 _GAPS = ("GAP", "SEVERITY", "STATE", "RAISED", "TITLE")
 _ROUNDS = ("ROUND", "START", "RESOLVED", "NEW", "END", "NET", "WEIGHT", "STATE")
@@ -65,34 +64,46 @@ def gaps(
     With GAP, the life of one: its states round by round, issues, conflicts, decisions, what it was split into or merged
     with. A gap marked ! is blocking.
     """
-    from reconvene.app import gaps as looking
-    from reconvene.core.looking_back.gap_lives import Choice
+    from reconvene.app.tracked import tracked
     from reconvene.doors.cli.gap_life import put_life
+    from reconvene.kits.gaps.book import opened
+    from reconvene.kits.gaps.lives import Choice
 
     if run is not None and gap is None and run.upper().startswith("GAP-"):
         run, gap = None, run
     choice = Choice(_states(states), _severities(severities), blocking, raised_in, still_open)
     engine, found = open_run(call, run)
-    tracked = looking.gaps(engine, found, place)
+    at, value = tracked(engine, found, "gaps", place)
+    book = opened(value)
     if gap is not None:
-        put_life(call, found, looking.life(tracked, found, gap))
+        put_life(call, found, _life(book, found, gap))
     elif call.as_json:
-        put_json(_to_json(found, tracked, choice))
-    elif not tracked.known:
+        put_json({"run": found, "place": at, **_to_json(book, choice)})
+    elif value is None:
         put(f"no gaps of {found} are known yet; where it stands: {call.command('show', found)}")
     else:
-        _put_gaps(call, found, tracked.book, choice)
+        _put_gaps(call, found, book, choice)
     return 0
 
 
+def _life(book: Book, run: str, name: str) -> Life:
+    from reconvene.kits.gaps.lives import find, life_of
+
+    gap = find(book, name)
+    if gap is None:
+        near = nearest(name.upper(), book.gaps)
+        raise UserError(f"{run} knows no gap {name!r}.", hint=near or f"reconvene gaps {run} lists them all")
+    return life_of(book, gap)
+
+
 def _states(text: str) -> frozenset[str]:
-    from reconvene.core.gaps.vocabulary import STATES
+    from reconvene.kits.gaps.vocabulary import STATES
 
     return frozenset(_word("state", word.casefold().replace("_", " "), STATES) for word in _split(text))
 
 
 def _severities(text: str) -> frozenset[str]:
-    from reconvene.core.gaps.vocabulary import SEVERITIES
+    from reconvene.kits.gaps.vocabulary import SEVERITIES
 
     return frozenset(_word("severity", word.upper(), SEVERITIES) for word in _split(text))
 
@@ -111,26 +122,24 @@ def _word(kind: str, word: str, known: Iterable[str]) -> str:
 # --- all of them ---
 
 
-def _to_json(run: str, tracked: Tracked, choice: Choice) -> dict[str, object]:
-    from reconvene.core.gaps.book import plain
-    from reconvene.core.gaps.view import value_of
-    from reconvene.core.looking_back.gap_lives import bars, chosen
+def _to_json(book: Book, choice: Choice) -> dict[str, object]:
+    from reconvene.kits.gaps.book import plain
+    from reconvene.kits.gaps.lives import bars, chosen
+    from reconvene.kits.gaps.view import value_of
 
-    value = value_of(tracked.book)
+    value = value_of(book)
     kept = ("open", "by_severity", "counts", "total", "state", "verdict", "warning", "complete", "scope", "outcome")
     return {
-        "run": run,
-        "place": tracked.place,
-        "gaps": [plain(gap) for gap in chosen(tracked.book, choice)],
+        "gaps": [plain(gap) for gap in chosen(book, choice)],
         **{name: value[name] for name in kept},
         "conflicts": value["conflicts"],
         "rounds": value["rounds"],
-        "chart": [plain(bar) for bar in bars(tracked.book)],
+        "chart": [plain(bar) for bar in bars(book)],
     }
 
 
 def _put_gaps(call: Call, run: str, book: Book, choice: Choice) -> None:
-    from reconvene.core.looking_back.gap_lives import chosen
+    from reconvene.kits.gaps.lives import chosen
 
     found = chosen(book, choice)
     if found:
@@ -198,7 +207,7 @@ def _left(book: Book) -> str:
 
 
 def _severity_names() -> tuple[str, ...]:
-    from reconvene.core.gaps.vocabulary import ORDER
+    from reconvene.kits.gaps.vocabulary import ORDER
 
     return ORDER
 
@@ -220,8 +229,8 @@ def _signed(number: int) -> str:
 
 
 def _put_chart(book: Book) -> None:
-    from reconvene.core.looking_back.gap_lives import bars
     from reconvene.doors.cli.chart import draw, marks
+    from reconvene.kits.gaps.lives import bars
 
     drawn = [(bar.label, bar.counts) for bar in bars(book)]
     if drawn:

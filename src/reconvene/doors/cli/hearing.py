@@ -21,7 +21,7 @@ from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.commands import RemarkIn
+    from reconvene.core.facts.commands import RemarkIn
     from reconvene.doors.cli.advice import RemarkShape
     from reconvene.doors.cli.paper import Paper
 
@@ -64,14 +64,14 @@ class Hearing:
 
     def comment(self, title: str) -> list[RemarkShape]:
         """A word in a conversation: one text, recorded as it is, without asking how it is meant."""
-        from reconvene.core.feedback import parse_remark
+        from reconvene.core.kit_finder import reader
 
         heard = _Heard()
         with self._never_lost(heard):
             heard.text = typed(title)
             if not heard.text.strip():
                 return []
-            heard.entries = [Entry(parse_remark(heard.text))]
+            heard.entries = [Entry(reader().typed(heard.text))]
             return self._record(heard)
 
     def written(self) -> list[RemarkShape]:
@@ -153,7 +153,7 @@ class Hearing:
     # --- recording ---
 
     def _record(self, heard: _Heard) -> list[RemarkShape]:
-        from reconvene.core.on_record import remark_view
+        from reconvene.core.shown.on_record import remark_view
 
         known = len(self._engine.load(self._run).record.remarks)
         entries = heard.entries or []
@@ -165,7 +165,7 @@ class Hearing:
         return [cast("RemarkShape", remark_view(remark)) for remark in fresh]
 
     def _add(self, remark: RemarkIn) -> None:
-        from reconvene.core.commands import AddRemark
+        from reconvene.core.facts.commands import AddRemark
 
         self._engine.submit(self._run, AddRemark(remark, by=self._by, door=DOOR))
 
@@ -180,7 +180,7 @@ class Hearing:
 
     def _keep(self, heard: _Heard) -> None:
         """Whatever has not been recorded, as a comment; where even that fails, on the screen for the person to copy."""
-        from reconvene.core.commands import RemarkIn
+        from reconvene.core.facts.commands import RemarkIn
 
         text = heard.unrecorded
         if agrees(text):

@@ -15,7 +15,7 @@ from reconvene.doors.cli.common import split_pair, unknown
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
-    from reconvene.core.workflow import Input, Setting, Workflow
+    from reconvene.core.definition.workflow import Input, Setting, Workflow
 
 _TRUE = ("true", "yes", "y", "on", "1")
 _FALSE = ("false", "no", "n", "off", "0")
@@ -25,7 +25,7 @@ _LARGEST = 20_000_000  # bytes; an input is pinned with its run, so a slip of th
 
 def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
     """The inputs given, by name. Whether a required one is missing is asked separately (`missing_inputs`)."""
-    from reconvene.core.workflow import Input
+    from reconvene.core.definition.workflow import Input
 
     values: dict[str, object] = {}
     named: dict[str, object] = {}

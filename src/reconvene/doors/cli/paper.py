@@ -140,7 +140,7 @@ class Paper:
 
     def _said(self, checkpoint: CheckpointShape) -> None:
         """What was said here already: it will reach the agents whatever is decided."""
-        from reconvene.core.on_record import remark_view
+        from reconvene.core.shown.on_record import remark_view
 
         remarks = self._engine.load(self._run).record.remarks
         here = [remarks[number] for number in sorted(remarks) if remarks[number].checkpoint == checkpoint["id"]]

@@ -78,7 +78,7 @@ class Questions:
 
     def _answer(self, checkpoint: CheckpointShape, field: FieldShape) -> bool:
         """Ask one question and save what is answered. False: the checkpoint is not open any more."""
-        from reconvene.core.commands import SaveDraft
+        from reconvene.core.facts.commands import SaveDraft
 
         answers = checkpoint.get("answers", {})
         self._paper.choices(field, answers)

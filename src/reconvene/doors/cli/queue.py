@@ -136,7 +136,7 @@ def move(call: Call, run: str, position: str, by: str) -> int:
 def drop(call: Call, run: str, yes: bool, by: str) -> int:
     """Take RUN out of the queue for good: it ends as aborted, with the outcome "dropped". Its log stays."""
     from reconvene.app import queries
-    from reconvene.core.commands import DropQueued
+    from reconvene.core.facts.commands import DropQueued
     from reconvene.doors.cli.pieces import agreed
 
     engine = open_home(call)

@@ -54,14 +54,14 @@ def remark(call: Call, run: str, text: str | None, understand: bool, form: str |
 
 
 def _entries(engine: Engine, run: str, text: str, form: str | None, *, understand: bool) -> list[Entry]:
-    from reconvene.core.feedback import parse_remark
+    from reconvene.core.kit_finder import reader
     from reconvene.doors.cli.form import Entry
     from reconvene.doors.cli.understanding import understood
 
     agents = tuple(engine.session(run).book.workflow.agents)
     if form is not None:
         return _from_form(form, agents)
-    return understood(text, agents) if understand else [Entry(parse_remark(text))]
+    return understood(text, agents) if understand else [Entry(reader().typed(text))]
 
 
 def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
@@ -76,8 +76,8 @@ def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
 
 
 def _record(engine: Engine, run: str, entries: list[Entry], by: str) -> list[dict[str, str]]:
-    from reconvene.core.commands import AddRemark
-    from reconvene.core.on_record import remark_view
+    from reconvene.core.facts.commands import AddRemark
+    from reconvene.core.shown.on_record import remark_view
 
     made: list[dict[str, str]] = []
     for entry in entries:

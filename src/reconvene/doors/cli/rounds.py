@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reconvene.app.engine import Engine
-    from reconvene.core.looking_back.comparison import Asked, Comparison, Facts
-    from reconvene.core.looking_back.rounds import Round
+    from reconvene.app.views.comparison import Asked, Comparison, Facts
+    from reconvene.app.views.rounds import Round
 
 _HEAD = ("NO", "PHASE", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "COST", "OUTCOME")
 _COST = _HEAD.index("COST")
@@ -71,7 +71,7 @@ def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, 
 
 
 def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool, by: str) -> int:
-    from reconvene.core.archives import prunable
+    from reconvene.core.work.archives import prunable
 
     before = prunable(engine.load(run), keep)
     if not before and not call.as_json:
@@ -190,10 +190,14 @@ def _fact_rows(tries: tuple[Facts, ...]) -> Iterator[tuple[object, ...]]:
         yield ("cost", *(f"${facts.cost:.2f}" for facts in tries))
     if any(facts.gaps for facts in tries):
         for title, name in (("gaps addressed", "addressed"), ("gaps resolved", "resolved"), ("new gaps", "raised")):
-            yield (title, *(_ids(getattr(facts.gaps, name)) if facts.gaps else "" for facts in tries))
-        yield ("reviewer", *((facts.gaps.verdict if facts.gaps else "") for facts in tries))
+            yield (title, *(_ids(_listed(facts.gaps.get(name))) if facts.gaps else "" for facts in tries))
+        yield ("reviewer", *((str(facts.gaps.get("verdict", "")) if facts.gaps else "") for facts in tries))
     if any(facts.archive for facts in tries):
         yield ("archive", *(facts.archive for facts in tries))
+
+
+def _listed(found: object) -> tuple[str, ...]:
+    return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
 
 
 def _length(facts: Facts, agent: str) -> str:

@@ -76,7 +76,7 @@ class FromFile:
         self._by = by
 
     def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
-        from reconvene.core.commands import AnswerCheckpoint
+        from reconvene.core.facts.commands import AnswerCheckpoint
 
         if checkpoint.get("attention") or not self._left:
             if self._left:

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from reconvene.core import events as e
-from reconvene.core.context import summary_in
-from reconvene.core.ids import parse_task
+from reconvene.core.facts import events as e
+from reconvene.core.facts.ids import parse_task
+from reconvene.core.shown.context import summary_in
 from reconvene.doors.cli.advice import because
 from reconvene.doors.cli.text import one_line
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.workflow import Phase, Workflow
+    from reconvene.core.definition.workflow import Phase, Workflow
     from reconvene.doors.cli.advice import PreviewShape
 
 _RULE = 78

@@ -17,8 +17,8 @@ from reconvene.doors.cli.text import clean, one_line, wrapped
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.looking_back.ledger import Entry
-    from reconvene.core.state import RunState
+    from reconvene.app.views.ledger import Entry
+    from reconvene.core.facts.state import RunState
     from reconvene.doors.cli.progress import Watcher
     from reconvene.doors.cli.story import Story
     from reconvene.ports import Progress
@@ -160,8 +160,8 @@ class Full(Mute):
 
 def opening(engine: Engine, run: str) -> str:
     """What the run was given and who works on it, in its own words."""
-    from reconvene.core.context import summary_in
-    from reconvene.core.scope import context
+    from reconvene.core.shown.context import summary_in
+    from reconvene.core.shown.scope import context
 
     session = engine.session(run)
     workflow = session.book.workflow
@@ -276,7 +276,7 @@ def _part(diff: str, path: str) -> str:
 
 def _positions(engine: Engine, run: str) -> Iterator[str]:
     """What each specialist holds, in a line: the first under its heading "Position"."""
-    from reconvene.core.scope import context
+    from reconvene.core.shown.scope import context
 
     session = engine.session(run)
     views = context(session.state, session.book, frozenset({"views"})).get("views")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from questionary import Choice
 
     from reconvene.app.engine import Engine
-    from reconvene.core.commands import AnswerCheckpoint, RemarkIn
+    from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
     from reconvene.doors.cli.advice import RemarkShape, ReviewShape
 
 _REMARK, _EDITOR, _FILE, _PARK = "remark", "editor", "file", "park"
@@ -171,7 +171,7 @@ class _Sitting:
         return picked if isinstance(picked, int) else str(picked)
 
     def _submit(self, checkpoint: CheckpointShape, option: OptionShape) -> bool:
-        from reconvene.core.commands import AnswerCheckpoint
+        from reconvene.core.facts.commands import AnswerCheckpoint
 
         wanted = option.get("remark", "none")
         if wanted != "none" and not self._said() and not (wanted == "optional" and checkpoint.get("feedback")):
@@ -205,8 +205,8 @@ class _Sitting:
 
     def _said(self) -> tuple[RemarkIn, ...]:
         """What this person said here. It is on record; given again with a decision it stays one remark."""
-        from reconvene.core.commands import RemarkIn
-        from reconvene.core.on_record import remarks_here
+        from reconvene.core.facts.commands import RemarkIn
+        from reconvene.core.shown.on_record import remarks_here
 
         here = remarks_here(self._engine.load(self._run))
         return tuple(

@@ -10,13 +10,13 @@ from reconvene.doors.cli.form import Entry
 from reconvene.doors.cli.text import clean
 
 if TYPE_CHECKING:
-    from reconvene.core.commands import RemarkIn
+    from reconvene.core.facts.commands import RemarkIn
 
 
 def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
     """The remarks in a free text, read by rules, and by a model where one is configured. None: it only agrees."""
     from reconvene.app.listening import by_rules
-    from reconvene.core.commands import RemarkIn
+    from reconvene.core.facts.commands import RemarkIn
     from reconvene.doors.cli.common import note
     from reconvene.settings import feedback_model
     from reconvene.wiring import listen
@@ -33,10 +33,10 @@ def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
 
 def agrees(text: str) -> bool:
     """Whether there is nothing in a text to record. By rules alone: they are quick, and this is asked often."""
-    from reconvene.core.feedback import understand
+    from reconvene.core.kit_finder import reader
 
     try:
-        return not understand(text)
+        return not reader().split(text)
     except Exception:  # then there is something in it, whatever it is
         return False
 
@@ -48,9 +48,9 @@ def typed(title: str, given: str = "") -> str:
 
 def has_kind(line: str) -> bool:
     """Whether a line is written as "kind: text"."""
-    from reconvene.core.feedback import parse_remark
+    from reconvene.core.kit_finder import reader
 
-    return bool(line.strip()) and parse_remark(line).text != line.strip()
+    return bool(line.strip()) and reader().typed(line).text != line.strip()
 
 
 def in_line(entry: Entry) -> str:
@@ -87,11 +87,11 @@ def change(entries: list[Entry], index: int, agents: tuple[str, ...]) -> None:
 def _changed(remark: RemarkIn, what: str, agents: tuple[str, ...]) -> RemarkIn:
     from msgspec.structs import replace
 
-    from reconvene.core.feedback import KINDS
+    from reconvene.core.kit_finder import reader
 
     match what:
         case "kind":
-            kind = pick("What is it?", [(kind, kind) for kind in KINDS], remark.kind)
+            kind = pick("What is it?", [(kind, kind) for kind in reader().kinds], remark.kind)
             asks = kind == "reaction" and not remark.target
             return replace(remark, kind=kind, target=_target(remark, agents) if asks else remark.target)
         case "text":
@@ -130,8 +130,8 @@ def _with_text(remark: RemarkIn, text: str, agents: tuple[str, ...]) -> RemarkIn
     """New words may name new figures; the kind stays what it is."""
     from msgspec.structs import replace
 
-    from reconvene.core.feedback import understand
+    from reconvene.core.kit_finder import reader
 
-    found = [one for one in understand(text, agents) if one.now]
-    was, now = (found[0].was, found[0].now) if found else ("", "")
+    found = [one for one in reader().split(text, agents) if one.remark.now]
+    was, now = (found[0].remark.was, found[0].remark.now) if found else ("", "")
     return replace(remark, text=text, was=was, now=now)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 
-from reconvene.core.given import ALWAYS
-from reconvene.core.workflow import Workflow
+from reconvene.core.definition.run_inputs import ALWAYS
+from reconvene.core.definition.workflow import Workflow
 from reconvene.wire.names import in_expressions, in_templates
 from reconvene.wire.names.known import Known
 from reconvene.wire.names.uses import Miss, Use

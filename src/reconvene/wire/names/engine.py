@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reconvene.core import kit_finder
 from reconvene.wire.names.contracts import kind_of
 from reconvene.wire.names.kinds import (
     ANYTHING,
@@ -81,66 +82,6 @@ def phases(ids: tuple[str, ...]) -> Record:
     return record(iteration_counts=by_phase(ids, NUMBER), skipped=by_phase(ids, TEXT), ended=by_phase(ids, TEXT))
 
 
-def _gaps() -> Kind:
-    import msgspec
-
-    from reconvene.core.gaps import book
-    from reconvene.core.gaps.vocabulary import ORDER, STATES
-
-    def rows(shape: type[msgspec.Struct]) -> ListOf:
-        return ListOf(kind_of(msgspec.json.schema(shape)))
-
-    some = ListOf(record(id=TEXT, text=TEXT, title=TEXT, severity=TEXT, blocking=FLAG, state=TEXT, note=TEXT))
-    warning = record(rules=TEXTS, why=TEXTS, gaps=TEXTS, line=TEXT, rows=TEXTS, text=TEXT, weight_net=NUMBER, redo=FLAG)
-    return record(
-        list=rows(book.Gap),
-        open=NUMBER,
-        open_ids=TEXTS,
-        open_list=some,
-        by_severity=Record(dict.fromkeys(ORDER, NUMBER)),
-        counts=Record(dict.fromkeys(STATES, NUMBER)),
-        total=NUMBER,
-        critical=some,
-        highs=some,
-        blocking_open=some,
-        deferred=some,
-        accepted=some,
-        resolved_total=NUMBER,
-        known=TEXTS,
-        issues=rows(book.Issue),
-        conflicts=rows(book.Conflict),
-        questions=ListOf(record(id=TEXT, text=TEXT)),
-        decisions=rows(book.Decision),
-        due=rows(book.Decision),
-        rounds=rows(book.Row),
-        this_round=rows(book.Row).item,
-        state=TEXT,
-        stalled=NUMBER,
-        warning=warning,
-        verdict=TEXT,
-        checks=rows(book.Check),
-        complete=FLAG,
-        blocked=some,
-        all_blocked=FLAG,
-        must_decide=FLAG,
-        next=TEXT,
-        engineer_empty=FLAG,
-        reviewer_empty=FLAG,
-        both_empty=TEXT,
-        may_accept=FLAG,
-        why_not_accept=TEXT,
-        scope=TEXT,
-        focus=TEXTS,
-        assign=TEXT,
-        similar=rows(book.Similar),
-        merges=rows(book.Merge),
-        errors=rows(book.Noticed),
-        outcome=TEXT,
-        adjustments=rows(book.Redo).item,
-        redos=rows(book.Redo),
-        read=TEXTS,
-        orders=map_of(ANYTHING),
-    )
-
-
-GAPS = Later(_gaps)  # what the gap tracker keeps; worked out only for workflows that have one
+def tracked(kit: str) -> Kind:
+    """What the tracker of a kit keeps; worked out only where somebody looks at it."""
+    return Later(lambda: kind_of(kit_finder.tracker(kit).schema()))

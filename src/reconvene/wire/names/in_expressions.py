@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconvene.core.javascript import nodes
-from reconvene.core.javascript.lexer import Refused
-from reconvene.core.javascript.nodes import Node
-from reconvene.core.javascript.statements import read
+from reconvene.core.language.javascript import nodes
+from reconvene.core.language.javascript.lexer import Refused
+from reconvene.core.language.javascript.nodes import Node
+from reconvene.core.language.javascript.statements import read
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from reconvene.core.given import ALWAYS
-from reconvene.core.scope import ENGINE_NAMES
-from reconvene.core.workflow import Again, Checkpoint, Field, Input, Phase, Setting, Step, Workflow, every_phase
+from reconvene.core.definition.run_inputs import ALWAYS
+from reconvene.core.definition.workflow import (
+    Again,
+    Checkpoint,
+    Field,
+    Input,
+    Phase,
+    Setting,
+    Step,
+    Workflow,
+    every_phase,
+)
+from reconvene.core.shown.scope import ENGINE_NAMES
 from reconvene.wire.names import engine, in_expressions
 from reconvene.wire.names.contracts import kind_of
 from reconvene.wire.names.kinds import (
@@ -128,7 +138,7 @@ class Known:
                 if step.output:
                     yield step.output, self._returned(phase, step)
             if phase.track is not None:
-                yield phase.track.into, engine.GAPS
+                yield phase.track.into, engine.tracked(phase.track.kit)
             if phase.checkpoint is not None:
                 yield from _answers(phase.checkpoint)
 

@@ -1,0 +1,269 @@
+"""The life of every remark: captured → delivered → addressed or declined → reflected in a deliverable, or still open.
+
+A pure fold of the log. Delivery is what the log itself proves (StepStarted.remarks). An answer is an accepted output
+that cites the remark, or, in a talk, the reply to what was said there since its agent last spoke. Reflected means that
+a file an agent wrote, as it stands now, cites it or states its new value. Files that the engine renders prove nothing:
+they list every remark anyway. What an undone round answered no longer counts, what it was shown stays on record. Knows
+no workflow; texts come from the caller's `text_of`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from immutables import Map
+from msgspec import Struct, json
+
+from reconvene.app.views.remark_lives import Answer, Deliveries, Delivery, Entry, Ledger, Reflection, Unknown
+from reconvene.core import kit_finder
+from reconvene.core.extensions import Citation, Stated
+from reconvene.core.facts import events as e
+from reconvene.core.facts.ids import parse_task, task_id
+
+__all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "ledger"]
+
+TextOf = Callable[[e.Ref], str]
+
+
+def ledger(events: Iterable[e.AnyEvent], text_of: TextOf) -> Ledger:
+    """`text_of` reads what a Ref names; a text that cannot be read any more should come as ""."""
+    fold = _Fold()
+    for event in events:
+        fold.take(event)
+    return fold.close(text_of)
+
+
+# --- the fold ---
+
+
+class _Output(Struct, frozen=True):
+    task: str
+    ref: e.Ref
+    value: e.Ref | None
+    at: str
+
+
+class _File(Struct, frozen=True):
+    ref: e.Ref
+    remarks: int  # how many remarks its writer had been shown
+    rendered: bool = False
+
+
+class _Fold:
+    def __init__(self) -> None:
+        self.remarks: list[e.RemarkAdded] = []
+        self._deliveries: list[Delivery] = []
+        self._counts: list[int] = []  # of each delivery: how many remarks; they only ever grow
+        self.outputs: list[_Output] = []
+        self.undone: set[int] = set()
+        self.files: Map[str, _File] = Map()
+        self._marks: dict[int, Map[str, _File]] = {}  # round → the files before it
+        self._rounds: dict[int, e.RoundStarted] = {}
+        self._replies: dict[str, range] = {}  # task of a talk → remarks that are new to it
+        self._spoken: dict[tuple[str, str], int] = {}  # phase, agent → remarks delivered when it last worked there
+        self._shown: dict[tuple[int, int], int] = {}  # round, step → remarks delivered
+
+    def take(self, event: e.AnyEvent) -> None:
+        match event:
+            case e.RemarkAdded():
+                self.remarks.append(event)
+            case e.RoundStarted():
+                self._rounds[event.serial] = event
+                self._marks[event.serial] = self.files
+            case e.StepStarted():
+                self._deliver(event)
+            case e.AttemptEnded(verdict="accepted", output=e.Ref() as output):
+                self.outputs.append(_Output(event.task, output, event.value, event.at))
+            case e.StepClosed():
+                self._write(event.files, self._shown.get((event.serial, event.step), 0))
+            case e.FilesEdited():
+                self._write(event.files, len(self.remarks))
+            case e.FilesRendered():
+                self._write(event.files, 0, rendered=True)
+            case e.RoundUndone():
+                self.undone |= {serial for serial in self._rounds if serial >= event.serial}
+                self.files = self._marks.get(event.serial, self.files)
+            case _:
+                pass  # everything else moves the run, and no remark
+
+    def _deliver(self, event: e.StepStarted) -> None:
+        self._shown[event.serial, event.step] = event.remarks
+        round_ = self._rounds.get(event.serial)
+        phase, n = (round_.phase, round_.n) if round_ else ("", 0)
+        for start in event.tasks:
+            task = task_id(event.serial, event.step, start.agent)
+            delivery = Delivery(task, start.agent, phase, n, event.at)
+            self._deliveries.append(delivery)
+            self._counts.append(event.remarks)
+            if event.talk:
+                self._replies[task] = range(self._spoken.get((phase, start.agent), 0) + 1, event.remarks + 1)
+            self._spoken[phase, start.agent] = event.remarks
+
+    def _write(self, files: tuple[e.FileOut, ...], remarks: int, *, rendered: bool = False) -> None:
+        for file in files:
+            if file.digest:
+                ref = e.Ref(file.digest, "text", file.size)
+                self.files = self.files.set(file.path, _File(ref, remarks, rendered))
+            elif file.path in self.files:
+                self.files = self.files.delete(file.path)
+
+    def close(self, text_of: TextOf) -> Ledger:
+        known = {remark.id: remark for remark in self.remarks}
+        answers: dict[str, list[Answer]] = {}
+        unknown: list[Unknown] = []
+        for output in self.outputs:
+            serial, _, agent = parse_task(output.task)
+            for found in (*_cited(output, text_of), *self._replied(output, text_of)):
+                if found.id not in known:
+                    unknown.append(Unknown(found.id, output.task, found.line))
+                elif not _echoes(found, known[found.id]):
+                    undone = serial in self.undone
+                    answer = Answer(output.task, agent, found.how, found.reason, found.line, output.at, undone)
+                    answers.setdefault(found.id, []).append(answer)
+        reflected = self._reflections(text_of, known, unknown)
+        delivered = self._delivered()
+        entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in self.remarks)
+        return Ledger(entries, tuple(dict.fromkeys(unknown)))
+
+    def _delivered(self) -> dict[int, Deliveries]:
+        """By number of a remark: whoever was given so many."""
+        since = {remark.number: bisect_left(self._counts, remark.number) for remark in self.remarks}
+        agents: dict[int, tuple[str, ...]] = {}  # from each task on, in the order of their first
+        later: tuple[str, ...] = ()
+        for at in range(len(self._deliveries) - 1, -1, -1):
+            first = self._deliveries[at].agent
+            if later[:1] != (first,):
+                later = (first, *(agent for agent in later if agent != first))
+            agents[at] = later
+        return {number: Deliveries(self._deliveries, first, agents.get(first, ())) for number, first in since.items()}
+
+    def _replied(self, output: _Output, text_of: TextOf) -> Iterator[Citation]:
+        """In a talk a reply is an answer to what was said to it, whether or not it cites it."""
+        new = self._replies.get(output.task)
+        reply = _reply(text_of(output.value)) if new and output.value else ""
+        round_ = self._rounds.get(parse_task(output.task)[0])
+        if not new or not reply or not round_:
+            return
+        cited = {found.id for found in _cited(output, text_of)}
+        for remark in self.remarks[new.start - 1 : new.stop - 1]:
+            if remark.phase == round_.phase and remark.id not in cited:
+                yield Citation(remark.id, "addressed", reply, 0)
+
+    def _entry(
+        self,
+        remark: e.RemarkAdded,
+        delivered: Deliveries,
+        answers: dict[str, list[Answer]],
+        reflected: dict[str, list[Reflection]],
+    ) -> Entry:
+        return Entry(
+            id=remark.id,
+            number=remark.number,
+            kind=remark.kind,
+            text=remark.text,
+            at=remark.at,
+            by=remark.by,
+            target=remark.target,
+            phase=remark.phase,
+            n=remark.n,
+            checkpoint=remark.checkpoint,
+            path=remark.path,
+            delivered=delivered,
+            answers=tuple(answers.get(remark.id, ())),
+            reflected=tuple(reflected.get(remark.id, ())),
+        )
+
+    def _reflections(
+        self, text_of: TextOf, known: dict[str, e.RemarkAdded], unknown: list[Unknown]
+    ) -> dict[str, list[Reflection]]:
+        found: dict[str, list[Reflection]] = {}
+        edits: dict[str, list[e.RemarkAdded]] = {}
+        for remark in self.remarks:
+            if remark.kind == "edit":
+                edits.setdefault(remark.path, []).append(remark)
+        valued = [remark for remark in self.remarks if remark.now and remark.kind != "edit"]
+        for path, file in sorted(self.files.items()):
+            if file.rendered:
+                continue
+            text = text_of(file.ref)
+            cited: dict[str, int] = {}
+            cited_in = kit_finder.judge()
+            for citation in cited_in(text):
+                if citation.id not in known:
+                    unknown.append(Unknown(citation.id, path, citation.line))
+                elif citation.how == "addressed" and not _echoes(citation, known[citation.id]):
+                    cited.setdefault(citation.id, citation.line)
+            page = _Page(path, text, kit_finder.reader().stated(text), file.remarks, cited)
+            # No other remark can show in this file.
+            possible = (*(known[name] for name in cited), *edits.get(path, ()), *valued)
+            for remark in {one.id: one for one in possible}.values():
+                if reflection := _reflection(remark, page, text_of):
+                    found.setdefault(remark.id, []).append(reflection)
+        return found
+
+
+def _reply(value: str) -> str:
+    """What an output says to the person, on one line."""
+    try:
+        found = json.decode(value)
+    except ValueError:
+        return ""
+    said = found.get("reply") if isinstance(found, dict) else None
+    return " ".join(said.split()) if isinstance(said, str) else ""
+
+
+def _cited(output: _Output, text_of: TextOf) -> Iterator[Citation]:
+    """From the parsed value where there is one, then whatever only the text around it cites."""
+    cited_in = kit_finder.judge()
+    inside = cited_in(text_of(output.value)) if output.value else ()
+    yield from inside
+    seen = {found.id for found in inside}
+    yield from (found for found in cited_in(text_of(output.ref)) if found.id not in seen)
+
+
+def _echoes(citation: Citation, remark: e.RemarkAdded) -> bool:
+    """Only repeats the remark as it was delivered ("[FB-001] Correction: …"): no answer to it."""
+    words = " ".join(remark.text.split()).casefold()[:200].strip(" .")
+    said = citation.reason.casefold()
+    return bool(words) and said.startswith(
+        (words, f"{remark.kind}: {words}", f"{remark.kind} to {remark.target}: {words}")
+    )
+
+
+class _Page(NamedTuple):
+    """A deliverable as it stands now."""
+
+    path: str
+    text: str
+    stated: Stated
+    remarks: int
+    cited: dict[str, int]  # remark → line
+
+
+def _reflection(remark: e.RemarkAdded, page: _Page, text_of: TextOf) -> Reflection | None:
+    if remark.id in page.cited:
+        return Reflection(page.path, "cites", page.cited[remark.id])
+    if remark.kind == "edit":
+        stands = remark.path == page.path and remark.diff and _stands(text_of(e.Ref(remark.diff)), page.text)
+        return Reflection(page.path, "edit") if stands else None
+    # A file from before the remark that happens to hold the value reflects nothing.
+    if remark.now and page.remarks >= remark.number and page.stated.holds(remark.now):
+        return Reflection(page.path, "value", _line_of(page.text, remark.now))
+    return None
+
+
+def _line_of(text: str, value: str) -> int:
+    """The first line that states the value, counted from 1; 0 where only several lines together do."""
+    stated = kit_finder.reader().stated
+    return next((number for number, line in enumerate(text.splitlines(), 1) if stated(line).holds(value)), 0)
+
+
+def _stands(diff: str, text: str) -> bool:
+    """Do the lines a person added still stand, and those they removed stay away?"""
+    rows = [row for row in diff.splitlines() if not row.startswith(("+++", "---", "@@"))]
+    added = {row[1:].strip() for row in rows if row.startswith("+")} - {""}
+    removed = {row[1:].strip() for row in rows if row.startswith("-")} - {""}
+    now = {line.strip() for line in text.splitlines()}
+    return bool(added or removed) and added <= now and not (removed - added) & now

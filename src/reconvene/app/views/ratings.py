@@ -1,0 +1,305 @@
+"""The stop meter: what the last round changed, what another would likely change, and where people disagree for good.
+
+Agents rate items from 1 to 9. Per item: median, spread, and disagreement by the RAND/UCLA rule (the interpercentile
+range IPR = P70 − P30 is larger than the range adjusted for symmetry, IPRAS = 2.35 + 1.5·|5 − (P30 + P70)/2|).
+
+An item is STABLE between the last two rounds in which it was rated when all four hold:
+  its median stays in the same band (1–3, 4–6, 7–9; a median of 3.5 or 6.5 belongs to the higher one),
+  the median moves by at most 1, disagreement neither appears nor vanishes,
+  and at most a quarter of those who rated it both times moved by 2 or more.
+Fewer than two common raters: stability is unknown.
+
+A stable disagreement is a finding, told with the best argument of each side, never averaged away. All of it is advice:
+nothing here stops or starts a round. Knows ratings; nothing of where they come from.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct, json
+
+from reconvene.app.views.rating_replies import Rating, Ratings, identity, parse_ratings, same_item
+
+__all__ = ["Argument", "ItemMeter", "Joined", "Meter", "Move", "Rating", "Ratings", "Spread", "measure",
+           "parse_ratings", "percentile", "spread"]  # fmt: skip
+
+MOST_MEDIAN_SHIFT = 1.0
+MOST_MOVERS = 0.25
+MOVED = 2.0
+
+Verdict = Literal["settled", "open", "disagreement", "single"]
+
+
+class Spread(Struct, frozen=True):
+    """One item in one round."""
+
+    n: int
+    median: float
+    low: float
+    high: float
+    p30: float
+    p70: float
+    ipr: float
+    ipras: float
+    disagreement: bool  # IPR > IPRAS
+
+    @property
+    def band(self) -> str:
+        return "low" if self.median < 3.5 else "middle" if self.median < 6.5 else "high"
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """By linear interpolation between the sorted values; share 0 is the lowest, 1 the highest."""
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * share
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def spread(values: Sequence[float]) -> Spread:
+    p30, p70 = percentile(values, 0.3), percentile(values, 0.7)
+    ipr, ipras = _round(p70 - p30), _round(2.35 + 1.5 * abs(5 - (p30 + p70) / 2))
+    median = float(statistics.median(values))
+    return Spread(len(values), median, min(values), max(values), _round(p30), _round(p70), ipr, ipras, ipr > ipras)
+
+
+def _round(value: float) -> float:
+    """Binary dust must not decide whether IPR > IPRAS."""
+    return round(value, 9)
+
+
+class Move(Struct, frozen=True):
+    agent: str
+    was: float
+    now: float
+
+
+class Argument(Struct, frozen=True):
+    agent: str
+    rating: float
+    reason: str
+
+
+class ItemMeter(Struct, frozen=True):
+    """verdict: settled | open (another round would likely change it) | disagreement (stable: a finding) | single (rated
+    in one round only: nothing to compare with)."""
+
+    item: str
+    verdict: Verdict
+    why: str
+    now: Spread
+    before: Spread | None = None
+    moved: tuple[Move, ...] = ()  # everybody whose rating changed since
+    missing: tuple[str, ...] = ()  # rated other items this round, or the item before, but not now
+    arguments_high: tuple[Argument, ...] = ()
+    arguments_low: tuple[Argument, ...] = ()
+
+
+class Joined(Struct, frozen=True):
+    item: str
+    variants: tuple[str, ...]
+
+
+class Meter(Struct, frozen=True):
+    items: tuple[ItemMeter, ...] = ()
+    rounds: int = 0
+    raters: tuple[str, ...] = ()
+    joined: tuple[Joined, ...] = ()  # near-duplicates taken for one item
+    dropped: tuple[str, ...] = ()  # rated before, by nobody in the last round
+    problems: tuple[str, ...] = ()
+
+    @property
+    def open_items(self) -> tuple[ItemMeter, ...]:
+        return self._with("open")
+
+    @property
+    def findings(self) -> tuple[ItemMeter, ...]:
+        return self._with("disagreement")
+
+    def _with(self, verdict: Verdict) -> tuple[ItemMeter, ...]:
+        return tuple(item for item in self.items if item.verdict == verdict)
+
+    @property
+    def advice(self) -> str:
+        """One sentence for the person who decides about another round."""
+        if not self.items:
+            return "Nothing was rated, so there is nothing to measure."
+        opened = self.open_items
+        if opened:
+            names = ", ".join(f"“{item.item}”" for item in opened[:3])
+            more = f" and {len(opened) - 3} more" if len(opened) > 3 else ""
+            return f"Another round would likely change {names}{more}."
+        single = self._with("single")
+        if single:
+            split = sum(item.now.disagreement for item in single)
+            told = f"; {split} of {len(single)} divide the raters" if split else ""
+            return f"One round only: how stable the ratings are shows after another{told}."
+        kept = f" {len(self.findings)} lasting disagreement(s) are findings in themselves." if self.findings else ""
+        return f"Another round would likely change little.{kept}"
+
+    def lines(self) -> list[str]:
+        return list(_lines(self))
+
+    def to_json(self) -> dict[str, object]:
+        row: dict[str, object] = json.decode(json.encode(self))
+        return {"advice": self.advice, **row}
+
+
+# --- measuring ---
+
+_Table = dict[str, dict[str, Rating]]  # item key → agent → rating
+
+
+def measure(rounds: Sequence[Mapping[str, Ratings | Sequence[Rating]]], items: Sequence[str] = ()) -> Meter:
+    """`rounds`: agent → its ratings, in the order they were run. `items`: the phase's own wording, if it has any."""
+    names = _Names(items)
+    tables = [names.table(round_) for round_ in rounds]
+    problems = [
+        f"{agent}: {problem}"
+        for agent, given in (rounds[-1].items() if rounds else ())
+        if isinstance(given, Ratings)
+        for problem in given.problems
+    ]
+    last = tables[-1] if tables else {}
+    raters = tuple(dict.fromkeys(agent for given in last.values() for agent in given))
+    meters = tuple(_item(names.shown(key), key, tables, raters) for key in names.ordered if key in last)
+    return Meter(
+        items=meters,
+        rounds=len(rounds),
+        raters=raters,
+        joined=tuple(names.joined()),
+        dropped=tuple(names.shown(key) for key in names.ordered if key not in last and any(key in t for t in tables)),
+        problems=tuple(problems),
+    )
+
+
+class _Names:
+    """Which item a wording belongs to. The first wording met stands for the item."""
+
+    def __init__(self, items: Sequence[str]) -> None:
+        self.ordered: list[str] = []
+        self._key: dict[str, str] = {}
+        self._wordings: dict[str, dict[str, str]] = {}  # key → identity → as first written
+        for item in items:
+            self.key(item)
+
+    def key(self, item: str) -> str:
+        name = identity(item)
+        if name not in self._key:
+            found = next((key for key in self.ordered if same_item(key, name)), None)
+            if found is None:
+                found = name
+                self.ordered.append(name)
+            self._key[name] = found
+            self._wordings.setdefault(found, {})[name] = item
+        return self._key[name]
+
+    def table(self, round_: Mapping[str, Ratings | Sequence[Rating]]) -> _Table:
+        table: _Table = {}
+        for agent, given in round_.items():
+            for rating in given.given if isinstance(given, Ratings) else given:
+                table.setdefault(self.key(rating.item), {})[agent] = rating
+        return table
+
+    def shown(self, key: str) -> str:
+        return self._wordings[key][key]
+
+    def joined(self) -> Iterator[Joined]:
+        for key in self.ordered:
+            first, *others = self._wordings[key].values()
+            if others:
+                yield Joined(first, tuple(others))
+
+
+def _item(shown: str, key: str, tables: Sequence[_Table], raters: tuple[str, ...]) -> ItemMeter:
+    rated = [table[key] for table in tables if key in table]
+    now = rated[-1]
+    earlier = rated[-2] if len(rated) > 1 else {}
+    after = spread([rating.rating for rating in now.values()])
+    before = spread([rating.rating for rating in earlier.values()]) if earlier else None
+    moved = tuple(
+        Move(agent, earlier[agent].rating, now[agent].rating)
+        for agent in now
+        if agent in earlier and earlier[agent].rating != now[agent].rating
+    )
+    missing = tuple(agent for agent in dict.fromkeys((*raters, *earlier)) if agent not in now)
+    common = sum(agent in earlier for agent in now)
+    verdict, why = _verdict(after, before, moved, common, missing, first=len(tables) == 1)
+    high, low = _sides(now) if after.disagreement else ((), ())
+    return ItemMeter(shown, verdict, why, after, before, moved, missing, high, low)
+
+
+def _verdict(
+    now: Spread, before: Spread | None, moved: tuple[Move, ...], common: int, missing: tuple[str, ...], *, first: bool
+) -> tuple[Verdict, str]:
+    gone = f"not rated by {', '.join(missing)}" if missing else ""
+    if before is None:
+        if gone:
+            return "open", gone
+        return ("single", "the first round") if first else ("open", "new in this round")
+    if gone:
+        return "open", gone
+    if common < 2:
+        return "open", "fewer than two rated it in both rounds"
+    unstable = _unstable(now, before, moved, common)
+    if unstable:
+        return "open", unstable
+    if now.disagreement:
+        return "disagreement", "the raters disagree, and another round did not change it"
+    return "settled", "stable, no disagreement"
+
+
+def _unstable(now: Spread, before: Spread, moved: tuple[Move, ...], common: int) -> str:
+    far = sum(abs(move.now - move.was) >= MOVED for move in moved)
+    if now.band != before.band:
+        return f"the median went from {before.band} ({before.median:g}) to {now.band} ({now.median:g})"
+    if abs(now.median - before.median) > MOST_MEDIAN_SHIFT:
+        return f"the median moved from {before.median:g} to {now.median:g}"
+    if now.disagreement != before.disagreement:
+        return "disagreement appeared" if now.disagreement else "disagreement has just vanished"
+    if far / common > MOST_MOVERS:
+        return f"{far} of {common} raters moved by {MOVED:g} or more"
+    return ""
+
+
+def _sides(given: Mapping[str, Rating]) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
+    """The reasons of the highest and of the lowest raters; where those gave none, of the next on their side."""
+    middle = (max(r.rating for r in given.values()) + min(r.rating for r in given.values())) / 2
+    reasoned = [Argument(agent, r.rating, r.reason) for agent, r in given.items() if r.reason]
+    above = [argument for argument in reasoned if argument.rating > middle]
+    below = [argument for argument in reasoned if argument.rating < middle]
+    top = max((argument.rating for argument in above), default=0.0)
+    bottom = min((argument.rating for argument in below), default=0.0)
+    return tuple(a for a in above if a.rating == top), tuple(a for a in below if a.rating == bottom)
+
+
+# --- for a terminal ---
+
+
+def _lines(meter: Meter) -> Iterator[str]:
+    yield meter.advice
+    for item in meter.items:
+        spread_ = item.now
+        told = "" if item.before is None else f" (was {item.before.median:g})"
+        yield (
+            f"  {_MARKS[item.verdict]} {item.item}: median {spread_.median:g}{told}, "
+            f"{spread_.low:g}–{spread_.high:g}, {spread_.n} raters: {item.why}"
+        )
+        for move in item.moved:
+            yield f"      {move.agent} {move.was:g} → {move.now:g}"
+        for side, arguments in (("for", item.arguments_high), ("against", item.arguments_low)):
+            for argument in arguments:
+                yield f"      {side} ({argument.rating:g}, {argument.agent}): {argument.reason}"
+    for joined in meter.joined:
+        yield f"  taken for one item: “{joined.item}” = " + ", ".join(f"“{name}”" for name in joined.variants)
+    for name in meter.dropped:
+        yield f"  no longer rated: {name}"
+    for problem in meter.problems:
+        yield f"  not understood: {problem}"
+
+
+_MARKS: dict[Verdict, str] = {"settled": "✓", "open": "~", "disagreement": "≠", "single": "·"}

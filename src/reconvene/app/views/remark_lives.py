@@ -1,0 +1,180 @@
+"""The life of every remark as it is told: what was delivered, what was answered, what shows; for scripts and people.
+
+Shapes and words only. How they follow from the log is `ledger`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, overload
+
+from msgspec import Struct, json
+
+Status = Literal["captured", "delivered", "declined", "addressed", "reflected"]
+
+
+class Delivery(Struct, frozen=True):
+    task: str
+    agent: str
+    phase: str
+    n: int  # the round, as people count
+    at: str
+
+
+class Deliveries(Sequence[Delivery]):
+    """To whom a remark was delivered: every task from one on. All remarks of a run have the list of tasks in common, so
+    that a ledger does not grow with the tasks times the remarks."""
+
+    def __init__(self, tasks: Sequence[Delivery] = (), first: int = 0, agents: tuple[str, ...] = ()) -> None:
+        self._tasks = tasks
+        self._first = first
+        self.agents = agents  # each once
+
+    def __len__(self) -> int:
+        return len(self._tasks) - self._first
+
+    @overload
+    def __getitem__(self, at: int) -> Delivery: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Delivery]: ...
+    def __getitem__(self, at: int | slice) -> Delivery | Sequence[Delivery]:
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        return self._tasks[self._first + at % len(self)]
+
+
+class Answer(Struct, frozen=True):
+    """What one output says about a remark. `undone`: its round was taken back since."""
+
+    task: str
+    agent: str
+    how: Literal["addressed", "declined"]
+    reason: str
+    line: int  # 0: the output as a whole is its reply
+    at: str
+    undone: bool = False
+
+
+class Reflection(Struct, frozen=True):
+    """by: cites | value | edit (the person's own lines still stand)."""
+
+    path: str
+    by: Literal["cites", "value", "edit"]
+    line: int = 0
+
+
+class Unknown(Struct, frozen=True):
+    """A citation of a remark that does not exist."""
+
+    id: str
+    where: str  # a task or a file
+    line: int
+
+
+class Entry(Struct, frozen=True):
+    id: str
+    number: int
+    kind: str
+    text: str
+    at: str
+    by: str = ""
+    target: str = ""
+    phase: str = ""
+    n: int = 0
+    checkpoint: str = ""
+    path: str = ""
+    delivered: Deliveries = Deliveries()
+    answers: tuple[Answer, ...] = ()
+    reflected: tuple[Reflection, ...] = ()
+
+    @property
+    def standing(self) -> dict[str, Answer]:
+        """Agent → its latest answer that still counts."""
+        return {answer.agent: answer for answer in self.answers if not answer.undone}
+
+    @property
+    def status(self) -> Status:
+        if self.reflected:
+            return "reflected"
+        said = {answer.how for answer in self.standing.values()}
+        if said:
+            return "addressed" if "addressed" in said else "declined"
+        return "delivered" if self.delivered else "captured"
+
+    @property
+    def open(self) -> bool:
+        """Nobody has answered it and no deliverable shows it."""
+        return self.status in ("captured", "delivered")
+
+
+class Ledger(Struct, frozen=True):
+    entries: tuple[Entry, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def open_remarks(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.open)
+
+    @property
+    def closure(self) -> float | None:
+        """The share of remarks that are not open; None without remarks."""
+        return 1 - len(self.open_remarks()) / len(self.entries) if self.entries else None
+
+    def lines(self) -> list[str]:
+        return list(_lines(self))
+
+    def to_json(self) -> dict[str, object]:
+        rows: list[dict[str, object]] = json.decode(json.encode(self.entries, enc_hook=list))
+        for row, entry in zip(rows, self.entries, strict=True):
+            row |= {"status": entry.status, "open": entry.open}
+        return {
+            "remarks": rows,
+            "open": [entry.id for entry in self.open_remarks()],
+            "closure": self.closure,
+            "unknown": json.decode(json.encode(self.unknown)),
+        }
+
+
+# --- for a terminal ---
+
+_SIGNS: dict[Status, str] = {"captured": "○", "delivered": "○", "declined": "✗", "addressed": "✓", "reflected": "✓"}
+
+
+def _lines(book: Ledger) -> Iterator[str]:
+    if not book.entries:
+        yield "No remarks yet."
+    for entry in book.entries:
+        yield from _entry_lines(entry)
+    for item in book.unknown:
+        yield f"? {item.id} is cited by {item.where} (line {item.line}), but there is no such remark."
+    left = book.open_remarks()
+    if left:
+        yield f"Open: {', '.join(entry.id for entry in left)}"
+
+
+def _entry_lines(entry: Entry) -> Iterator[str]:
+    text = " ".join(entry.text.split())
+    state = f"{entry.status}, open" if entry.open else entry.status
+    yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
+    where = f"{entry.phase} round {entry.n}" if entry.n else entry.phase or "the start"
+    who = f" by {entry.by}" if entry.by else ""
+    yield f"    captured {entry.at[:16].replace('T', ' ')} at {where}{who}"
+    if entry.delivered:
+        yield f"    delivered to {', '.join(entry.delivered.agents)} ({len(entry.delivered)} tasks)"
+    for answer in entry.answers:
+        past = " (undone since)" if answer.undone else ""
+        reason = f": {answer.reason[:100]}" if answer.reason else ""
+        line = f" line {answer.line}" if answer.line else ""
+        yield f"    {answer.how} by {answer.agent} in {answer.task}{line}{past}{reason}"
+    for place in entry.reflected:
+        yield f"    reflected in {place.path}" + (f" line {place.line}" if place.line else "") + _HOW[place.by]
+
+
+_HOW = {"cites": "", "value": " (states the new value)", "edit": " (the edit stands)"}

@@ -1,0 +1,264 @@
+"""Every round of a run in order, as the log tells it: who worked, how often, what it cost, and what became of it.
+
+A pure fold. A round stands, is open, was rolled back (it ran again), was dropped (it did not), or was cut short by the
+run's end. A rolled-back round loses nothing here: its attempts, its outputs and what the person asked to change stay on
+record. Knows no workflow and reads no content; how two tries of one round differ is `comparison`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from msgspec import Struct, json
+from msgspec.structs import replace
+
+from reconvene.app.views.metrics import seconds_of_rounds
+from reconvene.core.facts import events as e
+from reconvene.core.facts.ids import parse_task
+
+__all__ = ["Outcome", "Round", "Said", "Tried", "Undone", "rounds", "tries_of"]
+
+Outcome = Literal["stands", "open", "rolled back", "dropped", "cut short"]
+
+
+class Tried(Struct, frozen=True):
+    """One attempt of one agent."""
+
+    agent: str
+    step: int
+    attempt: int
+    verdict: str
+    at: str
+    why: str = ""
+    output: e.Ref | None = None
+    seconds: float = 0.0
+    cost: float = 0.0
+
+
+class Said(Struct, frozen=True):
+    """A remark made where the round was rolled back."""
+
+    id: str
+    kind: str
+    text: str
+    by: str = ""
+
+
+class Undone(Struct, frozen=True):
+    """Who took the round back, why, and what they asked to change. `within`: an enclosing round took it along."""
+
+    at: str
+    by: str
+    why: str
+    option: str = ""  # the checkpoint's option, where one was chosen
+    fields: str = ""  # digest of the JSON object of answers given with it
+    remarks: tuple[Said, ...] = ()
+    within: int = 0
+    folder: str = ""  # where its files were put, "" where it had no folder of its own
+    archived: tuple[e.FileOut, ...] = ()  # those that are still there
+
+
+class Round(Struct, frozen=True):
+    serial: int
+    phase: str
+    place: str  # scope, item included: the same for every try of a round
+    n: int
+    name: str
+    started: str
+    extra: bool = False
+    seconds: float = 0.0
+    cost: float = 0.0
+    agents: tuple[str, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    missing: tuple[str, ...] = ()
+    files: tuple[e.FileOut, ...] = ()
+    values: tuple[e.ValueWrite, ...] = ()  # the last write of every name
+    outcome: Outcome = "open"
+    waiting: bool = False  # its checkpoint is open: it stands unless the person says otherwise
+    undone: Undone | None = None
+
+    @property
+    def attempts(self) -> int:
+        return sum(one.verdict != "forced" for one in self.tried)
+
+    @property
+    def rejected(self) -> tuple[Tried, ...]:
+        """What a gate sent back."""
+        return tuple(one for one in self.tried if one.verdict == "rejected")
+
+    def to_json(self) -> dict[str, object]:
+        row: dict[str, object] = json.decode(json.encode(self))
+        row |= {"attempts": self.attempts, "rejections": len(self.rejected)}
+        row["files"] = [file.path for file in self.files if file.digest]
+        del row["values"]
+        return row
+
+
+def rounds(events: Iterable[e.AnyEvent]) -> tuple[Round, ...]:
+    """In the order in which they began. A group's own rounds, in which only its phases work, are left out."""
+    log = list(events)
+    fold = _Fold()
+    for event in log:
+        fold.take(event)
+    fold.close()
+    seconds = seconds_of_rounds(log)
+    found = [fold.rounds[serial] for serial in sorted(fold.rounds) if serial not in fold.groups]
+    return tuple(replace(one, seconds=round(seconds.get(one.serial, 0.0), 3)) for one in found)
+
+
+def tries_of(found: Sequence[Round], one: Round) -> tuple[Round, ...]:
+    """Every try of the same round, oldest first."""
+    return tuple(other for other in found if (other.place, other.n) == (one.place, one.n))
+
+
+class _Fold:
+    def __init__(self) -> None:
+        self.rounds: dict[int, Round] = {}
+        self.groups: set[int] = set()
+        self._items: dict[str, str] = {}  # scope → item under way
+        self._current = 0
+        self._open: e.CheckpointOpened | None = None
+        self._decision: e.DecisionRecorded | None = None
+        self._remarks: dict[str, list[Said]] = {}  # checkpoint → what was said there
+
+    def take(self, event: e.AnyEvent) -> None:
+        match event:
+            case e.ItemStarted():
+                self._items[event.scope] = event.key
+            case e.ItemDone():
+                self._items.pop(event.scope, None)
+            case e.RoundStarted():
+                self._begin(event)
+            case e.PhaseEntered() | e.PhaseSkipped():
+                self._inside(event.scope.rpartition("/")[0])
+            case e.StepStarted():
+                agents = (*event.unfunded, *(start.agent for start in event.tasks))
+                self._add(event.serial, agents=agents)
+            case e.AttemptEnded() | e.LateOutputArchived():
+                self._tried(event)
+            case e.OutputForced():
+                self._forced(event)
+            case e.StepClosed():
+                self._add(event.serial, missing=event.missing, files=event.files, values=event.values)
+            case e.ValuesSet():
+                self._add(self._current, values=event.values)
+            case e.RoundClosed():
+                self._set(event.serial, outcome="stands")
+            case e.CheckpointOpened():
+                self._open, self._decision = event, None
+            case e.RemarkAdded():
+                said = Said(event.id, event.kind, event.text, event.by)
+                self._remarks.setdefault(event.checkpoint, []).append(said)
+            case e.DecisionRecorded():
+                self._open, self._decision = None, event
+            case e.RoundUndone():
+                self._undo(event)
+            case e.ArchivesPruned():
+                self._prune(event)
+            case e.RunEnded():
+                self._end()
+            case _:
+                pass  # no round's business
+
+    def _begin(self, event: e.RoundStarted) -> None:
+        key = self._items.get(event.scope)
+        place = f"{event.scope}[{key}]" if key else event.scope
+        self._current = event.serial
+        self.rounds[event.serial] = Round(
+            event.serial, event.phase, place, event.n, event.name, event.at, extra=event.extra
+        )
+
+    def _inside(self, place: str) -> None:
+        """A phase lies in `place`: the round under way there is its group's."""
+        held = [one.serial for one in self.rounds.values() if one.place == place]
+        if place and held:
+            self.groups.add(held[-1])
+
+    def _set(self, serial: int, **changes: object) -> None:
+        if serial in self.rounds:
+            self.rounds[serial] = replace(self.rounds[serial], **changes)
+
+    def _add(
+        self,
+        serial: int,
+        agents: tuple[str, ...] = (),
+        missing: tuple[str, ...] = (),
+        files: tuple[e.FileOut, ...] = (),
+        values: tuple[e.ValueWrite, ...] = (),
+    ) -> None:
+        one = self.rounds.get(serial)
+        if one is None or one.undone is not None:
+            return  # what is written after an undo belongs to the next try
+        self.rounds[serial] = replace(
+            one,
+            agents=tuple(dict.fromkeys((*one.agents, *agents))),
+            missing=(*one.missing, *missing),
+            files=tuple({file.path: file for file in (*one.files, *files)}.values()),
+            values=tuple({(write.key, write.agent): write for write in (*one.values, *values)}.values()),
+        )
+
+    def _tried(self, event: e.AttemptEnded | e.LateOutputArchived) -> None:
+        serial, step, agent = parse_task(event.task)
+        one = self.rounds.get(serial)
+        if one is None:
+            return
+        tried = Tried(
+            agent,
+            step,
+            event.attempt,
+            event.verdict if isinstance(event, e.AttemptEnded) else "late",
+            event.at,
+            event.why,
+            event.output,
+            event.usage.seconds,
+            event.usage.cost,
+        )
+        self.rounds[serial] = replace(one, tried=(*one.tried, tried), cost=one.cost + event.usage.cost)
+
+    def _forced(self, event: e.OutputForced) -> None:
+        serial, step, agent = parse_task(event.task)
+        one = self.rounds.get(serial)
+        if one is not None:
+            attempt = 1 + sum((tried.step, tried.agent) == (step, agent) for tried in one.tried)
+            tried = Tried(agent, step, attempt, "forced", event.at, f"the output of {event.source}", event.output)
+            self.rounds[serial] = replace(one, tried=(*one.tried, tried))
+
+    def _undo(self, event: e.RoundUndone) -> None:
+        """Rounds begun since lie inside it, and go with it."""
+        decision = self._decision if self._decision and self._decision.serial == event.serial else None
+        open_here = decision.checkpoint if decision else self._open.id if self._open else ""
+        checkpoint = event.checkpoint or open_here  # old logs do not say
+        undone = Undone(
+            event.at,
+            event.by,
+            event.why,
+            decision.option if decision else "",
+            decision.fields if decision else "",
+            tuple(self._remarks.get(checkpoint, ())) if checkpoint else (),
+            folder=event.folder,
+            archived=event.archived,
+        )
+        for serial, one in self.rounds.items():
+            if serial >= event.serial and one.undone is None:
+                within = 0 if serial == event.serial else event.serial
+                outcome: Outcome = "dropped" if event.dropped else "rolled back"
+                own = undone if not within else replace(undone, within=within, folder="", archived=())
+                self._set(serial, outcome=outcome, undone=own)
+        self._open = self._decision = None
+
+    def _prune(self, event: e.ArchivesPruned) -> None:
+        for serial, one in self.rounds.items():
+            if one.undone is not None and one.undone.archived:
+                left = tuple(file for file in one.undone.archived if file.path not in event.paths)
+                self._set(serial, undone=replace(one.undone, archived=left))
+
+    def close(self) -> None:
+        if self._open is not None and not self._open.attention:
+            self._set(self._open.serial, waiting=True)
+
+    def _end(self) -> None:
+        self._open = None
+        for serial, one in self.rounds.items():
+            if one.outcome == "open":
+                self._set(serial, outcome="cut short")

@@ -1,0 +1,90 @@
+"""What a run is given at its start, checked against its workflow and completed with defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from reconvene.core.closest import closest
+from reconvene.core.definition.workflow import Setting, Workflow
+from reconvene.core.language.expressions import compile as compile_expression
+from reconvene.core.language.expressions import evaluate
+from reconvene.errors import UserError
+
+ALWAYS = "feature"  # the one input that a workflow need not declare
+
+
+def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
+    """Checked and completed with defaults. One that the workflow does not name is refused, except `feature`."""
+    for name in given:
+        if name not in workflow.inputs and name != ALWAYS:
+            near = closest(name, workflow.inputs)
+            known = ", ".join(workflow.inputs) or "none"
+            raise UserError(
+                f"{workflow.name} has no input {name!r} (inputs: {known}).",
+                hint=f"Did you mean {near[0]!r}?" if near else "",
+            )
+    missing = [
+        name for name, spec in workflow.inputs.items() if spec.required and given.get(name, spec.default) is None
+    ]
+    if missing:
+        raise UserError(f"{workflow.name} needs the input {', '.join(missing)}.", hint=f"Add --input {missing[0]}=…")
+    complete: dict[str, object] = {name: given.get(name, spec.default) for name, spec in workflow.inputs.items()}
+    for name, spec in workflow.inputs.items():
+        if complete[name] is None and spec.type == "files":
+            complete[name] = []
+    return {**complete, **{name: value for name, value in given.items() if name not in complete}}
+
+
+_NO_MACHINE: Mapping[str, object] = {"model": False, "git": False, "coder": ""}
+
+
+def complete_settings(
+    workflow: Workflow,
+    given: Mapping[str, object],
+    inputs: Mapping[str, object],
+    variables: Mapping[str, str] | None = None,
+    machine: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """What is given, else the environment's (`variables`), else the default; an expression sees those before it."""
+    for name in given:
+        if name not in workflow.settings:
+            near = closest(name, workflow.settings)
+            raise UserError(
+                f"{workflow.name} has no setting {name!r} (settings: {', '.join(workflow.settings) or 'none'}).",
+                hint=f"Did you mean {near[0]!r}?" if near else "",
+            )
+    chosen: dict[str, object] = {}
+    for name, spec in workflow.settings.items():
+        if name in given:
+            chosen[name] = given[name]
+        elif spec.env and variables and variables.get(spec.env):
+            chosen[name] = _typed(name, spec, variables[spec.env])
+        elif spec.expr:
+            seen = {"inputs": inputs, "settings": dict(chosen), "machine": machine or _NO_MACHINE}
+            chosen[name] = evaluate(spec.expr, seen)
+        else:
+            chosen[name] = spec.default
+    return chosen
+
+
+def asks_machine(workflow: Workflow) -> bool:
+    """Whether a setting asks what the machine has: looking takes a moment."""
+    return any("machine" in compile_expression(spec.expr).roots for spec in workflow.settings.values() if spec.expr)
+
+
+def _typed(name: str, spec: Setting, text: str) -> object:
+    """The value of an environment variable in the setting's type."""
+    if spec.type == "text":
+        return text
+    try:
+        value: object = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        value = text
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = {"bool": isinstance(value, bool), "number": number}
+    if not fits.get(spec.type, True):
+        problem = f"{spec.env} is {text!r}, and the setting {name!r} takes a {spec.type}."
+        raise UserError(problem, hint=f"unset {spec.env}")
+    return value

@@ -1,0 +1,211 @@
+"""What may be asked of a run. `handle` turns each into events, or refuses it with a reason."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
+
+
+class RemarkIn(Struct, frozen=True):
+    """Something a person said, already split into kind, target and text; a corrected figure also as was → now."""
+
+    text: str
+    kind: str = "comment"
+    target: str = ""
+    was: str = ""
+    now: str = ""
+    lines: str = ""  # "plan.md:3-5": what it is about
+    opinion: str = ""  # a model's, where one was asked: minor | major
+    because: str = ""  # its reason
+
+
+class StartRun(Struct, frozen=True):
+    run: str
+    workflow: str
+    name: str
+    inputs: str = ""
+    settings: str = ""
+    workspace: str = ""
+    by: str = ""
+    door: str = ""
+    parent: str = ""
+    piece: str = ""
+    title: str = ""
+    place: str = ""  # in the queue; "" = begin at once
+    remarks: tuple[RemarkAdded, ...] = ()  # the parent's, to be inherited
+
+
+class Pinned(Struct, frozen=True):
+    """A workflow, and the digest of the form in which it is stored with its runs."""
+
+    digest: str
+    workflow: Workflow
+
+
+class AnswerCheckpoint(Struct, frozen=True):
+    checkpoint: str  # "" = whichever is open
+    option: str
+    fields: dict[str, object] = field(default_factory=dict)
+    remarks: tuple[RemarkIn, ...] = ()
+    digest: str = ""  # of what was shown; "" = decided on what is there now
+    by: str = ""
+    door: str = ""
+    workflows: dict[str, Pinned] = field(default_factory=dict)  # by name: other workflows that the option may start
+
+
+class AddRemark(Struct, frozen=True):
+    remark: RemarkIn
+    by: str = ""
+    door: str = ""
+
+
+class SaveDraft(Struct, frozen=True):
+    """Answers so far, by field; null takes one back."""
+
+    checkpoint: str
+    fields: dict[str, object]
+    by: str = ""
+
+
+class EditIn(Struct, frozen=True):
+    path: str
+    digest: str  # "" = deleted
+    size: int
+    diff: str  # digest of the unified diff
+    summary: str  # "+3 −1 lines", for the remark
+
+
+class RecordEdits(Struct, frozen=True):
+    edits: tuple[EditIn, ...]
+    by: str = ""
+    door: str = ""
+
+
+class Opened(Struct, frozen=True):
+    """The branch that this attempt found or began in the person's project."""
+
+    path: str
+    branch: str
+    base: str
+    uncommitted: int = 0
+
+
+class RecordAttempt(Struct, frozen=True):
+    """What came of one attempt: an output, or a failure (`why`)."""
+
+    task: str
+    attempt: int
+    failed: bool = False
+    cancelled: bool = False
+    retryable: bool = True
+    output: Ref | None = None
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
+    ignored: tuple[str, ...] = ()
+    why: str = ""
+    usage: Usage = field(default_factory=Usage)
+    prompt: str = ""
+    reply: str = ""
+    recorded: bool = False
+    opened: Opened | None = None  # for an attempt at work in the person's project, with the five below
+    commit: str = ""
+    diff: Ref | None = None
+    diffs: tuple[DiffSince, ...] = ()
+    changed: tuple[str, ...] = ()  # paths, for the gates
+    objections: tuple[str, ...] = ()  # a model's, to what the gates ask
+
+
+class RecordCheck(Struct, frozen=True):
+    """What a check script said. action "" = no gap; error set = the script itself failed."""
+
+    serial: int
+    action: Literal["", "retry", "spawn_additional", "escalate", "abort"] = ""
+    agents: tuple[str, ...] = ()
+    say: str = ""
+    error: str = ""
+
+
+class Claim(Struct, frozen=True):
+    """A driver takes the run up, out of the queue too. Tasks claimed by anybody else are in doubt from here on."""
+
+    by: str = ""
+    door: str = ""
+
+
+class RecordChild(Struct, frozen=True):
+    """A child that this run started now has a log of its own."""
+
+    key: str
+    run: str
+
+
+class MoveInQueue(Struct, frozen=True):
+    place: str
+    by: str = ""
+    door: str = ""
+
+
+class DropQueued(Struct, frozen=True):
+    """End a run that has not begun. One that was taken up meanwhile is not touched."""
+
+    by: str = ""
+    door: str = ""
+
+
+class Pause(Struct, frozen=True):
+    by: str = ""
+    door: str = ""
+    now: bool = False
+
+
+class Resume(Struct, frozen=True):
+    by: str = ""
+    door: str = ""
+
+
+class Abort(Struct, frozen=True):
+    by: str = ""
+    door: str = ""
+    remarks: tuple[RemarkIn, ...] = ()
+
+
+class Rollback(Struct, frozen=True):
+    """Undo the round in front of the person, and run it again."""
+
+    checkpoint: str = ""  # the one the person looked at; "" = whichever is open
+    by: str = ""
+    door: str = ""
+    remarks: tuple[RemarkIn, ...] = ()
+
+
+class PruneArchives(Struct, frozen=True):
+    """Remove what is kept of undone rounds from the workspace, but for the newest `keep` and the paths to `spare`."""
+
+    keep: int = 0
+    spare: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
+Command = (
+    StartRun
+    | AnswerCheckpoint
+    | AddRemark
+    | SaveDraft
+    | RecordEdits
+    | RecordAttempt
+    | RecordCheck
+    | Claim
+    | RecordChild
+    | MoveInQueue
+    | DropQueued
+    | Pause
+    | Resume
+    | Abort
+    | Rollback
+    | PruneArchives
+)

@@ -1,0 +1,590 @@
+"""Every fact of a run. Past tense, JSON, carrying its time; the log is made of these and nothing else.
+
+Old logs are read for ever: `wire/events.py` says what a change of a field, or a new one, needs. Contents (texts, files)
+are artefacts: events name them by digest.
+"""
+
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from reconvene.core.definition.workflow import Move
+
+
+class Ref(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Content by digest. kind: text (UTF-8), json, bytes."""
+
+    digest: str
+    kind: Literal["text", "json", "bytes"] = "text"
+    size: int = 0
+
+
+class FileOut(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A file as somebody left it. digest "" = deleted."""
+
+    path: str
+    digest: str
+    size: int = 0
+
+
+class Read(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One thing a task is shown. ref None = not produced, `note` says why.
+
+    kind project: looked up in the person's project, at the run's commit, when the task begins.
+    """
+
+    name: str
+    kind: Literal["file", "value", "output", "input", "project"]
+    ref: Ref | None = None
+    note: str = ""
+
+
+class TaskStart(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    agent: str
+    own: tuple[Read, ...] = ()  # what only this agent is shown
+
+
+class Usage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    requests: int = 0
+    cost: float = 0.0  # USD, 0 where unknown
+    seconds: float = 0.0
+
+
+class DiffSince(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How the project differs from what it was when the run ("") or an item (its commit then) began."""
+
+    since: str
+    ref: Ref
+
+
+class FieldAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    id: str
+    type: str = "text"
+    prompt: str = ""
+    options: tuple[str, ...] = ()
+    required: bool = False
+    blank: object = None
+    default: object = None
+    into: str = ""
+    titles: tuple[str, ...] = ()  # what people read instead of each option, where that differs
+    recommend: str = ""  # the option that the agent recommends
+    replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
+    note: str = ""  # what became of an earlier answer
+    other: bool = False  # of a choice: other words than the options are an answer too
+
+
+class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    label: str
+    available: bool = True
+    why_not: str = ""
+    recommend: bool = False
+    remark: Literal["none", "optional", "required"] = "none"
+    fields: tuple[FieldAsked, ...] = ()
+    index: int = 0  # which option of the workflow; -1 for the reserved ones of an attention checkpoint
+
+
+class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Something only a person can settle.
+
+    kind: missing | expression | doubt | conflict | check | limit | escalated | idle. `key` names the place, so that a
+    ruling finds it again.
+    """
+
+    kind: str
+    key: str
+    message: str
+    agents: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    boolean: bool = False  # for an expression: true/false is an answer
+
+
+class Event(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type", tag=True
+):
+    at: str  # ISO 8601 UTC with milliseconds and Z
+
+
+class RunStarted(Event, frozen=True):
+    run: str
+    workflow: str  # digest of the pinned workflow
+    name: str
+    inputs: str = ""  # digest of the JSON object of inputs
+    settings: str = ""  # digest of the JSON object of settings
+    workspace: str = ""
+    by: str = ""
+    door: str = ""
+    parent: str = ""
+    piece: str = ""  # its key among the parent's children
+    title: str = ""
+    place: str = ""  # in the queue; "" = it begins at once
+
+
+class Forked(Event, frozen=True):
+    """This log's events so far were copied from another run's."""
+
+    run: str
+    source: str
+    source_seq: int
+    workspace: str = ""
+    by: str = ""
+    door: str = ""
+
+
+class PhaseEntered(Event, frozen=True):
+    phase: str
+    scope: str
+    entry: int
+
+
+class PhaseSkipped(Event, frozen=True):
+    phase: str
+    scope: str
+    why: Literal["skip_list", "when"]
+
+
+class ItemStarted(Event, frozen=True):
+    scope: str
+    key: str
+    index: int
+    item: Ref
+
+
+class ItemDone(Event, frozen=True):
+    scope: str
+    key: str
+
+
+class RoundStarted(Event, frozen=True):
+    serial: int
+    phase: str
+    scope: str
+    n: int
+    name: str = "main"
+    extra: bool = False
+    agents: tuple[str, ...] = ()
+
+
+class StepSkipped(Event, frozen=True):
+    serial: int
+    step: int
+
+
+class StepStarted(Event, frozen=True):
+    """Delivery and claim: who works, on what, with which remarks. claim "" = nobody has taken it up yet."""
+
+    serial: int
+    step: int
+    tasks: tuple[TaskStart, ...]
+    reads: tuple[Read, ...] = ()
+    remarks: int = 0  # the first so many remarks of the run are delivered
+    claim: str = ""
+    unfunded: tuple[str, ...] = ()
+    limit: str = ""  # the limit that left them unfunded
+    talk: tuple[int, ...] = ()  # which entries of the talk are shown, where the step reads it
+    untold: int = 0  # how many older ones were left out
+
+
+class TasksClaimed(Event, frozen=True):
+    tasks: tuple[str, ...]
+    claim: str
+
+
+class AttemptEnded(Event, frozen=True):
+    """One attempt's end. then: what follows for the task (settled here, never derived later)."""
+
+    task: str
+    attempt: int
+    verdict: Literal["accepted", "rejected", "failed", "cancelled", "doubt"]
+    then: Literal["done", "retry", "missing", "ask"]
+    output: Ref | None = None
+    value: Ref | None = None  # the parsed output where it is JSON
+    files: tuple[FileOut, ...] = ()
+    ignored: tuple[str, ...] = ()
+    why: str = ""
+    usage: Usage = field(default_factory=Usage)
+    prompt: str = ""  # digest of the full request as sent (secrets redacted)
+    reply: str = ""  # digest of the raw reply
+    claim: str = ""  # of the next attempt, when then = retry
+    recorded: bool = False  # the answer came from a recording
+    example: str = ""  # digest of an output that would pass, shown with the retry
+    failures: int = 0  # how many rules it broke
+    commit: str = ""  # of the project, with what the agent changed there; "" = it changed nothing
+    diff: Ref | None = None  # what this attempt changed
+    diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
+
+
+class ProjectOpened(Event, frozen=True):
+    """The person's project got a branch for this run, from the commit `base` ("" = it had none yet)."""
+
+    path: str
+    branch: str
+    base: str = ""
+    uncommitted: int = 0  # files with changes of the person that the agents do not see
+
+
+class OptionsRevised(Event, frozen=True):
+    """What the person said changed what is recommended to them."""
+
+    checkpoint: str
+    options: tuple[OptionOffered, ...]
+
+
+class LateOutputArchived(Event, frozen=True):
+    task: str
+    attempt: int
+    output: Ref | None = None
+    usage: Usage = field(default_factory=Usage)
+    why: str = ""
+
+
+class OutputForced(Event, frozen=True):
+    """The round cannot be undone once more and this task failed again: an earlier output of the round stands."""
+
+    task: str
+    source: str  # the task and attempt it came from
+    passed: bool
+    output: Ref
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
+
+
+class ValueWrite(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    key: str  # "<value scope>:<name>"
+    ref: Ref
+    by: str
+    agent: str = ""  # set: one agent's part of a map
+
+
+class StepClosed(Event, frozen=True):
+    serial: int
+    step: int
+    values: tuple[ValueWrite, ...] = ()
+    files: tuple[FileOut, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class TroubleMet(Event, frozen=True):
+    trouble: Trouble
+
+
+class TroubleSettled(Event, frozen=True):
+    """How the person ruled. ruling: again | without | true | false | raise | use:<agent>"""
+
+    key: str
+    kind: str
+    ruling: str
+    agents: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    claim: str = ""
+
+
+class ExpressionFailed(Event, frozen=True):
+    """A checkpoint condition that erred (recorded and passed over)."""
+
+    where: str
+    source: str
+    message: str
+
+
+class RoundClosed(Event, frozen=True):
+    serial: int
+    n: int
+    phase: str
+    scope: str
+    last: bool
+    ended_by: str = ""  # until | plan | limit | ""
+
+
+class CheckPassed(Event, frozen=True):
+    serial: int
+    phase: str
+    scope: str
+
+
+class GapFound(Event, frozen=True):
+    """A check's verdict and what it makes the run do. action in the words of the language."""
+
+    serial: int
+    phase: str
+    scope: str
+    action: Literal["retry", "spawn_additional", "escalate", "abort", "move"]
+    say: str = ""
+    agents: tuple[str, ...] = ()
+    count: int = 0
+
+
+class CheckpointSkipped(Event, frozen=True):
+    serial: int
+    phase: str
+
+
+class CheckpointOpened(Event, frozen=True):
+    id: str
+    number: int
+    phase: str
+    scope: str
+    serial: int
+    prompt: str
+    options: tuple[OptionOffered, ...]
+    fields: tuple[FieldAsked, ...] = ()
+    show_files: tuple[str, ...] = ()
+    status: str = ""
+    feedback: str = ""  # the question for the person's remarks
+    attention: bool = False
+    digest: str = ""
+    reopened: bool = False
+
+
+class RemarkAdded(Event, frozen=True):
+    """What a person said. kind: correction, new context, clarification, strategic shift, reaction, missing factor,
+    comment, edit (then path/diff are set)."""
+
+    id: str
+    number: int
+    kind: str
+    text: str
+    target: str = ""
+    by: str = ""
+    door: str = ""
+    phase: str = ""
+    n: int = 0
+    checkpoint: str = ""
+    path: str = ""
+    diff: str = ""  # digest
+    lines: str = ""  # "plan.md:3-5", where a remark is about part of a file
+    was: str = ""  # a corrected figure, before
+    now: str = ""  # and after
+    level: str = ""  # minor | major: the engine's recommendation, never a decision
+    reason: str = ""  # why it thinks so
+    opinion: str = ""  # what a model thinks, where one was asked: minor | major
+    because: str = ""  # and why
+    origin: str = ""  # inherited: the run it was made in, and its id there
+
+
+class FilesEdited(Event, frozen=True):
+    """A person's edits in the workspace, found by a scan."""
+
+    files: tuple[FileOut, ...]
+    by: str = ""
+
+
+class DraftSaved(Event, frozen=True):
+    checkpoint: str
+    place: str  # scope of the checkpoint
+    fields: str  # digest of the JSON object
+    by: str = ""
+
+
+class DecisionRecorded(Event, frozen=True):
+    checkpoint: str
+    number: int
+    phase: str
+    scope: str
+    serial: int
+    option: str
+    decision: str  # the name in context.checkpoints
+    move: Move
+    fields: str = ""  # digest of the JSON object of answers
+    skipped: tuple[str, ...] = ()
+    target: str = ""
+    feedback: str = ""
+    remarks: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+    digest: str = ""
+    key: str = ""  # digest of the answer, to recognise the same decision given twice
+    n: int = 0  # the round it was about
+    last: bool = False  # whether that was the phase's last round
+    extra: bool = False
+    attention: bool = False
+
+
+class ValuesSet(Event, frozen=True):
+    values: tuple[ValueWrite, ...]
+
+
+class SkipsChanged(Event, frozen=True):
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+class RoundUndone(Event, frozen=True):
+    serial: int
+    phase: str
+    scope: str
+    n: int
+    dropped: bool = False  # True: the round is not run again
+    by: str = ""
+    why: str = ""
+    checkpoint: str = ""  # where it was decided
+    folder: str = ""  # where its files are kept
+    archived: tuple[FileOut, ...] = ()  # under their paths there
+
+
+class ArchivesPruned(Event, frozen=True):
+    """Files kept of undone rounds were removed from the workspace. Their bytes stay in the log."""
+
+    paths: tuple[str, ...]
+    by: str = ""
+    door: str = ""
+
+
+class WentBack(Event, frozen=True):
+    """A plain goto: an earlier visit is reopened."""
+
+    visit: int
+
+
+class WentOn(Event, frozen=True):
+    """`continue` at a reopened visit. visit >= 0: nothing changed, back to that later one; -1: later ones forgotten."""
+
+    visit: int
+
+
+class Reran(Event, frozen=True):
+    """goto rerun: the cursor is cut back so that `target` is entered anew."""
+
+    target: str
+    depth: int  # frames kept
+    child: int  # index of target among its siblings
+
+
+class AgainOrdered(Event, frozen=True):
+    """One more round of the phase in front, beyond its plan."""
+
+    agents: tuple[str, ...] = ()
+
+
+class PhaseClosed(Event, frozen=True):
+    phase: str
+    scope: str
+    ended_by: str = ""
+
+
+class FilesRendered(Event, frozen=True):
+    files: tuple[FileOut, ...]
+
+
+class RenderFailed(Event, frozen=True):
+    path: str
+    message: str
+
+
+class Child(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A run to be started for one piece: everything its start needs, so that making it settles nothing more."""
+
+    key: str
+    run: str
+    title: str
+    workflow: str  # digest
+    name: str
+    inputs: str = ""  # digest
+    settings: str = ""  # digest
+    place: str = ""  # in the queue
+
+
+class ChildrenQueued(Event, frozen=True):
+    """A decision started these runs. They are made afterwards, in order, and inherit the first `remarks` remarks."""
+
+    checkpoint: str
+    serial: int  # the round that was decided on
+    children: tuple[Child, ...]
+    remarks: int = 0
+    by: str = ""
+    door: str = ""
+
+
+class ChildStarted(Event, frozen=True):
+    """The child's own log is there."""
+
+    key: str
+    run: str
+
+
+class QueueMoved(Event, frozen=True):
+    place: str
+    by: str = ""
+    door: str = ""
+
+
+class QueueLeft(Event, frozen=True):
+    """The run was taken up: it is in the queue no more."""
+
+    by: str = ""
+    door: str = ""
+
+
+class Paused(Event, frozen=True):
+    by: str = ""
+    door: str = ""
+    now: bool = False
+
+
+class Resumed(Event, frozen=True):
+    by: str = ""
+    door: str = ""
+
+
+EndStatus = Literal["completed", "failed", "aborted"]
+
+
+class RunEnded(Event, frozen=True):
+    status: EndStatus
+    outcome: str = ""
+    by: str = ""
+    why: str = ""
+
+
+AnyEvent = (
+    RunStarted
+    | Forked
+    | PhaseEntered
+    | PhaseSkipped
+    | ItemStarted
+    | ItemDone
+    | RoundStarted
+    | StepSkipped
+    | StepStarted
+    | TasksClaimed
+    | AttemptEnded
+    | ProjectOpened
+    | LateOutputArchived
+    | OutputForced
+    | StepClosed
+    | TroubleMet
+    | TroubleSettled
+    | ExpressionFailed
+    | OptionsRevised
+    | RoundClosed
+    | CheckPassed
+    | GapFound
+    | CheckpointSkipped
+    | CheckpointOpened
+    | RemarkAdded
+    | FilesEdited
+    | DraftSaved
+    | DecisionRecorded
+    | ValuesSet
+    | SkipsChanged
+    | RoundUndone
+    | ArchivesPruned
+    | WentBack
+    | WentOn
+    | Reran
+    | AgainOrdered
+    | PhaseClosed
+    | FilesRendered
+    | RenderFailed
+    | ChildrenQueued
+    | ChildStarted
+    | QueueMoved
+    | QueueLeft
+    | Paused
+    | Resumed
+    | RunEnded
+)

@@ -1,0 +1,795 @@
+"""(state, event) → state. Evaluates nothing and decides nothing: all of that is settled inside the event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, cast
+
+from immutables import Map
+from msgspec.structs import replace
+
+from reconvene.core.definition.workflow import Again, Continue
+from reconvene.core.facts import events as e
+from reconvene.core.facts import talk
+from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
+from reconvene.core.facts.state import (
+    EMPTY,
+    TRANSITIONS,
+    ChildAt,
+    FileVersion,
+    Frame,
+    GapCheck,
+    ItemAt,
+    Note,
+    OutputAt,
+    PassedOver,
+    ProjectAt,
+    Record,
+    RoundAt,
+    RunState,
+    Stage,
+    StepAt,
+    TaskAt,
+    Undone,
+    Value,
+    Visit,
+    World,
+)
+from reconvene.errors import Bug
+
+_KEPT = 20  # how many recent failures the state keeps for people; the log has them all
+
+
+def fold(events: Iterable[e.AnyEvent], state: RunState = EMPTY) -> RunState:
+    for event in events:
+        state = evolve(state, event)
+    return state
+
+
+def evolve(state: RunState, event: e.AnyEvent) -> RunState:
+    changed = _HANDLERS[type(event)](state, event)
+    return replace(changed, seq=state.seq + 1, updated=event.at)
+
+
+def remark_key(place: str, kind: str, target: str, text: str, by: str) -> str:
+    return digest_of("\x00".join((place, kind, target, text, by)).encode())
+
+
+# --- small tools ---
+
+
+def _stage(frame: Frame, event: e.AnyEvent) -> Stage:
+    try:
+        return cast(Stage, TRANSITIONS[frame.stage, type(event).__name__])
+    except KeyError:
+        raise Bug(
+            f"{type(event).__name__} cannot happen in stage {frame.stage!r} of {frame.scope or 'the run'}"
+        ) from None
+
+
+def _with_top(world: World, frame: Frame) -> World:
+    return replace(world, cursor=(*world.cursor[:-1], frame))
+
+
+def _move_top(state: RunState, event: e.AnyEvent, **changes: object) -> RunState:
+    frame = state.world.top
+    moved = replace(frame, stage=_stage(frame, event), **changes)
+    return replace(state, world=_with_top(state.world, moved))
+
+
+def _round(frame: Frame) -> RoundAt:
+    if frame.round is None:
+        raise Bug(f"no round is open in {frame.scope}")
+    return frame.round
+
+
+def _set_round(state: RunState, round_: RoundAt) -> RunState:
+    return replace(state, world=_with_top(state.world, replace(state.world.top, round=round_)))
+
+
+def _set_record(state: RunState, **changes: object) -> RunState:
+    return replace(state, record=replace(state.record, **changes))
+
+
+def _set_world(state: RunState, **changes: object) -> RunState:
+    return replace(state, world=replace(state.world, **changes))
+
+
+def _bump(counter: Map[str, int], key: str, by: int = 1) -> Map[str, int]:
+    return counter.set(key, counter.get(key, 0) + by)
+
+
+def _drop_marks(marks: Map[int, World], cursor: tuple[Frame, ...]) -> Map[int, World]:
+    """Only rounds on the cursor can be undone."""
+    keep = {frame.round.serial for frame in cursor if frame.round}
+    for serial in [serial for serial in marks if serial not in keep]:
+        marks = marks.delete(serial)
+    return marks
+
+
+def _dirtied(world: World) -> World:
+    """Something changed at the visit the person is at; what lies behind it is no longer as they left it."""
+    if world.visit < 0 or world.visit >= len(world.visits) - 1:
+        return world
+    return replace(world, dirty=world.visit if world.dirty < 0 else min(world.dirty, world.visit))
+
+
+def _forget_visits_from(world: World, first: int) -> World:
+    if first >= len(world.visits) and world.visit < first and world.dirty < first:
+        return world
+    visits = world.visits
+    for number in range(first, len(world.visits)):
+        visits = visits.delete(number)
+    dirty = world.dirty if world.dirty < first else -1
+    return replace(world, visits=visits, visit=min(world.visit, first - 1), dirty=dirty)
+
+
+def _put_values(world: World, writes: tuple[e.ValueWrite, ...]) -> World:
+    if not writes:
+        return world
+    values = world.values
+    for write in writes:
+        if write.agent:
+            old = values.get(write.key)
+            parts: Map[str, e.Ref] = old.parts if old is not None and old.parts is not None else Map()
+            values = values.set(write.key, Value(by=write.by, parts=parts.set(write.agent, write.ref)))
+        else:
+            values = values.set(write.key, Value(by=write.by, ref=write.ref))
+    return replace(world, values=values)
+
+
+def _put_files(
+    world: World, files: tuple[e.FileOut, ...], by: str, at: str, *, person: bool = False, rendered: bool = False
+) -> World:
+    if not files:
+        return world
+    known = world.files
+    phase = world.top.phase if world.cursor else ""
+    for file in files:
+        if file.digest:
+            version = FileVersion(file.digest, file.size, by, phase, at, person=person, rendered=rendered)
+            known = known.set(file.path, version)
+        elif file.path in known:
+            known = known.delete(file.path)
+    return replace(world, files=known)
+
+
+# --- the run ---
+
+
+def _run_started(state: RunState, ev: e.RunStarted) -> RunState:
+    root = Frame(phase="", scope="", entry=1, stage="round")
+    return replace(
+        state,
+        run=ev.run,
+        name=ev.name,
+        workflow=ev.workflow,
+        inputs=ev.inputs,
+        settings=ev.settings,
+        workspace=ev.workspace,
+        by=ev.by,
+        parent=ev.parent,
+        piece=ev.piece,
+        title=ev.title,
+        place=ev.place,
+        started=ev.at,
+        world=World(cursor=(root,)),
+    )
+
+
+def _forked(state: RunState, ev: e.Forked) -> RunState:
+    """What was under way in the source was never begun here. Its children stay its own; a fork of a child is none."""
+    state = replace(state, run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
+    if state.record.project is not None:
+        state = _set_record(state, project=replace(state.record.project, branch=""))
+    state = replace(_set_record(state, children=Map()), parent="", piece="", title="")
+    step = state.world.top.round.open if state.world.top.round else None
+    if step is None:
+        return state
+    tasks = step.tasks
+    for agent, task in step.tasks.items():
+        if task.status == "open":
+            tasks = tasks.set(agent, replace(task, attempt=task.attempt + 1, claim=""))
+    return _set_round(state, replace(_round(state.world.top), open=replace(step, tasks=tasks)))
+
+
+def _run_ended(state: RunState, ev: e.RunEnded) -> RunState:
+    world = replace(state.world, open=None, trouble=())
+    return replace(
+        state, ended=ev.status, outcome=ev.outcome, why=ev.why, paused=False, place="", world=world, marks=Map()
+    )
+
+
+def _paused(state: RunState, ev: e.Paused) -> RunState:
+    return replace(state, paused=True, pause_now=ev.now)
+
+
+def _resumed(state: RunState, ev: e.Resumed) -> RunState:
+    return replace(state, paused=False, pause_now=False)
+
+
+# --- children and the queue ---
+
+
+def _children_queued(state: RunState, ev: e.ChildrenQueued) -> RunState:
+    children = state.record.children
+    for child in ev.children:
+        children = children.set(child.key, ChildAt(child, len(children) + 1, ev.serial, ev.remarks))
+    return _set_record(state, children=children)
+
+
+def _child_started(state: RunState, ev: e.ChildStarted) -> RunState:
+    children = state.record.children
+    return _set_record(state, children=children.set(ev.key, replace(children[ev.key], run=ev.run)))
+
+
+def _queue_moved(state: RunState, ev: e.QueueMoved) -> RunState:
+    return replace(state, place=ev.place)
+
+
+def _queue_left(state: RunState, ev: e.QueueLeft) -> RunState:
+    return replace(state, place="")
+
+
+# --- phases and items ---
+
+
+def _phase_entered(state: RunState, ev: e.PhaseEntered) -> RunState:
+    world = state.world
+    parent = world.top
+    _stage(parent, ev)
+    frame = Frame(phase=ev.phase, scope=ev.scope, entry=ev.entry, stage="enter")
+    counts = _bump(world.counts, ev.phase)
+    entries = _bump(world.entries, ev.scope.rpartition("#")[0])
+    passes = _bump(world.passes, pass_key(parent, ev.phase))
+    return _set_world(
+        state,
+        cursor=(*world.cursor, frame),
+        counts=counts,
+        entries=entries,
+        passes=passes,
+        target="",
+        skipped=world.skipped.delete(ev.phase) if ev.phase in world.skipped else world.skipped,
+    )
+
+
+def pass_key(parent: Frame, phase: str) -> str:
+    """A phase within one pass of its parent: repeats are limited per pass, not over a parent's many rounds."""
+    serial = parent.round.serial if parent.round else 0
+    return f"{parent.place}|{serial}|{phase}"
+
+
+def _phase_skipped(state: RunState, ev: e.PhaseSkipped) -> RunState:
+    state = _move_top(state, ev, child=state.world.top.child + 1)
+    return _set_world(state, skipped=state.world.skipped.set(ev.phase, ev.why))
+
+
+def _phase_closed(state: RunState, ev: e.PhaseClosed) -> RunState:
+    world = state.world
+    _stage(world.top, ev)
+    parent = world.cursor[-2]
+    cursor = (*world.cursor[:-2], replace(parent, child=parent.child + 1))
+    world = replace(world, cursor=cursor, closed=world.closed.set(ev.phase, ev.ended_by))
+    return replace(state, world=world, marks=_drop_marks(state.marks, cursor))
+
+
+def _item_started(state: RunState, ev: e.ItemStarted) -> RunState:
+    item = ItemAt(ev.key, ev.index, ev.item, state.world.head)
+    return _move_top(state, ev, item=item, n=0, planned=0, round=None, outputs=(), pending=None)
+
+
+def _item_done(state: RunState, ev: e.ItemDone) -> RunState:
+    frame = state.world.top
+    done = (*frame.done, ev.key)
+    state = _move_top(
+        state, ev, done=done, item=None, last=frame.item, n=0, planned=0, round=None, pending=None, outputs=()
+    )
+    return replace(state, marks=_drop_marks(state.marks, state.world.cursor))
+
+
+# --- rounds and steps ---
+
+
+def _round_started(state: RunState, ev: e.RoundStarted) -> RunState:
+    before = state.world
+    frame = before.top
+    new = RoundAt(ev.serial, ev.n, ev.name, ev.extra, ev.agents)
+    moved = replace(
+        frame, stage=_stage(frame, ev), round=new, n=ev.n, planned=frame.planned + (not ev.extra), child=0, pending=None
+    )
+    world = replace(before, cursor=(*before.cursor[:-1], moved), rounds=_bump(before.rounds, ev.phase))
+    world = _forget_visits_from(world, before.visit + 1)
+    marks = _drop_marks(state.marks, world.cursor).set(ev.serial, before)
+    return replace(state, world=world, marks=marks, record=replace(state.record, rounds=ev.serial))
+
+
+def _step_skipped(state: RunState, ev: e.StepSkipped) -> RunState:
+    frame = state.world.top
+    return _move_top(state, ev, round=replace(_round(frame), step=ev.step + 1))
+
+
+def _step_started(state: RunState, ev: e.StepStarted) -> RunState:
+    frame = state.world.top
+    seen_before = state.record.seen
+    tasks = Map(
+        {
+            start.agent: TaskAt(start.agent, claim=ev.claim, own=start.own, seen_before=seen_before.get(start.agent, 0))
+            for start in ev.tasks
+        }
+    )
+    step = StepAt(
+        index=ev.step,
+        order=tuple(start.agent for start in ev.tasks),
+        tasks=tasks,
+        open=len(tasks),
+        reads=ev.reads,
+        remarks=ev.remarks,
+        missing=ev.unfunded,
+        talk=ev.talk,
+        untold=ev.untold,
+    )
+    moved = replace(frame, stage=_stage(frame, ev), round=replace(_round(frame), step=ev.step, open=step))
+    world = replace(state.world, cursor=(*state.world.cursor[:-1], moved), edited=Map())
+    calls, seen = state.record.calls, state.record.seen
+    for start in ev.tasks:
+        calls = _bump(calls, start.agent)
+        seen = seen.set(start.agent, ev.remarks)
+    record = replace(state.record, tasks=state.record.tasks + len(tasks), calls=calls, seen=seen)
+    return replace(state, world=world, record=record)
+
+
+def _open_task(state: RunState, task: str) -> tuple[RoundAt, StepAt, TaskAt] | None:
+    serial, step, agent = parse_task(task)
+    round_ = state.world.top.round
+    if round_ is None or round_.serial != serial or round_.open is None or round_.open.index != step:
+        return None
+    found = round_.open.tasks.get(agent)
+    return (round_, round_.open, found) if found is not None else None
+
+
+def _set_task(state: RunState, round_: RoundAt, step: StepAt, task: TaskAt, closed: int = 0) -> RunState:
+    step = replace(step, tasks=step.tasks.set(task.agent, task), open=step.open - closed)
+    return _set_round(state, replace(round_, open=step))
+
+
+def _tasks_claimed(state: RunState, ev: e.TasksClaimed) -> RunState:
+    for name in ev.tasks:
+        found = _open_task(state, name)
+        if found is not None:
+            round_, step, task = found
+            state = _set_task(state, round_, step, replace(task, claim=ev.claim))
+    return state
+
+
+def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
+    record = _spent(state.record, ev, f"{ev.task}#{ev.attempt}")
+    if ev.why:
+        record = replace(record, failures=(*record.failures, f"{ev.task}: {ev.why}")[-_KEPT:])
+    state = replace(state, record=record)
+    found = _open_task(state, ev.task)
+    if found is None:
+        raise Bug(f"{ev.task} ended but is not open")
+    round_, step, task = found
+    if ev.verdict in ("rejected", "failed") or (ev.then == "done" and task.tries):
+        state = _set_record(state, notes=_noted(state, ev, round_))
+    if ev.then == "retry":
+        counted = ev.verdict in ("rejected", "failed")
+        task = replace(
+            task,
+            attempt=ev.attempt + 1,
+            tries=task.tries + counted,
+            claim=ev.claim,
+            why=ev.why or task.why,
+            rejected=ev.output or task.rejected if counted else task.rejected,
+            rejected_diff=ev.diff if ev.verdict == "rejected" else task.rejected_diff,
+            example=ev.example or task.example,
+        )
+        return _set_task(state, round_, step, task)
+    if ev.then == "done" and ev.commit:
+        state = _set_world(state, head=ev.commit, diffs=Map({diff.since: diff.ref for diff in ev.diffs}))
+    if ev.then == "done":
+        task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
+    else:
+        status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
+        task = replace(task, status=status, why=ev.why, rejected=ev.output or task.rejected)
+    return _set_task(state, round_, step, task, closed=1)
+
+
+def _project_opened(state: RunState, ev: e.ProjectOpened) -> RunState:
+    return _set_record(state, project=ProjectAt(ev.path, ev.branch, ev.base, ev.uncommitted))
+
+
+def _noted(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> Map[int, Note]:
+    frame, notes = state.world.top, state.record.notes
+    note = Note(
+        at=ev.at,
+        task=ev.task,
+        phase=frame.phase,
+        scope=frame.place,
+        n=round_.n,
+        attempt=ev.attempt,
+        verdict=ev.verdict,
+        then=ev.then,
+        why=ev.why,
+        output=ev.output if ev.verdict == "rejected" else None,
+        value=ev.value if ev.verdict == "rejected" else None,
+        files=ev.files if ev.verdict == "rejected" else (),
+        failures=ev.failures,
+    )
+    return notes.set(len(notes) + 1, note)
+
+
+def _output_forced(state: RunState, ev: e.OutputForced) -> RunState:
+    found = _open_task(state, ev.task)
+    if found is None:
+        raise Bug(f"{ev.task} is given an output but is not open")
+    round_, step, task = found
+    return _set_task(
+        state, round_, step, replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
+    )
+
+
+def _spent(record: Record, ev: e.AttemptEnded | e.LateOutputArchived, key: str) -> Record:
+    """What an attempt cost, and that it ended; `key` names it."""
+    return replace(
+        record,
+        input_tokens=record.input_tokens + ev.usage.input_tokens,
+        output_tokens=record.output_tokens + ev.usage.output_tokens,
+        cost=record.cost + ev.usage.cost,
+        ended=record.ended.set(key, ev.output.digest if ev.output else ""),
+    )
+
+
+def _late_output(state: RunState, ev: e.LateOutputArchived) -> RunState:
+    key = f"{ev.task}#{ev.attempt}"
+    if key in state.record.ended:  # it had ended without an outcome; that end stays on record
+        key = late_key(key)
+    return replace(state, record=_spent(state.record, ev, key))
+
+
+def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
+    frame = state.world.top
+    round_ = _round(frame)
+    step = round_.open
+    if step is None:
+        raise Bug(f"step {ev.step} closed but none is open")
+    done = [step.tasks[agent] for agent in step.order if step.tasks[agent].status == "done"]
+    fresh = tuple(
+        OutputAt(task.agent, task.output, task.value, ev.step, task.files) for task in done if task.output is not None
+    )
+    outputs = state.world.outputs
+    for output in fresh:
+        outputs = outputs.set(f"{frame.phase}/{output.agent}", output)
+        state = talk.output(state, output, ev.at)
+    closed = replace(
+        round_,
+        step=ev.step + 1,
+        open=None,
+        outputs=(*round_.outputs, *fresh),
+        missing=(*round_.missing, *ev.missing),
+    )
+    moved = replace(frame, stage=_stage(frame, ev), round=closed)
+    world = replace(state.world, cursor=(*state.world.cursor[:-1], moved), outputs=outputs)
+    world = _put_values(world, ev.values)
+    return replace(state, world=_put_files(world, ev.files, ", ".join(task.agent for task in done), ev.at))
+
+
+def _latest(before: tuple[OutputAt, ...], fresh: tuple[OutputAt, ...]) -> tuple[OutputAt, ...]:
+    """Everybody's last output in this phase: a round of a few does not take the others' away."""
+    return tuple({output.agent: output for output in (*before, *fresh)}.values())
+
+
+def _round_closed(state: RunState, ev: e.RoundClosed) -> RunState:
+    round_ = _round(state.world.top)
+    return _move_top(
+        state,
+        ev,
+        round=replace(round_, last=ev.last, ended_by=ev.ended_by),
+        outputs=_latest(state.world.top.outputs, round_.outputs),
+    )
+
+
+def _round_undone(state: RunState, ev: e.RoundUndone) -> RunState:
+    mark = state.marks.get(ev.serial)
+    if mark is None:
+        raise Bug(f"round {ev.serial} has no mark to go back to")
+    if ev.dropped:
+        frame = mark.top
+        extra = frame.pending is not None
+        mark = _with_top(
+            mark, replace(frame, stage="dropped", n=ev.n, planned=frame.planned + (not extra), pending=None)
+        )
+    marks = _drop_marks(state.marks, mark.cursor)
+    return replace(state, world=mark, marks=marks, record=_with_rollback(state, ev))
+
+
+def _with_rollback(state: RunState, ev: e.RoundUndone) -> Record:
+    record = talk.undone(state, ev).record
+    round_ = state.world.top.round
+    undone = Undone(
+        at=ev.at,
+        serial=ev.serial,
+        phase=ev.phase,
+        scope=ev.scope,
+        n=ev.n,
+        dropped=ev.dropped,
+        by=ev.by,
+        why=ev.why,
+        checkpoint=ev.checkpoint,
+        folder=ev.folder,
+        outputs=round_.outputs if round_ else (),
+    )
+    archives = record.archives
+    for file in ev.archived:
+        version = FileVersion(file.digest, file.size, "reconvene", ev.phase, ev.at)
+        archives = archives.set(file.path, version)
+    return replace(
+        record,
+        undos=record.undos + 1,
+        undone=_bump(record.undone, f"{ev.scope}/{ev.n}"),
+        rollbacks=record.rollbacks.set(len(record.rollbacks) + 1, undone),
+        archives=archives,
+    )
+
+
+def _archives_pruned(state: RunState, ev: e.ArchivesPruned) -> RunState:
+    archives = state.record.archives
+    for path in ev.paths:
+        if path in archives:
+            archives = archives.delete(path)
+    return _set_record(state, archives=archives)
+
+
+# --- trouble and checks ---
+
+
+def _trouble_met(state: RunState, ev: e.TroubleMet) -> RunState:
+    return _set_world(state, trouble=(*state.world.trouble, ev.trouble))
+
+
+def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
+    world = state.world
+    left = tuple(trouble for trouble in world.trouble if trouble.key != ev.key)
+    state = _set_world(state, trouble=left)
+    if ev.ruling == "raise":
+        grants = _bump(state.record.grants, ev.paths[0], int(ev.paths[1]))
+        return _set_record(state, grants=grants)
+    round_ = world.top.round
+    step = round_.open if round_ else None
+    if ev.kind in ("missing", "doubt", "conflict") and round_ is not None and step is not None:
+        return _set_round(state, replace(round_, open=_settled_step(step, ev)))
+    return _set_world(state, rulings=state.world.rulings.set(ev.key, ev.ruling))
+
+
+def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
+    tasks, opened = step.tasks, 0
+    for agent in ev.agents:
+        task = tasks[agent]
+        if ev.ruling == "again":
+            opened += task.status != "open"
+            tasks = tasks.set(
+                agent,
+                replace(task, status="open", attempt=task.attempt + 1, tries=0, claim=ev.claim, output=None, files=()),
+            )
+        elif task.status == "ask":
+            tasks = tasks.set(agent, replace(task, status="missing"))
+    use = step.use
+    if ev.ruling.startswith("use:"):
+        for path in ev.paths:
+            use = use.set(path, ev.ruling[4:])
+    settled = step.settled if ev.ruling == "again" else (*step.settled, ev.kind)
+    return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use)
+
+
+def _expression_failed(state: RunState, ev: e.ExpressionFailed) -> RunState:
+    return _set_record(state, errors=(*state.record.errors, f"{ev.where}: {ev.message}")[-_KEPT:])
+
+
+def _check_passed(state: RunState, ev: e.CheckPassed) -> RunState:
+    return _move_top(state, ev, checked=ev.serial)
+
+
+def _gap_found(state: RunState, ev: e.GapFound) -> RunState:
+    state = _move_top(state, ev, checked=ev.serial)
+    state = _set_world(state, checks=state.world.checks.set(check_key(state.world, ev.phase), ev.count))
+    check = GapCheck(ev.phase, ev.action, ev.say, ev.count, ev.at, ev.agents)
+    return _set_record(state, gap_checks=(*state.record.gap_checks, check))
+
+
+def check_key(world: World, phase: str) -> str:
+    """Gaps are counted per pass of the parent, so that a rerun of the phase goes on counting."""
+    return pass_key(world.cursor[-2], phase) + (f"[{world.top.item.key}]" if world.top.item else "")
+
+
+def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
+    return _move_top(state, ev, pending=Again(ev.agents))
+
+
+# --- checkpoints and what people say ---
+
+
+def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
+    state = _set_record(state, checkpoints=ev.number)
+    if ev.attention:
+        return _set_world(state, open=ev)
+    state = talk.asked(state, ev)
+    state = _move_top(state, ev)
+    world = replace(state.world, open=ev)
+    if ev.reopened:
+        return replace(state, world=world)
+    world = _forget_visits_from(world, world.visit + 1)
+    place = world.top.place
+    last = world.visits.get(world.visit)
+    number = world.visit if last is not None and last.place == place else world.visit + 1
+    visit = Visit(place, ev.phase, world.cursor)
+    return replace(state, world=replace(world, visits=world.visits.set(number, visit), visit=number))
+
+
+def _options_revised(state: RunState, ev: e.OptionsRevised) -> RunState:
+    point = state.world.open
+    if point is None or point.id != ev.checkpoint:
+        raise Bug(f"checkpoint {ev.checkpoint} is not open")
+    return _set_world(state, open=replace(point, options=ev.options))
+
+
+def _checkpoint_skipped(state: RunState, ev: e.CheckpointSkipped) -> RunState:
+    """Its condition was false, or it failed just now: then people are told."""
+    round_, failed, record = state.world.top.round, f"{condition_at(ev.serial)}: ", state.record
+    if record.errors and record.errors[-1].startswith(failed):
+        why = record.errors[-1].removeprefix(failed)
+        passed = PassedOver(ev.phase, round_.n if round_ else 0, ev.at, why, record.checkpoints)
+        state = _set_record(state, passed_over=(*record.passed_over, passed)[-_KEPT:])
+    return _move_top(state, ev)
+
+
+def _remark_added(state: RunState, ev: e.RemarkAdded) -> RunState:
+    record = state.record
+    said = record.said.set(remark_key(ev.checkpoint, ev.kind, ev.target, ev.text + ev.diff, ev.by), ev.number)
+    record = replace(record, remarks=record.remarks.set(ev.number, ev), said=said)
+    return talk.remark(replace(state, record=record, world=_dirtied(state.world)), ev)
+
+
+def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
+    world = _put_files(state.world, ev.files, ev.by, ev.at, person=True)
+    edited = world.edited
+    for file in ev.files:
+        edited = edited.set(file.path, file.digest)
+    return replace(state, world=_dirtied(replace(world, edited=edited)))
+
+
+def _draft_saved(state: RunState, ev: e.DraftSaved) -> RunState:
+    return talk.answers(state, ev)
+
+
+def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
+    record = state.record
+    number = len(record.decisions) + 1
+    record = replace(
+        record, decisions=record.decisions.set(number, ev), decided=record.decided.set(ev.checkpoint, number)
+    )
+    state = replace(state, record=record, world=replace(state.world, open=None))
+    if ev.attention:
+        return state
+    state = talk.decision(state, ev)
+    round_ = state.world.top.round
+    if isinstance(ev.move, Continue) and ev.move.leave and round_ is not None:
+        return _move_top(state, ev, round=replace(round_, last=True, ended_by="left"))
+    return _move_top(state, ev)
+
+
+def _values_set(state: RunState, ev: e.ValuesSet) -> RunState:
+    return replace(state, world=_dirtied(_put_values(state.world, ev.values)))
+
+
+def _skips_changed(state: RunState, ev: e.SkipsChanged) -> RunState:
+    skips = tuple(phase for phase in state.world.skips if phase not in ev.removed)
+    skips = (*skips, *(phase for phase in ev.added if phase not in skips))
+    return replace(state, world=_dirtied(replace(state.world, skips=skips)))
+
+
+# --- moves ---
+
+
+def _went_back(state: RunState, ev: e.WentBack) -> RunState:
+    here = state.world.spot
+    return talk.came_back(_visit(talk.left(state), ev.visit), here, ev.at)
+
+
+def _visit(state: RunState, number: int) -> RunState:
+    cursor = state.world.visits[number].cursor
+    cursor = (*cursor[:-1], replace(cursor[-1], stage="reopen"))
+    world = replace(state.world, cursor=cursor, visit=number, open=None)
+    return replace(state, world=world, marks=_drop_marks(state.marks, cursor))
+
+
+def _went_on(state: RunState, ev: e.WentOn) -> RunState:
+    _stage(state.world.top, ev)
+    if ev.visit >= 0:
+        return _visit(state, ev.visit)
+    return replace(state, world=_forget_visits_from(state.world, state.world.visit + 1))
+
+
+def _reran(state: RunState, ev: e.Reran) -> RunState:
+    world = state.world
+    parent = replace(world.cursor[ev.depth - 1], child=ev.child)
+    cursor = (*world.cursor[: ev.depth - 1], parent)
+    world = replace(world, cursor=cursor, target=ev.target, open=None)
+    stale = [number for number, visit in world.visits.items() if _lies_behind(visit, ev, parent)]
+    if stale:
+        world = _forget_visits_from(world, min(stale))
+    return replace(state, world=world, marks=_drop_marks(state.marks, cursor))
+
+
+def _lies_behind(visit: Visit, ev: e.Reran, parent: Frame) -> bool:
+    """Is this visit inside the part of the parent's pass that will be walked anew?"""
+    if len(visit.cursor) <= ev.depth:
+        return False
+    frame = visit.cursor[ev.depth - 1]
+    serial = frame.round.serial if frame.round else 0
+    parent_serial = parent.round.serial if parent.round else 0
+    return (frame.place, serial) == (parent.place, parent_serial) and frame.child >= ev.child
+
+
+# --- rendered files ---
+
+
+def _files_rendered(state: RunState, ev: e.FilesRendered) -> RunState:
+    return replace(state, world=_put_files(state.world, ev.files, "reconvene", ev.at, rendered=True))
+
+
+def _render_failed(state: RunState, ev: e.RenderFailed) -> RunState:
+    return _set_record(state, errors=(*state.record.errors, f"{ev.path}: {ev.message}")[-_KEPT:])
+
+
+_Handler = Callable[[RunState, e.AnyEvent], RunState]
+_HANDLERS: dict[type, _Handler] = cast(
+    dict[type, _Handler],
+    {
+        e.RunStarted: _run_started,
+        e.Forked: _forked,
+        e.RunEnded: _run_ended,
+        e.ChildrenQueued: _children_queued,
+        e.ChildStarted: _child_started,
+        e.QueueMoved: _queue_moved,
+        e.QueueLeft: _queue_left,
+        e.Paused: _paused,
+        e.Resumed: _resumed,
+        e.PhaseEntered: _phase_entered,
+        e.PhaseSkipped: _phase_skipped,
+        e.PhaseClosed: _phase_closed,
+        e.ItemStarted: _item_started,
+        e.ItemDone: _item_done,
+        e.RoundStarted: _round_started,
+        e.StepSkipped: _step_skipped,
+        e.StepStarted: _step_started,
+        e.TasksClaimed: _tasks_claimed,
+        e.AttemptEnded: _attempt_ended,
+        e.ProjectOpened: _project_opened,
+        e.LateOutputArchived: _late_output,
+        e.OutputForced: _output_forced,
+        e.StepClosed: _step_closed,
+        e.RoundClosed: _round_closed,
+        e.RoundUndone: _round_undone,
+        e.ArchivesPruned: _archives_pruned,
+        e.TroubleMet: _trouble_met,
+        e.TroubleSettled: _trouble_settled,
+        e.ExpressionFailed: _expression_failed,
+        e.CheckPassed: _check_passed,
+        e.GapFound: _gap_found,
+        e.AgainOrdered: _again_ordered,
+        e.CheckpointOpened: _checkpoint_opened,
+        e.CheckpointSkipped: _checkpoint_skipped,
+        e.OptionsRevised: _options_revised,
+        e.RemarkAdded: _remark_added,
+        e.FilesEdited: _files_edited,
+        e.DraftSaved: _draft_saved,
+        e.DecisionRecorded: _decision_recorded,
+        e.ValuesSet: _values_set,
+        e.SkipsChanged: _skips_changed,
+        e.WentBack: _went_back,
+        e.WentOn: _went_on,
+        e.Reran: _reran,
+        e.FilesRendered: _files_rendered,
+        e.RenderFailed: _render_failed,
+    },
+)

@@ -1,0 +1,149 @@
+"""The attention checkpoint: trouble only a person can settle, its reserved options, what each choice means. Rule 3."""
+
+from __future__ import annotations
+
+from reconvene.core.definition.workflow import Continue, End, Goto
+from reconvene.core.facts import commands as c
+from reconvene.core.facts import events as e
+from reconvene.core.person.checkpoint import WITHOUT, emit_opened
+from reconvene.core.person.remarking import add_remarks
+from reconvene.core.work.moves import make_move, move_refused
+from reconvene.core.work.turn import Turn
+from reconvene.errors import Refused
+
+AGAIN = "Try again"
+TRUE = "Count it as true"
+FALSE = "Count it as false"
+RAISE = "Raise the limit"
+STOP = "Stop the run"
+_MOST_SHOWN = 4000  # characters of an unusable answer
+RESERVED = (AGAIN, WITHOUT, TRUE, FALSE, RAISE, STOP)
+
+
+def _use_label(agent: str) -> str:
+    return f"Use {agent}'s version"
+
+
+def open_attention(turn: Turn) -> None:
+    troubles = turn.state.world.trouble
+    lines = "\n".join([*(f"- {trouble.message}" for trouble in troubles), *_what_came(turn)])
+    labels: list[str] = []
+    kinds = {trouble.kind for trouble in troubles}
+    if any(trouble.boolean for trouble in troubles):
+        labels += [TRUE, FALSE]
+    if kinds & {"missing", "doubt", "conflict", "check", "escalated"}:
+        labels.append(AGAIN)
+    if "limit" in kinds:
+        labels.append(RAISE)
+    if kinds - {"expression"} or any(not trouble.boolean for trouble in troubles):
+        labels.append(WITHOUT)
+    labels += [_use_label(agent) for trouble in troubles if trouble.kind == "conflict" for agent in trouble.agents]
+    labels.append(STOP)
+    options = tuple(e.OptionOffered(label, index=-1, remark="optional") for label in dict.fromkeys(labels))
+    emit_opened(turn, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
+
+
+def _what_came(turn: Turn) -> list[str]:
+    """What missing agents answered last, unusable as it is: a person may go on by hand with it."""
+    step = turn.frame.round.open if turn.frame.round else None
+    tasks = [step.tasks[agent] for agent in step.order] if step else []
+    missing = [task for task in tasks if task.status == "missing"]
+    lines: list[str] = []
+    for task in missing:
+        if task.rejected is not None:
+            text = turn.book.text(task.rejected.digest).strip()
+            more = f"\n… ({len(text) - _MOST_SHOWN} more characters)" if len(text) > _MOST_SHOWN else ""
+            quoted = "\n".join(f"> {line}" for line in (text[:_MOST_SHOWN] + more).splitlines())
+            lines.append(f"\nWhat came from {task.agent}:\n\n{quoted}\n")
+    if missing:
+        lines.append(
+            f"\n“{AGAIN}” asks once more: say with it what should be different. “{WITHOUT}” keeps "
+            "what was there before, if anything was, and you go on by hand."
+        )
+    return lines
+
+
+_RULINGS = {
+    AGAIN: "again",
+    WITHOUT: "without",
+    TRUE: "true",
+    FALSE: "false",
+    RAISE: "raise",
+}
+
+
+def settle(turn: Turn, point: e.CheckpointOpened, label: str, command: c.AnswerCheckpoint, key: str) -> None:
+    ids = add_remarks(turn, command.remarks, command.by, command.door)
+    stop = label == STOP
+    turn.emit(
+        e.DecisionRecorded(
+            at=turn.now,
+            checkpoint=point.id,
+            number=point.number,
+            phase=point.phase,
+            scope=point.scope,
+            serial=point.serial,
+            option=label,
+            decision="attention",
+            move=End("aborted", "aborted") if stop else Continue(),
+            remarks=ids,
+            feedback="\n".join(r.text for r in command.remarks if r.text.strip()),
+            by=command.by,
+            door=command.door,
+            digest=point.digest,
+            key=key,
+            attention=True,
+        )
+    )
+    if stop:
+        turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome="aborted", by=command.by))
+        return
+    ruling = _RULINGS.get(label) or "use:" + label.removeprefix("Use ").removesuffix("'s version")
+    troubles = turn.state.world.trouble
+    for trouble in troubles:
+        turn.emit(
+            e.TroubleSettled(
+                at=turn.now,
+                key=trouble.key,
+                kind=trouble.kind,
+                ruling=_ruling_for(trouble, ruling),
+                agents=trouble.agents,
+                paths=trouble.paths,
+                claim=turn.claim,
+            )
+        )
+    if turn.frame.stage == "closed":
+        _after_check(turn, point, ruling, {trouble.kind: trouble for trouble in troubles})
+
+
+def _ruling_for(trouble: e.Trouble, ruling: str) -> str:
+    """One answer settles all that was asked: a ruling that does not fit a trouble means "go on without it"."""
+    fitting = {
+        "missing": ("again",),
+        "doubt": ("again",),
+        "check": ("again",),
+        "escalated": ("again",),
+        "limit": ("raise",),
+        "expression": ("true", "false") if trouble.boolean else (),
+        "conflict": ("again", *(f"use:{agent}" for agent in trouble.agents)),
+    }
+    return ruling if ruling in fitting.get(trouble.kind, ()) else "without"
+
+
+def _after_check(turn: Turn, point: e.CheckpointOpened, ruling: str, troubles: dict[str, e.Trouble]) -> None:
+    """A check asked: the phase once more (or its script, if that is what failed), or on as it is."""
+    trouble = troubles.get("check") or troubles.get("escalated")
+    if trouble is None:
+        return
+    frame = turn.frame
+    if ruling != "again":
+        if frame.checked != point.serial:
+            turn.emit(e.CheckPassed(at=turn.now, serial=point.serial, phase=frame.phase, scope=frame.scope))
+        return
+    if frame.checked != point.serial:
+        return  # the script runs again: see plan
+    move = Goto(frame.phase, rerun=True)
+    refused = move_refused(turn, move)
+    if refused:
+        raise Refused(f"{turn.frame.phase} cannot run again: {refused}.")
+    make_move(turn, move)

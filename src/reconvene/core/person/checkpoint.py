@@ -1,0 +1,264 @@
+"""Opening a checkpoint: what the person is shown and offered, and the digest of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from reconvene.core.definition.workflow import Again, Field, Option
+from reconvene.core.facts import events as e
+from reconvene.core.facts.book import to_json
+from reconvene.core.facts.ids import checkpoint_id, digest_of
+from reconvene.core.facts.state import RunState
+from reconvene.core.language.expressions import compile as compile_expression
+from reconvene.core.person.remarking import keep_draft
+from reconvene.core.shown import drafts, on_record, scope
+from reconvene.core.work import limits
+from reconvene.core.work.moves import move_refused
+from reconvene.core.work.turn import Turn
+
+NOT_HERE = "not offered here"  # an option whose `when` is false, and of which the workflow says no more
+_ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself
+WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
+
+
+def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
+    frame, point = turn.frame, turn.phase.checkpoint
+    assert point is not None
+    fields, kept = drafts.carry(turn.state, turn.book, frame.place, tuple(_ask(turn, point.fields)))
+    keep_draft(turn, kept, checkpoint_id(turn.state.record.checkpoints + 1), drafts.ENGINE)
+    show = tuple(_shown(turn, path) for path in point.show_files)
+    options = tuple(_offer(turn, option, index) for index, option in enumerate(point.options))
+    if not any(option.available for option in options):
+        options = (*options, e.OptionOffered(WITHOUT, index=-1))
+    emit_opened(
+        turn,
+        prompt=_render(turn, point.prompt, f"prompt of {frame.phase}"),
+        options=options,
+        fields=fields,
+        show_files=show,
+        status=point.status,
+        feedback=_render(turn, point.feedback, f"feedback of {frame.phase}"),
+        reopened=reopened,
+    )
+
+
+def emit_opened(
+    turn: Turn,
+    *,
+    prompt: str,
+    options: tuple[e.OptionOffered, ...],
+    fields: tuple[e.FieldAsked, ...] = (),
+    show_files: tuple[str, ...] = (),
+    status: str = "",
+    feedback: str = "",
+    attention: bool = False,
+    reopened: bool = False,
+) -> None:
+    frame = turn.frame
+    number = turn.state.record.checkpoints + 1
+    serial = frame.round.serial if frame.round else 0
+    turn.emit(
+        e.CheckpointOpened(
+            at=turn.now,
+            id=checkpoint_id(number),
+            number=number,
+            phase=frame.phase,
+            scope=frame.place,
+            serial=serial,
+            prompt=prompt,
+            options=options,
+            fields=fields,
+            show_files=show_files,
+            status=status,
+            feedback=feedback,
+            attention=attention,
+            reopened=reopened,
+            digest=digest(turn.state, serial, options, show_files),
+        )
+    )
+
+
+def digest(state: RunState, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]) -> str:
+    """Of what was shown: run, round, values, outputs, shown file versions, options; never drafts or rendered text."""
+    world = state.world
+    round_ = world.top.round
+    parts = [
+        state.run,
+        serial,
+        [[option.label, option.available] for option in options],
+        [[path, world.files[path].digest if path in world.files else ""] for path in show_files],
+        sorted(
+            [key, value.ref.digest if value.ref else "", sorted((a, r.digest) for a, r in (value.parts or {}).items())]
+            for key, value in world.values.items()
+        ),
+        [[output.agent, output.output.digest] for output in (round_.outputs if round_ else ())],
+    ]
+    return digest_of(to_json(parts))
+
+
+def current_digest(state: RunState) -> str:
+    point = state.world.open
+    return digest(state, point.serial, point.options, point.show_files) if point else ""
+
+
+# --- what is offered ---
+
+
+def _offer(turn: Turn, option: Option, index: int) -> e.OptionOffered:
+    where = f"option {option.label!r} of {turn.frame.phase}"
+    why_not = _why_not(turn, option, where)
+    recommend = False
+    if option.recommend and not why_not:
+        recommend, _ = turn.lenient(option.recommend, f"recommend of {where}")
+    return e.OptionOffered(
+        option.label,
+        available=not why_not,
+        why_not=why_not,
+        recommend=recommend,
+        remark=option.remark,
+        fields=tuple(_ask(turn, option.fields)),
+        index=index,
+    )
+
+
+def _why_not(turn: Turn, option: Option, where: str) -> str:
+    if option.when:
+        offered, wrong = turn.lenient(option.when, f"when of {where}")
+        if wrong:
+            return f"its condition failed: {wrong}"
+        if not offered:
+            return _render(turn, option.why_not, f"why_not of {where}") or NOT_HERE
+    if option.undo:
+        refused = limits.undo_refused(turn.state, turn.book)
+        if refused or isinstance(option.then, Again):
+            return refused
+    return move_refused(turn, option.then)
+
+
+def _ask(turn: Turn, fields: tuple[Field, ...]) -> Iterator[e.FieldAsked]:
+    for field in fields:
+        if not field.each:
+            yield _field(turn, field)
+            continue
+        items = turn.value(field.each, f"fields of {turn.frame.phase}")
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            yield _item_field(turn, field, item, index)
+
+
+def _field(turn: Turn, field: Field) -> e.FieldAsked:
+    where = f"field {field.id} of {turn.frame.phase}"
+    choices = _Choices(field.options)
+    if field.options_expr:
+        choices = _choices(turn.value(field.options_expr, where))
+    if field.type == "agents":
+        choices = _Choices(tuple(on_record.workers_here(turn.state, turn.book)) or tuple(turn.book.workflow.agents))
+    default = turn.value(field.default_expr, where) if field.default_expr else field.default
+    return e.FieldAsked(
+        field.id,
+        field.type,
+        _render(turn, field.prompt, where),
+        choices.options,
+        field.required,
+        field.blank,
+        default,
+        field.into,
+        choices.titles,
+        choices.recommend,
+    )
+
+
+def _item_field(turn: Turn, field: Field, item: object, index: int) -> e.FieldAsked:
+    """A field for one item of a list; with type `item`, the item itself says what kind of answer it wants."""
+    data: dict[str, object] = item if isinstance(item, dict) else {field.key: item}
+    name = str(data.get(field.key) or index + 1)
+    kind, choices = field.type, _Choices(field.options)
+    if field.options_expr and kind != "item":
+        choices = _choices(turn.value(field.options_expr, f"field {name}"))
+    elif kind == "item" or not field.options:
+        choices = _choices(data.get("options"))
+    if kind == "item":
+        kind = str(data.get("type") or "")
+        kind = kind if kind in _ITEM_TYPES else "choice" if choices.options else "text"
+    recommended = str(data.get("recommended") or "")
+    text = next((str(data[key]) for key in ("prompt", "question", "text", "title", "label") if data.get(key)), name)
+    prompt = _render(turn, field.prompt, f"field {name}") if field.prompt else text
+    into = f"{field.into}.{name}" if field.into else ""
+    return e.FieldAsked(
+        name,
+        kind,
+        prompt,
+        choices.options,
+        field.required,
+        field.blank,
+        field.default,
+        into,
+        choices.titles,
+        recommended if recommended in choices.options else choices.recommend,
+        _replaces(data.get("replaces")),
+        other=data.get("other") is True,
+    )
+
+
+def _replaces(value: object) -> tuple[str, ...]:
+    names = value if isinstance(value, list) else [value]
+    return tuple(str(name) for name in names if isinstance(name, str | int) and name != "")
+
+
+class _Choices(NamedTuple):
+    options: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    recommend: str = ""
+
+
+def _choices(value: object) -> _Choices:
+    """A list as choices: what is answered, what people read, and which of them is recommended."""
+    items = value if isinstance(value, list) else []
+    options = tuple(_name(item, ("id", "label", "title", "name")) for item in items)
+    titles = tuple(_name(item, ("title", "label", "name", "text", "id")) for item in items)
+    marked = [option for option, item in zip(options, items) if isinstance(item, dict) and item.get("recommended")]
+    return _Choices(options, titles if titles != options else (), marked[0] if len(marked) == 1 else "")
+
+
+def _name(item: object, keys: tuple[str, ...]) -> str:
+    if not isinstance(item, dict):
+        return str(item)
+    return next((str(item[key]) for key in keys if item.get(key)), str(item))
+
+
+# --- texts ---
+
+
+def revise(turn: Turn) -> None:
+    """What the person said may change what is recommended to them."""
+    point = turn.state.world.open
+    definition = turn.phase.checkpoint if point and not point.attention else None
+    if point is None or definition is None or not any(map(_may_change, definition.options)):
+        return
+    options = tuple(
+        _offer(turn, definition.options[offered.index], offered.index) if offered.index >= 0 else offered
+        for offered in point.options
+    )
+    if options != point.options:
+        turn.emit(e.OptionsRevised(at=turn.now, checkpoint=point.id, options=options))
+
+
+def _may_change(option: Option) -> bool:
+    """Whether what is offered depends on what the person says or answers while the checkpoint is open."""
+    return bool(option.recommend) or (bool(option.when) and "drafts" in compile_expression(option.when).roots)
+
+
+def _render(turn: Turn, text: str, where: str) -> str:
+    return scope.render(
+        text,
+        turn.state,
+        turn.book,
+        lambda message: turn.emit(e.ExpressionFailed(at=turn.now, where=where, source=text[:200], message=message)),
+    )
+
+
+def _shown(turn: Turn, path: str) -> str:
+    """A shown file relative to the workspace, where it lies in it."""
+    rendered = _render(turn, path, f"show_files of {turn.frame.phase}")
+    root = turn.state.workspace.rstrip("/") + "/"
+    return rendered.removeprefix(root).removeprefix("./")

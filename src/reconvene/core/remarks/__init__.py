@@ -1,1 +1,0 @@
-"""Reading what a person said, behind `core.feedback` and `core.significance`."""

@@ -1,0 +1,323 @@
+"""What follows from where the run is, up to the point where somebody must act: an agent, a script, or a person.
+
+One function per stage of the top frame; each emits what happens next, or reports that it waits. `advance` calls them
+until one waits. Rules 7–14 of the workflow language live here; decisions of people live in `handle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reconvene.core.definition.workflow import Phase
+from reconvene.core.facts import events as e
+from reconvene.core.facts.ids import condition_at
+from reconvene.core.facts.state import Frame
+from reconvene.core.language.expressions import ExpressionError, evaluate
+from reconvene.core.person import attention, checkpoint
+from reconvene.core.run import checks
+from reconvene.core.shown.scope import for_expression
+from reconvene.core.work import limits, rendering, tracking
+from reconvene.core.work.steps import close_step, start_step
+from reconvene.core.work.turn import Turn
+from reconvene.errors import Bug
+
+_MOST = 200_000  # far above any real turn: a loop here is a bug
+_IDLE = 5_000  # steps of one turn; whoever takes more goes round and round with nobody at work
+
+
+def advance(turn: Turn) -> None:
+    for _ in range(_MOST):
+        turn.steps += 1
+        state = turn.state
+        if state.ended or state.paused or state.place or state.world.open is not None:
+            return
+        if state.world.trouble:
+            if _busy(turn.frame):
+                return
+            attention.open_attention(turn)
+            return
+        if not _STAGES[turn.frame.stage](turn, turn.frame):
+            if turn.state.world.trouble:
+                continue
+            return
+    raise Bug(f"run {turn.state.run} does not come to rest")
+
+
+def _busy(frame: Frame) -> bool:
+    return frame.round is not None and frame.round.open is not None and frame.round.open.open > 0
+
+
+# --- phases ---
+
+
+def _in_round(turn: Turn, frame: Frame) -> bool:
+    if frame.phase and not turn.phase.phases:
+        return _steps(turn, frame)
+    children = turn.book.children(frame.phase)
+    if frame.child < len(children):
+        return _enter(turn, frame, children[frame.child])
+    if not frame.phase:
+        _finish(turn)
+        return False
+    return _close_round(turn, frame)
+
+
+def _finish(turn: Turn) -> None:
+    """The last phase is done; what the run came to is the workflow's to say."""
+    known, found = _outcome(turn)
+    if not known:
+        return
+    row = found if isinstance(found, dict) else {"outcome": found}
+    outcome = row.get("outcome")
+    status: e.EndStatus = "failed" if row.get("status") == "failed" else "completed"
+    turn.emit(
+        e.RunEnded(
+            at=turn.now,
+            status=status,
+            outcome=outcome if isinstance(outcome, str) and outcome else status,
+            why=str(row.get("why") or ""),
+        )
+    )
+
+
+def _outcome(turn: Turn) -> tuple[bool, object]:
+    """Whether it can be said, and what `outcome` gives; where a person goes on without it, the run is completed."""
+    source, where = turn.book.workflow.outcome, f"outcome after round {turn.state.record.rounds}"
+    if not source:
+        return True, None
+    if turn.state.world.rulings.get(where) is not None:
+        return True, {"why": f"Its outcome is not known: `{source}` failed."}
+    try:
+        return True, evaluate(source, for_expression(turn.state, turn.book, source))
+    except ExpressionError as error:
+        why = f"`{source}` (outcome) failed: {error}. Without it the run counts as completed."
+        turn.met("expression", where, why)
+        return False, None
+
+
+def _enter(turn: Turn, frame: Frame, phase: Phase) -> bool:
+    world = turn.state.world
+    base = f"{frame.place}/{phase.id}".lstrip("/")
+    entry = world.entries.get(base, 0) + 1
+    scope = f"{base}#{entry}"
+    if world.target != phase.id:
+        if phase.id in world.skips:
+            turn.emit(e.PhaseSkipped(at=turn.now, phase=phase.id, scope=scope, why="skip_list"))
+            return True
+        if phase.when:
+            serial = frame.round.serial if frame.round else 0
+            wanted = turn.truth(phase.when, f"when of {scope} in round {serial}")
+            if wanted is None:
+                return False
+            if not wanted:
+                turn.emit(e.PhaseSkipped(at=turn.now, phase=phase.id, scope=scope, why="when"))
+                return True
+    turn.emit(e.PhaseEntered(at=turn.now, phase=phase.id, scope=scope, entry=entry))
+    return True
+
+
+def _entered(turn: Turn, frame: Frame) -> bool:
+    return _next_item(turn, frame) if turn.phase.each else _begin(turn, frame)
+
+
+def _next_item(turn: Turn, frame: Frame) -> bool:
+    each = turn.phase.each
+    if each is None:
+        raise Bug(f"{frame.scope} has no items")
+    if each.until and frame.done:
+        enough = turn.truth(each.until, f"each.until of {frame.scope} after {len(frame.done)}", item=frame.last)
+        if enough is None:
+            return False
+        if enough:
+            turn.emit(e.PhaseClosed(at=turn.now, phase=frame.phase, scope=frame.scope, ended_by="until"))
+            return True
+    items = turn.names(each.of, f"each.of of {frame.scope} after {len(frame.done)}")
+    if items is None:
+        return False
+    for index, item in enumerate(items):
+        key = _item_key(item, each.key, index)
+        if key not in frame.done:
+            turn.emit(e.ItemStarted(at=turn.now, scope=frame.scope, key=key, index=index, item=turn.keep(item)))
+            return True
+    turn.emit(e.PhaseClosed(at=turn.now, phase=frame.phase, scope=frame.scope, ended_by="items"))
+    return True
+
+
+def _item_key(item: object, key: str, index: int) -> str:
+    if isinstance(item, dict):
+        found = item.get(key)
+        return str(found) if found not in (None, "") else str(index + 1)
+    return str(item) if isinstance(item, str | int | float) else str(index + 1)
+
+
+def _leave(turn: Turn, frame: Frame, ended_by: str) -> bool:
+    """The phase, or this item of it, is done."""
+    if frame.item is not None:
+        turn.emit(e.ItemDone(at=turn.now, scope=frame.scope, key=frame.item.key))
+    else:
+        turn.emit(e.PhaseClosed(at=turn.now, phase=frame.phase, scope=frame.scope, ended_by=ended_by))
+    return True
+
+
+# --- rounds ---
+
+
+def _begin(turn: Turn, frame: Frame) -> bool:
+    rounds = turn.phase.rounds
+    serial = turn.state.record.rounds + 1
+    if frame.n >= rounds.max:
+        return _leave(turn, frame, "limit")
+    if limits.rounds_left(turn.state, turn.book) <= 0:
+        key = f"limit rounds before round {serial} of {frame.place}"
+        if turn.state.world.rulings.get(key):
+            return _leave(turn, frame, "limit")
+        size = turn.book.workflow.limits.rounds
+        turn.met(
+            "limit", key, f"limit rounds ({size} per run) is reached before {frame.phase}", paths=("rounds", str(size))
+        )
+        return False
+    if not _any_fundable(turn):
+        return _leave(turn, frame, "limit")
+    key = f"rounds without work before round {serial} of {frame.place}"
+    if turn.state.world.rulings.get(key):
+        return _leave(turn, frame, "limit")
+    if turn.steps > _IDLE:
+        turn.met("idle", key, f"{frame.phase} begins round after round in which nobody works ({serial - 1} so far)")
+        return False
+    extra = frame.pending is not None
+    plan = rounds.plan
+    name = "extra" if extra else plan[min(frame.planned, len(plan) - 1)]
+    agents = frame.pending.agents if frame.pending else ()
+    turn.emit(
+        e.RoundStarted(
+            at=turn.now,
+            serial=serial,
+            phase=frame.phase,
+            scope=frame.scope,
+            n=frame.n + 1,
+            name=name,
+            extra=extra,
+            agents=agents,
+        )
+    )
+    return True
+
+
+def _any_fundable(turn: Turn) -> bool:
+    """Rule 8: a round none of whose tasks its groups' budgets cover is not begun. The run's own budget asks."""
+    agents = tuple(dict.fromkeys(agent for step in turn.phase.steps for agent in step.agents))
+    if not agents or not turn.book.workflow.limits.group_calls:
+        return True
+    funded = limits.fund(turn.state, turn.book, agents)
+    return bool(funded.agents) or funded.limit == "calls"
+
+
+def _steps(turn: Turn, frame: Frame) -> bool:
+    round_ = frame.round
+    if round_ is None:
+        raise Bug(f"{frame.scope} walks steps without a round")
+    if round_.open is not None:
+        return round_.open.open == 0 and close_step(turn, frame, round_.open)
+    if round_.step >= len(turn.phase.steps):
+        return _close_round(turn, frame)
+    return start_step(turn, frame, turn.phase.steps[round_.step], round_.step, round_.serial)
+
+
+def _close_round(turn: Turn, frame: Frame) -> bool:
+    round_ = frame.round
+    if round_ is None:
+        raise Bug(f"{frame.scope} closes no round")
+    tracking.update(turn, closed=True)
+    ended_by = _ended_by(turn, frame, f"until after round {round_.serial}")
+    if ended_by is None:
+        return False
+    turn.emit(
+        e.RoundClosed(
+            at=turn.now,
+            serial=round_.serial,
+            n=round_.n,
+            phase=frame.phase,
+            scope=frame.scope,
+            last=bool(ended_by),
+            ended_by=ended_by,
+        )
+    )
+    return True
+
+
+def _ended_by(turn: Turn, frame: Frame, where: str) -> str | None:
+    """Why no further round follows by itself: until | plan | limit, "" = one follows, None = a person must say."""
+    rounds = turn.phase.rounds
+    if rounds.until:
+        reached = turn.truth(rounds.until, where)
+        if reached is None:
+            return None
+        if reached:
+            return "until"
+    planned = not rounds.open_ended and frame.planned >= len(rounds.plan)
+    if frame.n >= rounds.max and not (planned and len(rounds.plan) == rounds.max):
+        return "limit"  # an extra round, or a loop, used up what there was
+    return "plan" if planned else ""
+
+
+# --- after the round ---
+
+
+def _closed(turn: Turn, frame: Frame) -> bool:
+    round_ = frame.round
+    if round_ is None:
+        raise Bug(f"{frame.scope} is closed without a round")
+    check = turn.phase.check
+    if check is not None and round_.last and frame.checked != round_.serial:
+        if check.script:
+            return False  # an effect: see plan
+        return checks.apply_rules(turn, frame, round_.serial)
+    point = turn.phase.checkpoint
+    if turn.phase.track is not None:
+        rendering.render(turn)  # what a round came to is on file before the next one begins, asked about or not
+    if point is None:
+        return _go_on(turn, frame, round_.ended_by)
+    if point.condition and not turn.condition(point.condition, condition_at(round_.serial)):
+        turn.emit(e.CheckpointSkipped(at=turn.now, serial=round_.serial, phase=frame.phase))
+        return True
+    rendering.render(turn)
+    checkpoint.open_checkpoint(turn)
+    return False
+
+
+def _go_on(turn: Turn, frame: Frame, ended_by: str) -> bool:
+    return _leave(turn, frame, ended_by) if ended_by else _begin(turn, frame)
+
+
+def _decided(turn: Turn, frame: Frame) -> bool:
+    """continue: `until` is asked again, since the decision may have set values."""
+    round_ = frame.round
+    ended_by = round_.ended_by if round_ else ""
+    if not ended_by and turn.phase.rounds.until:
+        now = _ended_by(turn, frame, f"until after the decision on round {round_.serial if round_ else 0}")
+        if now is None:
+            return False
+        ended_by = now
+    return _go_on(turn, frame, ended_by)
+
+
+def _dropped(turn: Turn, frame: Frame) -> bool:
+    ended_by = _ended_by(turn, frame, f"until after dropping round {frame.n} of {frame.place}")
+    return False if ended_by is None else _go_on(turn, frame, ended_by)
+
+
+def _reopen(turn: Turn, frame: Frame) -> bool:
+    checkpoint.open_checkpoint(turn, reopened=True)
+    return False
+
+
+_STAGES: dict[str, Callable[[Turn, Frame], bool]] = {
+    "round": _in_round,
+    "enter": _entered,
+    "item": _next_item,
+    "begin": _begin,
+    "closed": _closed,
+    "decided": _decided,
+    "dropped": _dropped,
+    "reopen": _reopen,
+}

@@ -1,0 +1,67 @@
+"""state → effects still to do. Evaluates nothing: after a crash the same call names exactly the rest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.ids import task_id
+from reconvene.core.facts.state import RunState, children_of
+
+
+class RunTask(NamedTuple):
+    """Let an agent work."""
+
+    task: str
+    agent: str
+    attempt: int
+
+
+class RunCheck(NamedTuple):
+    """Let a gap-check script look at the phase."""
+
+    serial: int
+
+
+class StartChild(NamedTuple):
+    """Make a run that a decision started. Not its own work: due at an open checkpoint too, and after the end."""
+
+    key: str
+
+
+Work = RunTask | RunCheck
+Effect = Work | StartChild
+
+
+def plan(state: RunState, book: Book) -> list[Effect]:
+    return [*unmade_children(state), *work(state, book)]
+
+
+def unmade_children(state: RunState) -> list[StartChild]:
+    if state.paused or not state.record.children:
+        return []
+    return [StartChild(one.child.key) for one in children_of(state) if not one.run]
+
+
+def work(state: RunState, book: Book) -> list[Work]:
+    """What agents and scripts have to do."""
+    world = state.world
+    if state.ended or state.paused or state.place or world.open is not None or not world.cursor:
+        return []
+    frame = world.top
+    round_ = frame.round
+    if round_ is not None and round_.open is not None:
+        step = round_.open
+        tasks: list[Work] = [
+            RunTask(task_id(round_.serial, step.index, agent), agent, step.tasks[agent].attempt)
+            for agent in step.order
+            if step.tasks[agent].status == "open"
+        ]
+        # who changes the project builds on what the one before has changed
+        in_turn = book.phase(frame.phase).steps[step.index].place == "project"
+        return tasks[:1] if in_turn else tasks
+    if frame.stage == "closed" and round_ is not None and round_.last and frame.checked != round_.serial:
+        check = book.phase(frame.phase).check
+        if check is not None and check.script:
+            return [RunCheck(round_.serial)]
+    return []

@@ -1,0 +1,222 @@
+"""What a run has on record, as rows: decisions, remarks, attempts, rollbacks, files, the project.
+
+For expressions, templates and the read side alike. Knows nothing of scopes: which of these an expression sees is
+`scope`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Again
+from reconvene.core.extensions import AgentProfile, Concerned
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.events import RemarkAdded
+from reconvene.core.facts.state import RunState
+
+
+def checkpoints(state: RunState) -> list[dict[str, object]]:
+    """Decisions as context.checkpoints lists them."""
+    rows: list[dict[str, object]] = []
+    for number in sorted(state.record.decisions):
+        decision = state.record.decisions[number]
+        if decision.attention:
+            continue
+        row: dict[str, object] = {"phase": decision.phase, "decision": decision.decision}
+        if decision.target:
+            row["target"] = decision.target
+        if decision.skipped:
+            row["skipped"] = list(decision.skipped)
+        if decision.feedback:
+            row["feedback"] = decision.feedback
+        row |= {"option": decision.option, "by": decision.by, "timestamp": decision.at}
+        rows.append(row)
+    return rows
+
+
+def deliverables(state: RunState) -> list[dict[str, object]]:
+    files = sorted(state.world.files.items(), key=lambda pair: (pair[1].at, pair[0]))
+    return [
+        {"phase": version.phase, "path": path, "size": version.size, "time": version.at}
+        for path, version in files
+        if not version.person and not version.rendered
+    ]
+
+
+def remark_view(remark: RemarkAdded) -> dict[str, str]:
+    return {
+        "id": remark.id,
+        "kind": remark.kind,
+        "text": remark.text,
+        "target": remark.target,
+        "by": remark.by,
+        "phase": remark.phase,
+        "round": str(remark.n),
+        "at": remark.at,
+        "path": remark.path,
+        "lines": remark.lines,
+        "was": remark.was,
+        "now": remark.now,
+        "level": remark.level,
+        "reason": remark.reason,
+        "opinion": remark.opinion,
+        "because": remark.because,
+        "checkpoint": remark.checkpoint,
+        "origin": remark.origin,
+    }
+
+
+def remark_views(state: RunState, book: Book) -> list[dict[str, str]]:
+    """Of all remarks, in order."""
+    return book.told(state.record.remarks, "view", remark_view)
+
+
+def feedback_view(state: RunState, book: Book, keys: frozenset[str] | None = None) -> dict[str, object]:
+    """All remarks; those given at the checkpoint that is open; and whether one of these is major.
+
+    `keys`: which of it is asked for; None = everything.
+    """
+
+    views = remark_views(state, book)
+    made: dict[str, Callable[[], object]] = {
+        "count": lambda: len(state.record.remarks),
+        "all": lambda: views,
+        "here": lambda: [views[remark.number - 1] for remark in remarks_here(state)],
+        "major": lambda: any("major" in (remark.level, remark.opinion) for remark in remarks_here(state)),
+    }
+    return {key: make() for key, make in made.items() if keys is None or key in keys}
+
+
+def remarks_here(state: RunState) -> list[RemarkAdded]:
+    """What was said at the checkpoint that is open, oldest first."""
+    if state.world.open is None:
+        return []
+    found: list[RemarkAdded] = []
+    for number in range(len(state.record.remarks), 0, -1):
+        remark = state.record.remarks[number]
+        if remark.checkpoint == state.world.open.id:
+            found.append(remark)
+        elif remark.checkpoint:  # an earlier checkpoint's: nothing older can be of this one
+            break
+    return found[::-1]
+
+
+def workers_here(state: RunState, book: Book) -> list[str]:
+    """Who can be asked again in the phase in front: the agents of its steps, those with a remit where there are any."""
+    frame = state.world.top
+    steps = book.phase(frame.phase).steps if frame.phase else ()
+    named = list(dict.fromkeys(agent for step in steps for agent in step.agents))
+    return [agent for agent in named if book.workflow.agents[agent].remit] or named
+
+
+def routes(state: RunState, book: Book) -> tuple[Concerned, ...]:
+    """Which agents of the phase in front the remarks made here affect, and by which rule."""
+    outputs = {output.agent: output for output in state.world.top.outputs}
+    workers = workers_here(state, book)
+    said = {agent: book.text(outputs[agent].output.digest) for agent in workers if agent in outputs}
+    profiles = {agent: AgentProfile(agent, book.workflow.agents[agent].remit, said.get(agent, "")) for agent in workers}
+    always = tuple(agent for agent in workers if book.workflow.agents[agent].always)
+    return kit_finder.reader(book.workflow.kits).concerned(remarks_here(state), profiles, always)
+
+
+def decision_rows(state: RunState) -> list[dict[str, object]]:
+    """Every decision at a checkpoint of the workflow, with what was said there and how much it weighs."""
+    said: dict[str, list[RemarkAdded]] = {}
+    for number in sorted(state.record.remarks):
+        remark = state.record.remarks[number]
+        said.setdefault(remark.checkpoint, []).append(remark)
+    rows: list[dict[str, object]] = []
+    for number in sorted(state.record.decisions):
+        decision = state.record.decisions[number]
+        if decision.attention:
+            continue
+        here = said.get(decision.checkpoint, [])
+        levels = {remark.level for remark in here}
+        rows.append(
+            {
+                "phase": decision.phase,
+                "round": decision.n,
+                "at": decision.at,
+                "option": decision.option,
+                "decision": decision.decision,
+                "checkpoint": decision.checkpoint,
+                "by": decision.by,
+                "remarks": [remark.id for remark in here],
+                "feedback": bool(here),
+                "level": "major" if "major" in levels else "minor" if here else "",
+                "again": isinstance(decision.move, Again),
+                "last": decision.last,
+                "extra": decision.extra,
+            }
+        )
+    return rows
+
+
+def project_view(state: RunState) -> dict[str, object]:
+    """The branch that the run has in the person's project. `head` is the commit with all accepted work."""
+    project = state.record.project
+    if project is None:
+        return {"path": "", "branch": "", "base": "", "head": "", "changed": False}
+    return {
+        "path": project.path,
+        "branch": project.branch,
+        "base": project.base,
+        "head": state.world.head or project.base,
+        "changed": bool(state.world.head),
+    }
+
+
+def attempt_rows(state: RunState) -> list[dict[str, object]]:
+    """Attempts that were not accepted, and the accepted ones after them, oldest first."""
+    from reconvene.core.facts.ids import parse_task
+
+    rows: list[dict[str, object]] = []
+    for number in range(1, len(state.record.notes) + 1):
+        note = state.record.notes[number]
+        serial, step, agent = parse_task(note.task)
+        code, colon, _ = note.why.partition(":")
+        rows.append(
+            {
+                "at": note.at,
+                "phase": note.phase,
+                "round": note.n,
+                "serial": serial,
+                "step": step,
+                "agent": agent,
+                "attempt": note.attempt,
+                "verdict": note.verdict,
+                "then": note.then,
+                "code": code if colon and code.replace("_", "").isupper() else "",
+                "why": note.why,
+            }
+        )
+    return rows
+
+
+def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
+    """Rounds that were taken back, with what the person asked to be different."""
+    rows: list[dict[str, object]] = []
+    kept = state.record.archives
+    said: dict[str, list[RemarkAdded]] = {}
+    for _, remark in sorted(state.record.remarks.items()) if state.record.rollbacks else ():
+        said.setdefault(remark.checkpoint, []).append(remark)
+    for number in range(1, len(state.record.rollbacks) + 1):
+        undone = state.record.rollbacks[number]
+        decided = state.record.decided.get(undone.checkpoint)
+        rows.append(
+            {
+                "at": undone.at,
+                "phase": undone.phase,
+                "round": undone.n,
+                "serial": undone.serial,
+                "by": undone.by,
+                "why": undone.why,
+                "folder": undone.folder,
+                "pruned": bool(undone.folder) and not any(path.startswith(f"{undone.folder}/") for path in kept),
+                "dropped": undone.dropped,
+                "fields": book.object(state.record.decisions[decided].fields) if decided is not None else {},
+                "remarks": [remark_view(remark) for remark in said.get(undone.checkpoint, ())],
+            }
+        )
+    return rows

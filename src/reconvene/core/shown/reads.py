@@ -1,0 +1,140 @@
+"""A step's read-set: which files, values and outputs its tasks are shown. Settled when the step starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Step
+from reconvene.core.extensions import Pick
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.events import Read, Ref
+from reconvene.core.facts.state import OutputAt, RunState
+from reconvene.core.shown import project, scope
+from reconvene.core.shown.conversation import WORD
+
+_OWN = ("own", "next")
+_FORMS = ("full", "summary")
+
+
+def shared(state: RunState, book: Book, step: Step) -> tuple[Read, ...]:
+    """What every task of the step is shown. No `reads` at all = everything the run has produced."""
+    names = step.reads if step.reads is not None else ("files", "values")
+    if WORD in names and not any(name.startswith("inputs.") for name in names):
+        names = (*names, *_described(state, book))
+    return tuple(read for name in names if not _is_own(book, name) for read in _resolve(state, book, name))
+
+
+def _is_own(book: Book, name: str) -> bool:
+    """Whether each agent is shown something else under this word: its own output, another's, those a kit picks."""
+    which, _, form = name.partition(".")
+    return form in _FORMS and which not in ("all", "round") and (which in _OWN or _pick(book, which) is not None)
+
+
+def _pick(book: Book, word: str) -> Pick | None:
+    return kit_finder.pick(book.workflow.kits, word)
+
+
+def _described(state: RunState, book: Book) -> tuple[str, ...]:
+    """Whoever talks with the person knows what they asked for: the texts that the run was given."""
+    given = book.object(state.inputs)
+    return tuple(
+        f"inputs.{name}" for name, spec in book.workflow.inputs.items() if spec.type == "text" and given.get(name)
+    )
+
+
+def own(state: RunState, book: Book, step: Step, agent: str) -> tuple[Read, ...]:
+    """What only this agent is shown, of this phase: its own last output, those nearest to it, or the next agent's."""
+    found: list[Read] = []
+    for name in step.reads or ():
+        if _is_own(book, name):
+            which, _, form = name.partition(".")
+            outputs = _for(state, book, step, which, agent)
+            found += [_output(output, form) for output in outputs]
+            if not outputs:
+                found.append(Read(f"{agent}.{form}", "output", None, "your first round in this phase"))
+    return tuple(found)
+
+
+def _for(state: RunState, book: Book, step: Step, which: str, agent: str) -> list[OutputAt]:
+    frame = state.world.top
+    mine = state.world.outputs.get(f"{frame.phase}/{agent}")
+    if which == "own":
+        return [mine] if mine is not None else []
+    latest = {output.agent: output for output in frame.outputs}
+    circle = [name for name in step.agents or tuple(latest) if name in latest or name == agent]
+    if which == "next":
+        after = circle[(circle.index(agent) + 1) % len(circle)] if agent in circle else agent
+        return [latest[after]] if after != agent else []
+    others = [latest[name] for name in circle if name != agent]
+    pick = _pick(book, which)
+    if pick is None:
+        return []
+    texts = {output.agent: book.text(output.output.digest) for output in others}
+    chosen = pick(book.text(mine.output.digest) if mine is not None else "", texts)
+    return [output for output in others if output.agent in chosen]
+
+
+def _output(output: OutputAt, form: str) -> Read:
+    return Read(f"{output.agent}.{form}", "output", output.value or output.output)
+
+
+def _resolve(state: RunState, book: Book, name: str) -> Iterator[Read]:
+    frame = state.world.top
+    if name == "files":
+        for path in sorted(state.world.files):
+            yield _file(state, path)
+    elif name == "values":
+        for value_name in book.workflow.names:
+            yield from _value(state, book, value_name, quiet=True)
+    elif name == WORD:
+        return  # settled beside the reads: see `conversation`
+    elif name in ("all.full", "all.summary"):
+        for output in frame.outputs:
+            yield _output(output, name.partition(".")[2])
+    elif name in ("round.full", "round.summary"):
+        if frame.round is not None:
+            for output in frame.round.outputs:
+                yield _output(output, name.partition(".")[2])
+            for agent in frame.round.missing:
+                yield Read(f"{agent}.full", "output", None, f"{agent} gave no output this round")
+    elif name in project.READ_WORDS:
+        yield project.reads(state, book, name)
+    elif name.startswith("inputs."):
+        yield from _input(state, book, name)
+    elif name in book.workflow.names:
+        yield from _value(state, book, name)
+    else:
+        yield _file(state, name)
+
+
+def _file(state: RunState, path: str) -> Read:
+    version = state.world.files.get(path)
+    if version is None:
+        return Read(path, "file", None, "not produced" + _why_not(state))
+    return Read(path, "file", Ref(version.digest, "bytes", version.size))
+
+
+def _why_not(state: RunState) -> str:
+    skipped = ", ".join(sorted(state.world.skipped))
+    return f": phases skipped so far: {skipped}" if skipped else " yet"
+
+
+def _value(state: RunState, book: Book, name: str, *, quiet: bool = False) -> Iterator[Read]:
+    value = scope.value_at(state, book, name)
+    if value is None:
+        if not quiet:
+            yield Read(name, "value", None, "not produced" + _why_not(state))
+    elif value.parts is not None:
+        for agent in sorted(value.parts):
+            yield Read(f"{name}.{agent}", "value", value.parts[agent])
+    else:
+        yield Read(name, "value", value.ref)
+
+
+def _input(state: RunState, book: Book, name: str) -> Iterator[Read]:
+    key = name.partition(".")[2]
+    if book.object(state.inputs).get(key) is None:
+        yield Read(name, "input", None, "not given")
+    else:
+        yield Read(name, "input", Ref(state.inputs, "json"))

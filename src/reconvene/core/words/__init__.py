@@ -1,1 +1,0 @@
-"""Words and numbers in prose, behind `core.figures` and `core.routing`."""

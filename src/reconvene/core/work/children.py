@@ -1,0 +1,224 @@
+"""What an option starts: one child run for each piece, wholly settled in the decision itself. Rule 19.
+
+Makes no run. One event says which are to be made and with what, in the append of the decision; `plan` names those that
+are still missing. So whatever happens afterwards, none is lost and none is made twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from reconvene.core.definition.run_inputs import ALWAYS, complete_inputs, complete_settings
+from reconvene.core.definition.workflow import Start, Workflow
+from reconvene.core.facts import commands as c
+from reconvene.core.facts import events as e
+from reconvene.core.facts.ids import child_id
+from reconvene.core.language.expressions import ExpressionError, evaluate
+from reconvene.core.paths import why_no_run_id
+from reconvene.core.shown import scope
+from reconvene.core.work.queue_order import at_the_end
+from reconvene.core.work.turn import Turn
+from reconvene.errors import Refused, UserError
+
+DROPPED = "dropped"  # the outcome of a run that was taken out of the queue before it began
+_LONGEST_KEY = 40
+_LONGEST_TITLE = 120
+
+
+class Piece(NamedTuple):
+    """One thing to be done by a run of its own."""
+
+    key: str
+    title: str
+    description: str
+    view: dict[str, object]  # what `item` is for the inputs' expressions
+
+
+class _Target(NamedTuple):
+    """The workflow to start, by digest, and the settings that a run of it keeps from its parent."""
+
+    workflow: Workflow
+    digest: str
+    settings: dict[str, object]
+
+
+def queue(turn: Turn, start: Start, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
+    """Put on record what is to be started. A piece that this run started before, with the same inputs, is not new."""
+    target = _target(turn, start, command)
+    taken = {key.casefold(): _identity(one.child) for key, one in turn.state.record.children.items()}
+    fresh: list[e.Child] = []
+    for piece in _pieces(turn, start):
+        child = _child(turn, start, target, piece)
+        key = _free_key(piece.key, taken, _identity(child))
+        if key:
+            run = child_id(turn.state.run, key)
+            if why := why_no_run_id(run):
+                raise _no_start(f"the id {run!r} {why}")
+            place = at_the_end(turn.now, len(taken) + 1, run)
+            fresh.append(replace(child, key=key, run=run, place=place))
+            taken[key.casefold()] = _identity(child)
+    most = turn.book.workflow.limits.children
+    if len(taken) > most:
+        raise Refused(
+            f"Run {turn.state.run} would start {len(taken)} runs; limit children is {most}.",
+            hint="ask for fewer pieces, or raise limits: {children: …} in the workflow",
+        )
+    if fresh:
+        turn.emit(
+            e.ChildrenQueued(
+                at=turn.now,
+                checkpoint=point.id,
+                serial=point.serial,
+                children=tuple(fresh),
+                remarks=len(turn.state.record.remarks),
+                by=command.by,
+                door=command.door,
+            )
+        )
+
+
+def record(turn: Turn, command: c.RecordChild) -> None:
+    known = turn.state.record.children.get(command.key)
+    if known is not None and not known.run:
+        turn.emit(e.ChildStarted(at=turn.now, key=command.key, run=command.run))
+
+
+def require_queued(turn: Turn) -> None:
+    if not turn.state.place:
+        raise Refused(
+            f"Run {turn.state.run} is {turn.state.status}, not in the queue.",
+            hint=f"reconvene show {turn.state.run}, or reconvene queue for those that are",
+        )
+
+
+# --- the pieces ---
+
+
+def _pieces(turn: Turn, start: Start) -> list[Piece]:
+    found = _evaluated(turn, start.each)
+    if not isinstance(found, list):
+        raise _no_start(f"`{start.each}` must give a list, not {type(found).__name__}")
+    if not found:
+        raise _no_start(f"`{start.each}` gives no piece")
+    return [_piece(item, index) for index, item in enumerate(found)]
+
+
+def _piece(item: object, index: int) -> Piece:
+    fields: Mapping[str, object] = item if isinstance(item, dict) else {"value": item}
+    said = item if isinstance(item, str) else ""
+    description = _text(fields.get("description")) or said.strip() or _text(fields.get("title"))
+    description = description or _text(fields.get("id"))
+    if not description:
+        raise _no_start(f"piece {index + 1} says nothing: it needs a title or a description")
+    title = " ".join((_text(fields.get("title")) or description).split())
+    title = title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
+    key = _safe_key(_text(fields.get("id"))) or str(index + 1)
+    view = {**fields, "id": key, "title": title, "description": description, "key": key, "index": index}
+    return Piece(key, title, description, view)
+
+
+def _text(value: object) -> str:
+    return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _safe_key(text: str) -> str:
+    """Letters, digits, - and _: run ids, folders and branches are made of it, and agents chose the text."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-")[:_LONGEST_KEY].strip("-")
+
+
+def _free_key(key: str, taken: Mapping[str, str], identity: str) -> str:
+    """The key, or the next one that is free; "" where this very piece has one already. Case makes no difference: it
+    makes none in the folders of some systems."""
+    number, candidate = 1, key
+    while candidate.casefold() in taken:
+        if taken[candidate.casefold()] == identity:
+            return ""
+        number += 1
+        candidate = f"{key}-{number}"
+    return candidate
+
+
+def _identity(child: e.Child) -> str:
+    return f"{child.workflow}/{child.inputs}"
+
+
+# --- what each of them is given ---
+
+
+def _target(turn: Turn, start: Start, command: c.AnswerCheckpoint) -> _Target:
+    own = turn.book.workflow
+    if start.workflow == own.name:
+        return _Target(own, turn.state.workflow, _chosen_settings(turn))
+    pinned = command.workflows.get(start.workflow)
+    if pinned is None:
+        raise Refused(
+            f"The workflow {start.workflow!r}, which this option starts, was not loaded.",
+            hint="reconvene workflows lists those that can be",
+        )
+    return _Target(pinned.workflow, pinned.digest, {})
+
+
+def _chosen_settings(turn: Turn) -> dict[str, object]:
+    """Those that somebody chose: one that follows from the inputs follows from the child's own."""
+    own, inputs = turn.book.workflow, turn.book.object(turn.state.inputs)
+    settings = turn.book.object(turn.state.settings)
+    try:
+        usual = complete_settings(own, {}, inputs)
+    except ExpressionError as error:
+        raise _no_start(f"a setting failed: {error}") from None
+    return {name: value for name, value in settings.items() if name in own.settings and value != usual[name]}
+
+
+def _child(turn: Turn, start: Start, target: _Target, piece: Piece) -> e.Child:
+    inputs = _inputs(turn, start, target.workflow, piece)
+    try:
+        settings = complete_settings(target.workflow, target.settings, inputs)
+    except ExpressionError as error:
+        raise _no_start(f"a setting of {target.workflow.name} failed: {error}") from None
+    return e.Child(
+        key=piece.key,
+        run="",
+        title=piece.title,
+        workflow=target.digest,
+        name=target.workflow.name,
+        inputs=turn.keep(inputs).digest,
+        settings=turn.keep(settings).digest,
+    )
+
+
+def _inputs(turn: Turn, start: Start, workflow: Workflow, piece: Piece) -> dict[str, object]:
+    """The parent's, with the piece where the workflow says what it is about, and what `inputs` says."""
+    parent = turn.book.object(turn.state.inputs)
+    given = {name: value for name, value in parent.items() if name in workflow.inputs or name == ALWAYS}
+    about = text_input(workflow)
+    if about:
+        given[about] = piece.description
+    for name, source in start.inputs.items():
+        given[name] = _evaluated(turn, source, {"item": piece.view})
+    try:
+        return complete_inputs(workflow, given)
+    except UserError as error:
+        raise _no_start(error.message.rstrip(".")) from None
+
+
+def text_input(workflow: Workflow) -> str:
+    """The input that says what a run is about: `description`, or the first text that it cannot start without."""
+    texts = {name: spec for name, spec in workflow.inputs.items() if spec.type == "text"}
+    return "description" if "description" in texts else next((n for n, spec in texts.items() if spec.required), "")
+
+
+def _evaluated(turn: Turn, source: str, extra: Mapping[str, object] | None = None) -> object:
+    try:
+        return evaluate(source, scope.for_expression(turn.state, turn.book, source, extra))
+    except ExpressionError as error:
+        raise _no_start(f"`{source}` failed: {error}") from None
+
+
+def _no_start(why: str) -> Refused:
+    return Refused(
+        f"This option cannot start its runs: {why}.", hint="nothing was recorded; choose another option, or go back"
+    )

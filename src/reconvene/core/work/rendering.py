@@ -1,0 +1,90 @@
+"""Files that a workflow keeps by template (`files:`), rendered from views of the log before anybody reads them.
+
+The bytes are recorded by digest when they changed. A template that fails leaves the last good file and is reported.
+"""
+
+from __future__ import annotations
+
+from reconvene.core.definition.workflow import FileSpec
+from reconvene.core.facts import events as e
+from reconvene.core.facts.state import TaskAt
+from reconvene.core.language import templates
+from reconvene.core.paths import safe_path
+from reconvene.core.shown import scope
+from reconvene.core.shown.context import summary_in
+from reconvene.core.work.turn import Turn
+from reconvene.errors import ReconveneError
+
+
+def render(turn: Turn) -> None:
+    """Every templated file of the workflow that is not per task."""
+    specs = [spec for spec in turn.book.workflow.files if not spec.each]
+    if specs:
+        _emit(turn, [(spec, turn.book.workflow.templates.get(spec.template, ""), {}) for spec in specs])
+
+
+def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
+    """`each: tasks`: one file per accepted task of the step that just closed."""
+    specs = [spec for spec in turn.book.workflow.files if spec.each == "tasks"]
+    if not specs:
+        return
+    work: list[tuple[FileSpec, str, dict[str, object]]] = []
+    for spec in specs:
+        for task in done:
+            output = turn.book.load(task.value or task.output) if task.output else ""
+            field = spec.source.partition(".")[2]
+            text = output.get(field, "") if isinstance(output, dict) and field else output
+            if field == "summary" and isinstance(text, str) and not isinstance(output, dict):
+                text = summary_in(text)
+            work.append(
+                (
+                    spec,
+                    "{{ text }}",
+                    {
+                        "text": text if isinstance(text, str) else str(text),
+                        "task": {"agent": task.agent, "attempt": task.attempt},
+                        "output": output,
+                    },
+                )
+            )
+    _emit(turn, work)
+
+
+def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> None:
+    base = _seen(turn, {source for spec, text, _ in work for source in (spec.path, text)})
+    known = turn.state.world.files
+    fresh: list[e.FileOut] = []
+    for spec, text, extra in work:
+        names = {**base, **extra}
+        path = spec.path
+        try:
+            path = templates.render(spec.path, names).strip()
+            if not path:  # this entry is not for this phase or task
+                continue
+            path = safe_path(path)
+            data = _text(turn, text, names)
+        except ReconveneError as error:
+            if f"{path}: {error}" not in turn.state.record.errors:
+                turn.emit(e.RenderFailed(at=turn.now, path=path, message=str(error)))
+            continue
+        digest = turn.book.keep(data)
+        if path not in known or known[path].digest != digest:
+            turn.blobs[digest] = data
+            fresh.append(e.FileOut(path, digest, len(data)))
+    if fresh:
+        turn.emit(e.FilesRendered(at=turn.now, files=tuple(fresh)))
+
+
+def _text(turn: Turn, text: str, names: dict[str, object]) -> bytes:
+    """Worked out anew only where something that it names has changed: files are rendered before every step and again
+    before a checkpoint opens, and mostly nobody has said anything in between."""
+    seen = {name: names.get(name) for name in sorted(turn.book.names_in(text))}
+    loader = turn.book.workflow.templates
+    return turn.book.made_of(text, seen, lambda: templates.render(text, names, loader=loader).encode())
+
+
+def _seen(turn: Turn, sources: set[str]) -> dict[str, object]:
+    """What these templates see. Only what they name is worked out; the rest is there by name, for words on mistakes."""
+    named = {name for source in sources for name in turn.book.names_in(source)}
+    seen = scope.for_template(turn.state, turn.book, scope.TEMPLATE_ROOTS & named)
+    return {**dict.fromkeys(scope.TEMPLATE_ROOTS), **seen}

@@ -1,0 +1,272 @@
+"""One step of a round: who works and what they are shown, and at the barrier what their outputs become. Rule 9."""
+
+from __future__ import annotations
+
+from reconvene.core.definition.workflow import Step
+from reconvene.core.facts import events as e
+from reconvene.core.facts.ids import parse_task, task_id
+from reconvene.core.facts.state import Frame, StepAt, TaskAt
+from reconvene.core.shown import naming, reads
+from reconvene.core.shown.conversation import WORD, Replay, replay
+from reconvene.core.shown.scope import value_key
+from reconvene.core.work import limits, rendering, tracking
+from reconvene.core.work.turn import Turn
+
+
+def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) -> bool:
+    where = f"round {serial} step {index + 1}"
+    if step.when:
+        wanted = turn.truth(step.when, f"when of {where}")
+        if wanted is None:
+            return False
+        if not wanted:
+            turn.emit(e.StepSkipped(at=turn.now, serial=serial, step=index))
+            return True
+    agents = _agents(turn, frame, step, index, where)
+    if agents is None:
+        return False
+    if not agents:
+        turn.emit(e.StepSkipped(at=turn.now, serial=serial, step=index))
+        return True
+    funded = limits.fund(turn.state, turn.book, agents)
+    if not funded.agents:
+        key = f"limit {funded.limit} at {where}"
+        if turn.state.world.rulings.get(key):
+            turn.emit(e.StepSkipped(at=turn.now, serial=serial, step=index))
+            return True
+        turn.met(
+            "limit",
+            key,
+            f"limit {funded.limit} ({funded.size} agent calls) is reached at {frame.phase}",
+            paths=(funded.limit, str(funded.size)),
+        )
+        return False
+    rendering.render(turn)
+    told = replay(turn.state, turn.book) if WORD in (step.reads or ()) else Replay()
+    turn.emit(
+        e.StepStarted(
+            at=turn.now,
+            serial=serial,
+            step=index,
+            claim=turn.claim,
+            remarks=len(turn.state.record.remarks),
+            reads=reads.shared(turn.state, turn.book, step),
+            tasks=tuple(e.TaskStart(agent, reads.own(turn.state, turn.book, step, agent)) for agent in funded.agents),
+            unfunded=funded.unfunded,
+            limit=funded.limit,
+            talk=told.entries,
+            untold=told.left_out,
+        )
+    )
+    return False
+
+
+def _agents(turn: Turn, frame: Frame, step: Step, index: int, where: str) -> tuple[str, ...] | None:
+    """Who works in this step. In an extra round for chosen agents, a step with some of them runs only those."""
+    if step.agents_expr:
+        named = turn.names(step.agents_expr, f"agents of {where}")
+        if named is None:
+            return None
+        unknown = [str(name) for name in named if name not in turn.book.workflow.agents]
+        if unknown:
+            known = ", ".join(turn.book.workflow.agents)
+            turn.met(
+                "expression",
+                f"agents of {where}",
+                f"`{step.agents_expr}` names unknown agents {', '.join(unknown)} (known: {known})",
+            )
+            return None
+        return tuple(dict.fromkeys(str(name) for name in named))
+    chosen = frame.round.agents if frame.round else ()
+    if not chosen:
+        return step.agents
+    everywhere = {agent for other in turn.phase.steps for agent in other.agents}
+    additional = tuple(agent for agent in chosen if agent not in everywhere)
+    here = tuple(agent for agent in step.agents if agent in chosen)
+    if index == 0:
+        return (*here, *additional) or step.agents
+    return here or step.agents
+
+
+def close_step(turn: Turn, frame: Frame, step: StepAt) -> bool:
+    where = f"round {frame.round.serial if frame.round else 0} step {step.index + 1}"
+    step = _force_best(turn, step)
+    tasks = [step.tasks[agent] for agent in step.order]
+    if _step_trouble(turn, step, tasks, where):
+        return False
+    definition = turn.phase.steps[step.index]
+    done = [task for task in tasks if task.status == "done"]
+    missing = (*(task.agent for task in tasks if task.status != "done"), *step.missing)
+    turn.emit(
+        e.StepClosed(
+            at=turn.now,
+            serial=frame.round.serial if frame.round else 0,
+            step=step.index,
+            missing=missing,
+            values=_values(turn, definition, done),
+            files=_files(turn, step, definition, done),
+        )
+    )
+    rendering.render_tasks(turn, done)
+    tracking.update(turn)
+    return True
+
+
+def _force_best(turn: Turn, step: StepAt) -> StepAt:
+    """At the limit of undoing, a task that failed again takes the best output that this round has had: the latest that
+    passed its gates, else the one that broke the fewest rules."""
+    round_ = turn.frame.round
+    if turn.phase.steps[step.index].place == "project":
+        return step  # the words without the commit they speak of would be no output
+    if round_ is None or not turn.state.record.undone.get(f"{turn.frame.place}/{round_.n}", 0):
+        return step
+    if not limits.undo_refused(turn.state, turn.book):
+        return step
+    for agent in step.order:
+        if step.tasks[agent].status == "missing":
+            best = _best(turn, step.index, agent, round_.n)
+            if best is not None:
+                turn.emit(best)
+    now = turn.frame.round
+    return now.open if now is not None and now.open is not None else step
+
+
+def _best(turn: Turn, index: int, agent: str, n: int) -> e.OutputForced | None:
+    place, record = turn.frame.place, turn.state.record
+    task = task_id(turn.frame.round.serial if turn.frame.round else 0, index, agent)
+    for number in range(len(record.rollbacks), 0, -1):
+        undone = record.rollbacks[number]
+        for output in undone.outputs if (undone.scope, undone.n) == (place, n) else ():
+            if (output.step, output.agent) == (index, agent):
+                source = task_id(undone.serial, index, agent)
+                return e.OutputForced(
+                    at=turn.now,
+                    task=task,
+                    source=source,
+                    passed=True,
+                    output=output.output,
+                    value=output.value,
+                    files=output.files,
+                )
+    newest_first = (record.notes[number] for number in range(len(record.notes), 0, -1))
+    sent_back = [
+        note
+        for note in newest_first
+        if (note.scope, note.n) == (place, n) and note.output and parse_task(note.task)[1:] == (index, agent)
+    ]
+    if not sent_back:
+        return None
+    least = min(sent_back, key=lambda note: note.failures)
+    assert least.output is not None
+    return e.OutputForced(
+        at=turn.now,
+        task=task,
+        source=f"{least.task}#{least.attempt}",
+        passed=False,
+        output=least.output,
+        value=least.value,
+        files=least.files,
+    )
+
+
+def _step_trouble(turn: Turn, step: StepAt, tasks: list[TaskAt], where: str) -> bool:
+    """All that only a person can settle about this step, met at once."""
+    before = len(turn.state.world.trouble)
+    doubtful = tuple(task.agent for task in tasks if task.status == "ask")
+    if doubtful:
+        turn.met(
+            "doubt",
+            f"doubt at {where}",
+            f"{', '.join(doubtful)} may have acted already: the process ended before the "
+            "outcome was recorded, and this agent has effects",
+            agents=doubtful,
+        )
+    elif (
+        "missing" not in step.settled
+        and turn.phase.steps[step.index].missing == "ask"
+        and not any(task.status == "done" for task in tasks)
+    ):
+        reasons = "; ".join(f"{task.agent}: {task.why}" for task in tasks if task.why)
+        turn.met(
+            "missing",
+            f"missing at {where}",
+            f"no agent of this step gave an output. {reasons}",
+            agents=tuple(task.agent for task in tasks),
+        )
+    if "conflict" not in step.settled:
+        for path, agents in sorted(_conflicts(turn, step, tasks).items()):
+            with_person = " and you" if path in turn.state.world.edited else ""
+            turn.met(
+                "conflict",
+                f"conflict on {path} at {where}",
+                f"{' and '.join(agents)}{with_person} changed {path} differently; the text from before stays unless "
+                "you choose",
+                agents=agents,
+                paths=(path,),
+            )
+    return len(turn.state.world.trouble) > before
+
+
+def _conflicts(turn: Turn, step: StepAt, tasks: list[TaskAt]) -> dict[str, tuple[str, ...]]:
+    by_path: dict[str, dict[str, str]] = {}
+    for task in tasks:
+        for file in _task_files(turn, step, task):
+            by_path.setdefault(file.path, {})[task.agent] = file.digest
+    if not by_path:
+        return {}
+    edited = turn.state.world.edited
+    return {
+        path: tuple(versions)
+        for path, versions in by_path.items()
+        if len(set(versions.values())) > 1 or (path in edited and edited[path] not in versions.values())
+    }
+
+
+def _task_files(turn: Turn, step: StepAt, task: TaskAt) -> tuple[e.FileOut, ...]:
+    if task.status != "done":
+        return ()
+    definition = turn.phase.steps[step.index]
+    if definition.output_file and task.output is not None:
+        path = naming.output_file(turn.state, turn.book, definition)
+        return (*task.files, e.FileOut(path, task.output.digest, task.output.size))
+    return task.files
+
+
+def _files(turn: Turn, step: StepAt, definition: Step, done: list[TaskAt]) -> tuple[e.FileOut, ...]:
+    disputed = _conflicts(turn, step, done)
+    merged: dict[str, e.FileOut] = {}
+    for task in done:
+        for file in _task_files(turn, step, task):
+            if file.path not in disputed or step.use.get(file.path) == task.agent:
+                merged[file.path] = file
+    known = turn.state.world.files
+    return tuple(
+        file
+        for path, file in merged.items()
+        if path not in known or known[path].digest != file.digest or known[path].person
+    )
+
+
+def _values(turn: Turn, definition: Step, done: list[TaskAt]) -> tuple[e.ValueWrite, ...]:
+    if not definition.output:
+        return ()
+    owner = turn.book.workflow.names.get(definition.output, "")
+    key = value_key(turn.state.world.cursor, owner, definition.output)
+    scalar = len(definition.agents) == 1 and not definition.agents_expr
+    return tuple(
+        e.ValueWrite(key, task.value or task.output, task.agent, "" if scalar else task.agent)
+        for task in done
+        if task.output is not None
+    )
+
+
+def open_tasks(turn: Turn) -> list[tuple[str, TaskAt]]:
+    round_ = turn.frame.round
+    if round_ is None or round_.open is None:
+        return []
+    step = round_.open
+    return [
+        (task_id(round_.serial, step.index, agent), step.tasks[agent])
+        for agent in step.order
+        if step.tasks[agent].status == "open"
+    ]

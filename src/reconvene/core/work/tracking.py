@@ -1,0 +1,91 @@
+"""Where a tracker speaks in a run: after every step and at the close of a round, and about the outputs it follows.
+
+It works its value out anew each time, from what it was when the round began and what the round has brought so far; so
+an undone round takes its part with it. What the value means is the kit's business.
+"""
+
+from __future__ import annotations
+
+from reconvene.core.definition.workflow import Phase, Step, Track
+from reconvene.core.extensions import Objection, Seen
+from reconvene.core.facts import events as e
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.state import OutputAt, RoundAt
+from reconvene.core.kit_finder import tracker
+from reconvene.core.shown import scope
+from reconvene.core.work.turn import Turn
+
+
+def update(turn: Turn, *, closed: bool = False) -> None:
+    track, round_ = turn.phase.track, turn.frame.round
+    if track is None or round_ is None:
+        return
+    key = _key(turn, track)
+    ref = turn.keep(tracker(track.kit).track(_before(turn, key, round_), _seen(turn, track, round_, closed=closed)))
+    now = turn.state.world.values.get(key)
+    if now is None or now.ref is None or now.ref.digest != ref.digest:
+        turn.emit(e.ValuesSet(at=turn.now, values=(e.ValueWrite(key, ref, "reconvene"),)))
+
+
+def objection(turn: Turn, step: Step, text: str) -> Objection | None:
+    """What the tracker objects to in this output of the step; None where it is not one it follows."""
+    track, round_ = turn.phase.track, turn.frame.round
+    if track is None or round_ is None:
+        return None
+    role = next((role for role, name in track.outputs.items() if name == step.output), "")
+    if not role:
+        return None
+    before = _before(turn, _key(turn, track), round_)
+    return tracker(track.kit).objection(before, role, text, _seen(turn, track, round_, closed=False))
+
+
+def settled(turn: Turn, name: str, value: object, by: str) -> object:
+    """A value that a decision has just written: where a tracker keeps it, its orders are carried out at once."""
+    kit = tracked(turn.book).get(name)
+    if kit is None:
+        return value
+    round_ = turn.frame.round
+    return tracker(kit).settle(value, round_.n if round_ else turn.frame.n, by, turn.now)
+
+
+def tracked(book: Book) -> dict[str, str]:
+    """The values that trackers keep, and of which kit each is."""
+    tracks = [node.phase.track for node in book.nodes.values() if node.phase.track is not None]
+    return {track.into: track.kit for track in tracks}
+
+
+def _before(turn: Turn, key: str, round_: RoundAt) -> object:
+    """The value as the round met it."""
+    mark = turn.state.marks.get(round_.serial)
+    return scope.load_value(turn.book, mark.values.get(key)) if mark is not None else None
+
+
+def _key(turn: Turn, track: Track) -> str:
+    return scope.value_key(turn.state.world.cursor, turn.book.workflow.names.get(track.into, ""), track.into)
+
+
+def _seen(turn: Turn, track: Track, round_: RoundAt, *, closed: bool) -> Seen:
+    where = f"track of {turn.frame.phase}"
+    return Seen(
+        round=round_.n,
+        given={key: turn.value(source, where) for key, source in track.given.items() if source},
+        outputs={key: _text(turn, round_, name) for key, name in track.outputs.items()},
+        files={key: _file(turn.phase, round_, name) for key, name in track.outputs.items()},
+        closed=closed,
+    )
+
+
+def _outputs(phase: Phase, round_: RoundAt, name: str) -> list[OutputAt]:
+    steps = {index for index, step in enumerate(phase.steps) if step.output == name}
+    return [output for output in round_.outputs if output.step in steps]
+
+
+def _text(turn: Turn, round_: RoundAt, name: str) -> str | None:
+    texts = [turn.book.text(output.output.digest) for output in _outputs(turn.phase, round_, name)]
+    return "\n\n".join(texts) if texts else None
+
+
+def _file(phase: Phase, round_: RoundAt, name: str) -> str:
+    """Where people find that output: the one file it is, if it is one."""
+    files = [file.path for output in _outputs(phase, round_, name) for file in output.files]
+    return files[0] if len(files) == 1 else ""

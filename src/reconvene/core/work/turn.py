@@ -1,0 +1,115 @@
+"""One turn of `handle`: the working state, the events made so far, and the questions put to expressions."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from reconvene.core.definition.workflow import Phase
+from reconvene.core.facts import events as e
+from reconvene.core.facts.book import Book, to_json
+from reconvene.core.facts.evolve import evolve
+from reconvene.core.facts.state import Frame, ItemAt, RunState
+from reconvene.core.language.expressions import ExpressionError, ExpressionLimit, evaluate, truth
+from reconvene.core.shown import scope
+
+_NOWHERE = Frame(phase="", scope="", entry=0, stage="round")
+_WHOLE_RUN = Phase(id="")
+
+
+def _phase_of(book: Book, frame: Frame) -> Phase:
+    return book.phase(frame.phase) if frame.phase else _WHOLE_RUN
+
+
+class Turn:
+    """Mutable, lives for one call of `handle`; everything in it is derived from the call's arguments."""
+
+    def __init__(self, state: RunState, book: Book, now: str, claim: str) -> None:
+        self.state = state
+        self.book = book
+        self.now = now
+        self.claim = claim
+        self.events: list[e.AnyEvent] = []
+        self.blobs: dict[str, bytes] = {}
+        self.steps = 0  # from stage to stage, in this turn
+        self.frame: Frame = state.world.cursor[-1] if state.world.cursor else _NOWHERE  # the top one
+        self.phase: Phase = _phase_of(book, self.frame)  # its definition
+
+    def emit(self, event: e.AnyEvent) -> None:
+        self.events.append(event)
+        self.state = evolve(self.state, event)
+        before, self.frame = self.frame, self.state.world.cursor[-1]
+        if self.frame.phase != before.phase:
+            self.phase = _phase_of(self.book, self.frame)
+
+    def keep(self, value: object) -> e.Ref:
+        """A JSON value as an artefact."""
+        data = to_json(value)
+        digest = self.book.keep(data)
+        self.blobs[digest] = data
+        return e.Ref(digest, "json", len(data))
+
+    def met(self, kind: str, key: str, message: str, **more: object) -> None:
+        self.emit(e.TroubleMet(at=self.now, trouble=e.Trouble(kind, key, message, **more)))  # type: ignore[arg-type]
+
+    def truth(self, source: str, where: str, *, item: ItemAt | None = None) -> bool | None:
+        """True or false; None when only a person can say (the trouble is then on record).
+
+        `item`: as seen from that item of the phase in front, which has just been done.
+        """
+        ruling = self.state.world.rulings.get(where)
+        if ruling is not None:
+            return ruling == "true"
+        try:
+            return truth(source, scope.for_expression(self._at(item), self.book, source))
+        except ExpressionError as error:
+            self.met("expression", where, f"`{source}` ({where}) failed: {error}", boolean=True)
+            return None
+
+    def _at(self, item: ItemAt | None) -> RunState:
+        if item is None:
+            return self.state
+        cursor = (*self.state.world.cursor[:-1], replace(self.frame, item=item))
+        return replace(self.state, world=replace(self.state.world, cursor=cursor))
+
+    def names(self, source: str, where: str) -> list[object] | None:
+        """A list; None when only a person can say."""
+        if self.state.world.rulings.get(where) is not None:
+            return []
+        try:
+            result = evaluate(source, scope.for_expression(self.state, self.book, source))
+        except ExpressionError as error:
+            self.met("expression", where, f"`{source}` ({where}) failed: {error}")
+            return None
+        if result is None:
+            return []
+        if isinstance(result, list):
+            return result
+        self.met("expression", where, f"`{source}` ({where}) must give a list, not {type(result).__name__}")
+        return None
+
+    def lenient(self, source: str, where: str) -> tuple[bool, str]:
+        """For what is only shown to a person: (truth, "" or what went wrong). The error is recorded."""
+        try:
+            return truth(source, scope.for_expression(self.state, self.book, source)), ""
+        except ExpressionError as error:
+            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            return False, str(error)
+
+    def condition(self, source: str, where: str) -> bool:
+        """A condition that errs is recorded and skips the checkpoint; one that hits a limit is asked."""
+        try:
+            return truth(source, scope.for_expression(self.state, self.book, source))
+        except ExpressionLimit as error:
+            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            return True
+        except ExpressionError as error:
+            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            return False
+
+    def value(self, source: str, where: str) -> object:
+        """Any JSON value for display; None with the error recorded when it fails."""
+        try:
+            return evaluate(source, scope.for_expression(self.state, self.book, source))
+        except ExpressionError as error:
+            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            return None

@@ -1,0 +1,67 @@
+"""What this kit brings: a tracker that follows gaps through the rounds of an engineer and a reviewer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from reconvene.core.extensions import Kit, Objection, Seen
+from reconvene.kits.gaps import lives, tracker
+from reconvene.kits.gaps.book import opened
+from reconvene.kits.gaps.shape import schema
+
+
+class GapTracker:
+    expressions: Mapping[str, str] = {"given": "", "spec": "", "stall": "2", "explosion": "2"}
+    outputs = ("found", "proposals", "review")
+
+    def schema(self) -> object:
+        return schema()
+
+    def track(self, before: object, seen: Seen) -> object:
+        config = tracker.Config(_number(seen, "stall"), _number(seen, "explosion"))
+        return tracker.track(before, _sources(seen), config)
+
+    def objection(self, before: object, role: str, text: str, seen: Seen) -> Objection | None:
+        sources = _sources(seen)
+        # Worked out here, not read: before its first step closes, a round has not taken in the list that it was given.
+        value = tracker.track(before, sources, tracker.Config())
+        match role:
+            case "found" | "proposals" | "review":
+                wrong = tracker.wrong_with(value, role, text, sources)
+            case _:
+                return None
+        code, _, why = wrong.partition(": ")
+        return Objection(code, why) if wrong else None
+
+    def facts(self, value: object, round: int) -> Mapping[str, object]:
+        found: dict[str, object] = msgspec.structs.asdict(lives.facts_of(opened(value), round))
+        return found
+
+    def settle(self, value: object, round: int, by: str, at: str) -> object:
+        return tracker.settle(value, round, by, at)
+
+
+def _sources(seen: Seen) -> tracker.Sources:
+    given = seen.given.get("given")
+    spec = seen.given.get("spec")
+    return tracker.Sources(
+        round=seen.round if "proposals" in seen.outputs else 0,
+        spec=spec if isinstance(spec, str) else "",
+        given=given if isinstance(given, str) else None,
+        found=seen.outputs.get("found"),
+        proposals=seen.outputs.get("proposals"),
+        review=seen.outputs.get("review"),
+        closed=seen.closed,
+        proposals_file=seen.files.get("proposals", ""),
+        review_file=seen.files.get("review", ""),
+    )
+
+
+def _number(seen: Seen, key: str) -> int:
+    found = seen.given.get(key)
+    return int(found) if isinstance(found, int | float) else 2
+
+
+KIT = Kit("gaps", tracker=GapTracker())

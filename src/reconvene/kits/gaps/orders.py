@@ -1,0 +1,281 @@
+"""What a person decided at a checkpoint, applied to the gaps and logged.
+
+One job: `orders` → moves, rulings and decisions. An order that does not fit is refused with a reason, never raised. It
+must not know checkpoints, options or how the orders were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from reconvene.kits.gaps.book import TEXT, Book, Conflict, Decision, Gap, Redo, Similar, is_open
+from reconvene.kits.gaps.conflicts import ANSWER, FALSE_ALARM, WAIVE
+from reconvene.kits.gaps.convergence import CONVERGING
+from reconvene.kits.gaps.endings import blocking, why_not_accept
+from reconvene.kits.gaps.ledger import Ledger
+from reconvene.kits.gaps.markdown import clip
+from reconvene.kits.gaps.names import canonical, gaps_in, tidy
+
+
+class Clerk:
+    """Writes a person's orders into the book."""
+
+    def __init__(self, book: Book, round: int, by: str, at: str) -> None:
+        self._book = book
+        self._ledger = Ledger(book, round)
+        self._round = round
+        self._by = by
+        self._at = at
+
+    def all(self) -> None:
+        """In an order in which one does not undo another: rulings first, the end of it all last."""
+        work: dict[str, Callable[[object], None]] = {
+            "rulings": self._rulings,
+            "answers": self._answers,
+            "similar": self._similar,
+            "reopen": self._reopen,
+            "defer": self._defer,
+            "accept": self._accept,
+            "scope": self._scope,
+            "accept_complexity": self._accept_complexity,
+            "redo": self._redo,
+            "complete": self._complete,
+        }
+        orders = self._book.orders
+        for name, apply in work.items():
+            if orders.get(name) not in (None, "", {}, False):
+                apply(orders[name])
+        for name in orders:
+            if name not in work and name != "rationale":
+                self._refuse(f"There is no order “{clip(str(name), 40)}”; there are {', '.join(work)}.")
+        self._book.orders = {}
+
+    def _log(
+        self, title: str, decision: str, gap: str = "", conflict: Conflict | None = None, due: bool = False
+    ) -> None:
+        given = self._book.orders.get("rationale")
+        rationale = given.get(conflict.id if conflict else gap, "") if isinstance(given, Mapping) else given
+        self._book.decisions.append(
+            Decision(
+                round=self._round,
+                id=f"D-{len(self._book.decisions) + 1:03d}",
+                title=clip(title, 120),
+                decision=clip(decision, TEXT),
+                by=self._by,
+                at=self._at,
+                gap=gap,
+                issue=conflict.issue if conflict else "",
+                conflict=_words_of(conflict) if conflict else "",
+                rationale=clip(str(rationale or ""), TEXT),
+                due=due,
+            )
+        )
+
+    def _refuse(self, text: str, gap: str = "") -> None:
+        self._book.notice(self._round, "ORDER_REFUSED", text, gap)
+
+    def _each(self, orders: object, what: str) -> list[tuple[str, object]]:
+        if not isinstance(orders, Mapping):
+            self._refuse(f"“{what}” wants one entry per gap.")
+            return []
+        return [(str(name), said) for name, said in orders.items() if said not in (None, "", False, "no", "false")]
+
+    def _gaps(self, orders: object, what: str) -> list[Gap]:
+        found = []
+        for name, _ in self._each(orders, what):
+            gap = self._ledger.find(name)
+            if gap is None:
+                near = self._ledger.unknown(name)
+                self._refuse(f"{clip(name, 40)} is not a known gap{f'; did you mean {near}?' if near else '.'}")
+            else:
+                found.append(gap)
+        return found
+
+    # Conflicts and questions
+
+    def _rulings(self, orders: object) -> None:
+        for name, said in self._each(orders, "rulings"):
+            conflict = self._book.conflicts.get(name) or self._book.conflicts.get(tidy(name))
+            if conflict is None:
+                self._refuse(f"There is no open conflict {clip(name, 40)}.")
+                continue
+            self._rule(conflict, _option(conflict, str(said)))
+            del self._book.conflicts[conflict.id]
+
+    def _rule(self, conflict: Conflict, ruling: str) -> None:
+        issue = self._book.issues.get(conflict.issue)
+        title = f"{conflict.issue} - {conflict.title}"
+        match ruling:
+            case "waive" | "false alarm":
+                if issue is not None:
+                    state = WAIVE if ruling == WAIVE else FALSE_ALARM
+                    kept = msgspec.structs.replace(issue, state="waived" if state == WAIVE else "false alarm")
+                    self._book.issues[issue.id] = kept
+                self._log(title, ruling, conflict.gap, conflict)
+            case "have it answered":
+                if issue is not None:
+                    self._book.issues[issue.id] = msgspec.structs.replace(issue, state="open", answer="")
+                self._log(title, ruling, conflict.gap, conflict, due=True)
+            case _:
+                if issue is not None:
+                    self._book.issues[issue.id] = msgspec.structs.replace(
+                        issue, state="decided", answer=clip(ruling, 300)
+                    )
+                self._log(title, ruling, conflict.gap, conflict, due=True)
+
+    def _answers(self, orders: object) -> None:
+        for name, said in self._each(orders, "answers"):
+            gap = self._ledger.find(name)
+            if gap is None or not gap.question:
+                self._refuse(f"{clip(name, 40)} asks nothing of you.")
+                continue
+            self._ledger.put(msgspec.structs.replace(gap, question=""))
+            self._log(f"{gap.id} - {gap.question}", str(said), gap.id, due=is_open(gap))
+
+    # Single gaps
+
+    def _similar(self, orders: object) -> None:
+        shown: dict[str, list[Similar]] = {}
+        for one in reversed(self._book.similar):
+            shown.setdefault(canonical(one.id), []).append(one)
+        done: set[int] = set()
+        for name, said in self._each(orders, "similar"):
+            if not shown.get(canonical(name)):
+                self._refuse(f"{clip(name, 40)} was not shown as similar to another gap.")
+                continue
+            pair = shown[canonical(name)].pop()
+            done.add(id(pair))
+            gap, of = self._book.gaps.get(pair.id), self._ledger.find(pair.of)
+            if str(said).strip().lower() == "merge" and gap and of and gap.id != of.id and not gap.into:
+                self._ledger.merge(gap, of, self._by, pair.why)
+                self._log(f"{pair.id} and {of.id}", f"merged into {of.id}", pair.id)
+            else:
+                self._log(f"{pair.id} and {pair.of}", "kept apart", pair.id)
+        self._book.similar = [one for one in self._book.similar if id(one) not in done]
+
+    def _reopen(self, orders: object) -> None:
+        for gap in self._gaps(orders, "reopen"):
+            if is_open(gap):
+                self._refuse(f"{gap.id} is open already.", gap.id)
+                continue
+            self._ledger.move(gap, "open", self._by, "reopened")
+            self._log(f"{gap.id} - {gap.title}", "reopened", gap.id)
+
+    def _defer(self, orders: object) -> None:
+        aside = set()
+        for gap in self._gaps(orders, "defer"):
+            if is_open(gap):
+                self._ledger.move(gap, "deferred", self._by, "put aside by name")
+                self._log(f"{gap.id} - {gap.title}", "deferred", gap.id)
+                aside.add(gap.id)
+        self._settled(aside)
+
+    def _accept(self, orders: object) -> None:
+        barred = {gap.id for gap in blocking(self._book)}
+        aside = set()
+        for gap in self._gaps(orders, "accept"):
+            if gap.id in barred or (is_open(gap) and gap.severity == "CRITICAL"):
+                kind = "CRITICAL" if gap.severity == "CRITICAL" else "blocking"
+                self._refuse(
+                    f"{gap.id} is {kind}: it is resolved, or completion is forced; it cannot be accepted.", gap.id
+                )
+            elif is_open(gap):
+                self._ledger.move(gap, "accepted", self._by, "accepted by name")
+                self._log(f"{gap.id} - {gap.title}", "accepted as a known gap", gap.id)
+                aside.add(gap.id)
+        self._settled(aside)
+
+    def _settled(self, aside: set[str]) -> None:
+        """Nobody argues about a gap that was put aside, and no decision on it is still to be taken up."""
+        self._book.conflicts = {name: one for name, one in self._book.conflicts.items() if one.gap not in aside}
+        self._book.decisions = [
+            msgspec.structs.replace(one, due=False) if one.due and one.gap in aside else one
+            for one in self._book.decisions
+        ]
+
+    # The whole
+
+    def _scope(self, order: object) -> None:
+        if order not in ("blocking", "all"):
+            self._refuse("The scope is “blocking” or “all”.")
+            return
+        needed = {gap.id for gap in blocking(self._book)}
+        self._book.scope = str(order)
+        if order == "all":
+            self._log("Scope", "all gaps are in scope")
+            return
+        aside = [gap for gap in self._book.open() if gap.id not in needed]
+        for gap in aside:
+            self._ledger.move(gap, "deferred", self._by, "outside the narrowed scope")
+        self._settled({gap.id for gap in aside})
+        names = ", ".join(gap.id for gap in aside) or "nothing"
+        self._log("Scope", f"narrowed to blocking gaps; deferred: {names}")
+
+    def _accept_complexity(self, order: object) -> None:
+        self._book.stalled = 0
+        self._book.state = CONVERGING
+        self._book.warning = None
+        self._log("Convergence", "the complexity is accepted; the stall counter starts again")
+
+    def _redo(self, order: object) -> None:
+        told = order if isinstance(order, Mapping) else {"reason": order}
+        focus = told.get("focus")
+        words = " ".join(str(one) for one in focus) if isinstance(focus, (list, tuple)) else str(focus or "")
+        named = [gap.id for name in _ids(words, self._book) if (gap := self._ledger.find(name))]
+        redo = Redo(
+            reason=clip(str(told.get("reason") or ""), TEXT),
+            adjust=clip(str(told.get("adjust") or "same prompt"), TEXT),
+            focus=tuple(dict.fromkeys(named)),
+            by=self._by,
+            at=self._at,
+        )
+        if words.strip() and not named:
+            self._refuse(f"No gap is named in the focus “{clip(words, 80)}”: all open gaps stay in focus.")
+        self._book.adjustments = redo
+        self._book.redos.append(redo)
+
+    def _complete(self, order: object) -> None:
+        forced = order == "forced"
+        if not forced:
+            refusal = why_not_accept(self._book)
+            highs = [gap.id for gap in self._book.open() if gap.severity == "HIGH"]
+            if not refusal and highs:
+                refusal = f"HIGH gaps are open: {', '.join(highs)}. Accept each by name, or force completion."
+            if refusal:
+                self._refuse(f"Not accepted as complete: {refusal}")
+                return
+        rest = self._book.open()
+        for gap in rest:
+            why = "completion was forced" if forced else "accepted as a known gap"
+            self._ledger.move(gap, "accepted", self._by, why)
+        self._settled({gap.id for gap in rest})
+        self._book.outcome = "USER_APPROVED"
+        known = ", ".join(gap.id for gap in rest) or "none"
+        self._log("Completion", f"{'forced' if forced else 'accepted'} as complete; known gaps: {known}")
+
+
+def _words_of(conflict: Conflict) -> str:
+    match conflict.kind:
+        case "explicit":
+            return f"Engineer against reviewer on {conflict.title}"
+        case "silence":
+            return f"The engineer passed over {conflict.issue}"
+        case "unchanged":
+            return f"The section criticised in {conflict.issue} came back unchanged"
+        case "deflection":
+            return f"{conflict.issue} was answered without a position"
+
+
+def _option(conflict: Conflict, said: str) -> str:
+    """The option that is meant, by label or letter; other words are a decision of the person's own."""
+    wanted = said.strip().lower()
+    for option in conflict.options:
+        if wanted == option.lower() or (len(wanted) <= 2 and option.lower().startswith(wanted.rstrip(":.") + ":")):
+            return option
+    return ANSWER if conflict.kind != "explicit" and wanted in ("answer", "answered") else said.strip()
+
+
+def _ids(words: str, book: Book) -> list[str]:
+    return gaps_in(words) or [name for name in book.gaps if name in words.upper()]

@@ -1,0 +1,152 @@
+"""The gap tracker's door: what a round's outputs and a person's orders make of the value, and what is wrong with an
+output.
+
+One job: the three entry points. All state is in the value: whoever restores the value restores the tracker. It must not
+know phases, tasks or files.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal, NamedTuple, assert_never
+
+import msgspec
+
+from reconvene.kits.gaps import gate
+from reconvene.kits.gaps.book import Book, Row, is_open, opened
+from reconvene.kits.gaps.conflicts import find_conflicts
+from reconvene.kits.gaps.convergence import Config, Start, Stuck, row_of, start_of, warning_of
+from reconvene.kits.gaps.endings import both_empty, decide, in_circles
+from reconvene.kits.gaps.judging import judge
+from reconvene.kits.gaps.ledger import Ledger, Origin
+from reconvene.kits.gaps.likeness import digest
+from reconvene.kits.gaps.lists import gaps_listed
+from reconvene.kits.gaps.orders import Clerk
+from reconvene.kits.gaps.proposals import proposals_in
+from reconvene.kits.gaps.relisting import relist
+from reconvene.kits.gaps.review import review_in
+from reconvene.kits.gaps.rounds import propose, release
+from reconvene.kits.gaps.view import value_of
+from reconvene.kits.gaps.vocabulary import SEVERITIES, STATES, WEIGHTS
+
+__all__ = [
+    "SEVERITIES",
+    "STATES",
+    "WEIGHTS",
+    "Config",
+    "Sources",
+    "both_empty",
+    "decide",
+    "settle",
+    "track",
+    "wrong_with",
+]
+
+
+class Sources(NamedTuple):
+    """What there is of a round so far. `round` 0 = before the first: lists of gaps only."""
+
+    round: int
+    spec: str = ""
+    given: str | None = None
+    found: str | None = None
+    proposals: str | None = None
+    review: str | None = None
+    closed: bool = False
+    proposals_file: str = ""  # where people find them; "" where they are in no file
+    review_file: str = ""
+
+
+def track(before: object, sources: Sources, config: Config) -> dict[str, object]:
+    """The value after what there is of the round. `before`: the value at the round's start, None at first."""
+    book = opened(before)
+    if book.adjustments is not None and book.adjustments.round not in (None, sources.round):
+        book.adjustments = None  # it was for a round that has closed
+    ledger = Ledger(book, sources.round, sources.spec)
+    _take_lists(ledger, sources)
+    start = start_of(book)
+    stuck = _take_outputs(ledger, sources, config)
+    for name in in_circles(book):
+        book.notice(sources.round, "CIRCLE", f"{name} waits for a gap that waits for it: drop one “Blocked by”.", name)
+    row = _converge(book, start, sources, stuck, config) if sources.round > 0 else None
+    if sources.closed and book.outcome != "USER_APPROVED":
+        book.outcome = "COMPLETE" if not book.open() and book.verdict == "APPROVE" else ""
+    return value_of(book, row)
+
+
+def _take_lists(ledger: Ledger, sources: Sources) -> None:
+    """Each list once: the same text comes with every call. An agent's second list stands in the place of its first."""
+    for text, by, file, strict in (
+        (sources.given, "person", "the list of gaps", False),
+        (sources.found, "reviewer", "the search for gaps", True),
+    ):
+        if text is None:
+            continue
+        mark, before = f"{by}:{digest(text)}", [one for one in ledger.book.read if one.startswith(f"{by}:")]
+        if mark in (before[-1:] if strict else before):
+            continue
+        ledger.book.read.append(mark)
+        take = partial(relist, ledger) if strict and before else ledger.raise_all
+        found = gaps_listed(text, strict=strict)
+        take(found, Origin(by, file))
+        if not found and not strict:
+            ledger.book.notice(sources.round, "NO_GAPS_LISTED", "No gap could be read from the list that was given.")
+
+
+def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
+    book = ledger.book
+    book.verdict, book.checks, book.warning = "NONE", [], None
+    output = review = None
+    if sources.proposals is not None:
+        file = sources.proposals_file or f"the proposals of round {sources.round}"
+        output = proposals_in(sources.proposals, sources.round)._replace(file=file)
+    if sources.review is not None:
+        file = sources.review_file or f"the review of round {sources.round}"
+        review = review_in(sources.review, sources.round)._replace(file=file)
+    unchanged = propose(ledger, output) if output is not None else []
+    find_conflicts(book, output, sources.round)
+    sent_back = judge(ledger, review) if review is not None else []
+    find_conflicts(book, None, sources.round)
+    release(book)
+    book.empty = (
+        output.idle if output is not None else sources.closed,
+        review.empty if review is not None else sources.closed,
+    )
+    again = [name for name in sent_back if book.gaps[name].rejections >= max(2, config.stall)]
+    return Stuck(tuple(again), tuple(name for name in unchanged if is_open(book.gaps[name])))
+
+
+def _converge(book: Book, start: Start, sources: Sources, stuck: Stuck, config: Config) -> Row:
+    """The row as it stands; state and warning once the review is in; table and counter only when the round closes."""
+    row, count = row_of(book, start, sources.round, stuck, config)
+    if sources.closed or sources.review is not None:
+        book.warning = warning_of(book, row, count, stuck, config)
+        book.state = row.state
+    if sources.closed:
+        book.rounds.append(row)
+        book.stalled = count
+        if book.adjustments is not None and book.adjustments.round is None:
+            book.adjustments = msgspec.structs.replace(book.adjustments, round=sources.round)
+    return row
+
+
+def settle(value: object, round: int, by: str, at: str) -> dict[str, object]:
+    """The value after a person's decision wrote into its `orders`: applied, logged, cleared."""
+    book = opened(value)
+    this_round = book.rounds[-1] if book.rounds else None
+    Clerk(book, round, by, at).all()
+    return value_of(book, this_round)
+
+
+def wrong_with(value: object, role: Literal["found", "proposals", "review"], text: str, sources: Sources) -> str:
+    """ "" or "CODE: what is wrong and what to do instead"."""
+    book = opened(value)
+    match role:
+        case "found":
+            return gate.wrong_with_list(text)
+        case "proposals":
+            return gate.wrong_with_proposals(book, text, sources.round)
+        case "review":
+            return gate.wrong_with_review(book, text, sources.proposals, sources.round)
+        case _:
+            assert_never(role)

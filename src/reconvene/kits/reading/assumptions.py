@@ -1,0 +1,148 @@
+"""What an agent's output takes for granted, and whether something a person said speaks against it.
+
+Pure, offline. An output states its assumptions in a section of that name; a statement contradicts one when both are
+about the same thing and their figures lie far apart, or one denies what the other says, or they point opposite ways.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from reconvene.kits.reading.figures import change, corrections_in, stated_in
+from reconvene.kits.reading.quantities import Figure, aligned, comparable
+from reconvene.kits.reading.rules import disagrees
+from reconvene.kits.reading.splitting import sentences
+from reconvene.kits.reading.wording import Wording, opposed, points, read
+
+THRESHOLD = 0.2  # the change of a figure beyond which it matters
+_LONGEST = 20_000  # of a statement; more is a document, and its head is compared
+_ROUNDING = 1e-9
+
+_HEADING = re.compile(r"\s{0,3}(?P<level>#{1,6})\s+(?P<title>\S.*)")
+_LONGEST_TITLE = 100
+_BOLD_TITLE = re.compile(r"\s{0,3}(?:\*\*|__)(?P<title>[^*_\n]{1,60}?):?(?:\*\*|__):?\s*$")
+_ABOUT = re.compile(r"(?:[\d.)\s]*)(?:[\w-]+\s){0,3}assumptions?(?:\s[\w\s-]{0,40})?", re.IGNORECASE)
+_ITEM = re.compile(r"\s*(?:[-*+•–—]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_RULE = re.compile(r"\s{0,3}(?:[-=*_]\s?){3,}$")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_EMPHASIS = re.compile(r"\*\*|__|`")
+_NOTHING = frozenset({"none", "n/a", "na", "nothing", "no assumptions", "-", "—", "keine"})
+
+
+class Contradiction(Struct, frozen=True):
+    agent: str
+    assumption: str
+    how: str  # in plain words: what stands against what
+
+
+def assumptions_in(output: str) -> tuple[str, ...]:
+    """The items of every `## Assumptions` section, as plain text."""
+    found: list[str] = []
+    level = 0  # of the section being read; 0 = none
+    fresh = True
+    fenced = False
+    for line in output.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        if fenced:
+            continue
+        title = _titled(line)
+        if title:
+            about = len(title[1]) <= _LONGEST_TITLE and bool(_ABOUT.fullmatch(title[1]))
+            level = title[0] if about else (level if level and title[0] > level else 0)
+            fresh = True
+        elif level and (not line.strip() or _RULE.match(line)):
+            fresh = True
+        elif level:
+            _collect(found, line, fresh)
+            fresh = False
+    plain = (" ".join(_EMPHASIS.sub("", item).split()) for item in found)
+    return tuple(item for item in plain if item.strip(" .").casefold() not in _NOTHING and item)
+
+
+def contradicted(text: str, assumptions: Mapping[str, tuple[str, ...]]) -> Contradiction | None:
+    """The first assumption that the text speaks against, in the order given."""
+    said = _said(text[:_LONGEST])
+    for agent, items in assumptions.items():
+        for item in items:
+            if how := _against(said, item):
+                return Contradiction(agent, item, how)
+    return None
+
+
+def _titled(line: str) -> tuple[int, str] | None:
+    if heading := _HEADING.match(line):
+        return len(heading["level"]), _EMPHASIS.sub("", heading["title"]).strip(" \t:#")
+    if bold := _BOLD_TITLE.match(line):
+        return 7, bold["title"].strip()
+    return None
+
+
+def _collect(found: list[str], line: str, fresh: bool) -> None:
+    item = _ITEM.match(line)
+    if item:
+        found.append(line[item.end() :])
+    elif fresh or not found:
+        found.append(line.strip())
+    else:
+        found[-1] += " " + line.strip()
+
+
+class _Said(Struct, frozen=True):
+    whole: Wording
+    parts: tuple[Wording, ...]  # sentence by sentence: a negation says nothing of the next sentence
+    figures: tuple[Figure, ...]
+    replaced: tuple[float, ...]
+    disputes: bool
+
+
+def _said(text: str) -> _Said:
+    parts = tuple(read(sentence.text) for sentence in sentences(text))
+    replaced = tuple(correction.was for correction in corrections_in(text))
+    figures = tuple(stated.figure for stated in stated_in(text))
+    return _Said(read(text), parts, figures, replaced, disagrees(text))
+
+
+def _against(said: _Said, assumption: str) -> str:
+    """How the text speaks against the assumption; "" if it does not."""
+    taken = read(assumption)
+    shared = said.whole.stems & taken.stems
+    topics = {word for word in shared if not points(word)}
+    about = len(topics) >= 2 or taken.head in topics or (bool(topics) and len(shared) >= 2)
+    if not about:
+        return ""
+    if far := _far_apart(said, assumption):
+        return far
+    if said.disputes and len(shared) >= 2:
+        return "you dispute it"
+    if said.replaced:
+        return ""  # its "not" belongs to the figure it replaces
+    for part in said.parts:
+        denied = (part.negated ^ taken.negated) & part.stems & taken.stems
+        if denied and len(topics) + len(denied - topics) >= 2:
+            return "one says what the other denies"
+        if opposed(part, taken):
+            return "they point opposite ways"
+    return ""
+
+
+def _far_apart(said: _Said, assumption: str) -> str:
+    """Figures of one unit, none of them within reach of the other's."""
+    for taken in (stated.figure for stated in stated_in(assumption)):
+        for figure in said.figures:
+            if not _same_measure(taken, figure):
+                continue
+            was, now = aligned(taken, figure)
+            if said.replaced and not any(change(was, value) < 0.05 for value in said.replaced):
+                continue  # the correction is of another figure
+            if change(was, now) > THRESHOLD + _ROUNDING:
+                return f"it rests on {taken.text}, you say {figure.text}"
+    return ""
+
+
+def _same_measure(one: Figure, two: Figure) -> bool:
+    return bool(one.unit) and one.unit == two.unit and comparable(one, two)

@@ -1,0 +1,232 @@
+"""Which figure a text puts in the place of which: "X, not Y", "not Y but X", "from X to Y", "X (previously Y)".
+
+Pure and linear: a sentence's figures are found once, and only the few words on either side of each are looked at.
+Knows the turns of phrase people replace a figure with (English first, some other languages); nothing of remarks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from reconvene.kits.reading.quantities import Figure, aligned, change, comparable, figures_in
+from reconvene.kits.reading.units import DATE
+
+__all__ = ["Correction", "Figure", "Stated", "asserted", "change", "corrections_in", "figures_in", "stated_in"]
+
+_Role = Literal["denied", "reported", "earlier", "stated", "plain"]
+
+_WINDOW = 48  # how far before or behind a figure its cue may stand
+_WEAK_WORDS = r"(?:\W{1,3}(?:[^\W\d_]{1,14}\W{1,3}){0,3})?\W{0,3}$"
+# "not $850M", "instead of the 850": this figure is the one replaced, whatever else is said.
+_DENIED_BEFORE = re.compile(
+    r"(?:n['’]t|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly|previously|formerly|originally"
+    r"|initially"
+    r"|used to be|up from|down from|nicht|statt|anstatt|anstelle von|bisher|zuvor|früher|vorher|et non|au lieu de|y"
+    r" no|pas"
+    rf"|en lugar de|en vez de|antes))\b{_WEAK_WORDS}|(?:不是|而非|并非|並非)\s?$",
+    re.IGNORECASE,
+)
+# "we wrote 29", "you have 2.1%", "the report says 11".
+_REPORTED_BEFORE = re.compile(
+    r"\b(?:you(?: still)? have|your \w{1,16}(?: still| only)? (?:has|have)|(?:we|you|i|they|it|(?:the|your|this|our)"
+    r" \w{1,16})\s(?:said|says?|wrote|writes?|had|assumed?|assumes|used"
+    rf"|thought|put|claims?|claimed|quoted?|states?|stated|shows?))\b{_WEAK_WORDS}",
+    re.IGNORECASE,
+)
+# "850 is wrong", "the 4 years in your text are out of date".
+_DENIED_AFTER = re.compile(
+    r"^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,5}?(?:wrong|incorrect|mistaken|outdated|out of date|obsolete|stale|old"
+    r"|a typo|a mistake|an error|too (?:high|low|much|many|little|few)|falsch|veraltet)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:you|we|they) (?:work with|used?|had|quoted?|assumed?|wrote|said"
+    r"|took)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3})?in (?:the|your|this) (?:draft|text|report|summary|table|document|analysis"
+    r"|synthesis)\b"
+    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:is|was|are|were) (?:the (?:old |previous )?(?:figure|number|value)"
+    r"|from|before|last|until)\b"
+    r"|^\w{0,2}(?:ではなく|じゃなく)",
+    re.IGNORECASE,
+)
+_EARLIER_BEFORE = re.compile(rf"\b(?:was|were|had been|from|war|waren|von)\b{_WEAK_WORDS}", re.IGNORECASE)
+_STATED_BEFORE = re.compile(
+    r"(?:\b(?:is|are|to|now|but|should be|should read|becomes?|be|ist|sind|auf|jetzt|nun|sondern|mais|sino)|['’]s|→"
+    r"|->|=)"
+    rf"{_WEAK_WORDS}",
+    re.IGNORECASE,
+)
+_PLAINLY = re.compile(
+    r"(?:\b(?:is|are|was|were|be|read|now|stands? at|total(?:s|led)?|amounts? to|ist|sind|beträgt|est)\W{1,3}|[=:]\s?)"
+    r"(?:(?:about|around|roughly|only|just|now|at|nearly|almost|exactly|closer to|actually|some|etwa"
+    r"|rund)\W{1,3}){0,2}$",
+    re.IGNORECASE,
+)
+_ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[;\n。！？]")
+
+# For `asserted`: a clause ends at ; : or a new line, at a comma outside a number, at a full stop, at "but".
+_CLAUSE_END = r"(?=;|:|\n|,(?!\d)|\.(?:\s|$)|[!?)—–]|\bbut\b|$)"
+_FIGURE = r"(?<!\S)[^\s,;\d]{0,6}\d[\d.,]{0,30}[^\s,;.)]{0,12}(?:\s(?:million|billion|thousand|percent|bn|m|k)\b)?"
+_DENIALS = (
+    re.compile(
+        rf"(?:n't|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly))\b[^;\n]*?{_CLAUSE_END}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?:we|you|i|they|it)\s(?:said|wrote|had|assumed|used|thought)\b[^;\n]*?{_CLAUSE_END}", re.IGNORECASE
+    ),
+    re.compile(
+        rf"{_FIGURE}\s(?:is|was|are|were)\s(?:\w{{1,20}}\s)?"
+        r"(?:wrong|incorrect|outdated|out of date|old|stale|last year|a typo|a mistake|too (?:high|low))"
+        rf"[^;\n]*?{_CLAUSE_END}",
+        re.IGNORECASE,
+    ),
+)
+_FROM_TO = re.compile(rf"\bfrom\s[^;\n.]{{0,40}}?{_FIGURE}\sto\s(?=\D{{0,12}}\d)", re.IGNORECASE)
+
+
+class Correction(Struct, frozen=True):
+    """One figure in the place of another, both in the base of their unit; the texts are as the person wrote them."""
+
+    now: float
+    was: float
+    unit: str
+    now_text: str = ""
+    was_text: str = ""
+    start: int = 0
+    end: int = 0
+
+    @property
+    def change(self) -> float:
+        """Relative to what it was: 0.2 is 20 %."""
+        return change(self.was, self.now)
+
+
+class Stated(Struct, frozen=True):
+    """A figure that a text gives as so: "revenue is $900M"."""
+
+    figure: Figure
+    plainly: bool  # with "is", "now", "should be" or the like right in front
+
+
+class _Sentence(Struct, frozen=True):
+    start: int
+    end: int
+    figures: tuple[Figure, ...]
+
+
+def corrections_in(text: str) -> tuple[Correction, ...]:
+    """Every figure that the text replaces, in the order of the text."""
+    found: list[Correction] = []
+    before: tuple[tuple[Figure, _Role], ...] = ()
+    for sentence in _sentences(text):
+        roles = _roles(text, sentence)
+        pairs = list(_pairs(roles)) or list(_across(before, roles))
+        found.extend(pairs)
+        before = () if pairs else roles
+    return tuple(found)
+
+
+def stated_in(text: str) -> tuple[Stated, ...]:
+    """Every figure the text neither denies nor replaces; years are not counted."""
+    return tuple(
+        Stated(figure, bool(_PLAINLY.search(text[max(sentence.start, figure.start - _WINDOW) : figure.start])))
+        for sentence in _sentences(text)
+        for figure, role in _roles(text, sentence)
+        if role in ("stated", "plain") and figure.unit != DATE
+    )
+
+
+def asserted(text: str) -> str:
+    """The text without what it denies or replaces: "Revenue is $900M, not $850M" keeps only the 900."""
+    text = _FROM_TO.sub("to ", text.replace("’", "'"))
+    for denied in _DENIALS:
+        text = denied.sub(" ", text)
+    return text
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    figures = figures_in(text)
+    start, index = 0, 0
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    for end in [*ends, len(text)]:
+        first = index
+        while index < len(figures) and figures[index].start < end:
+            index += 1
+        if index > first:
+            yield _Sentence(start, end, figures[first:index])
+        start = end
+
+
+def _roles(text: str, sentence: _Sentence) -> tuple[tuple[Figure, _Role], ...]:
+    figures = sentence.figures
+    roles: list[_Role] = []
+    for index, figure in enumerate(figures):
+        after_last = figures[index - 1].end if index else sentence.start
+        before_next = figures[index + 1].start if index + 1 < len(figures) else sentence.end
+        before = text[max(after_last, figure.start - _WINDOW) : figure.start]
+        behind = text[figure.end : min(before_next, figure.end + _WINDOW)]
+        roles.append(_role(before, behind))
+    # "Yield was 7.4 rather than 7.1": the strongest cue of a sentence decides, the weaker ones replace nothing.
+    strongest = next((role for role in _REPLACED if role in roles), None)
+    roles = ["stated" if role in _REPLACED and role != strongest else role for role in roles]
+    for index in range(len(figures) - 1):
+        between = text[figures[index].end : figures[index + 1].start]
+        if len(between) < 12 and _ARROW.fullmatch(between):
+            roles[index], roles[index + 1] = "denied", "stated"
+    return tuple(zip(figures, roles))
+
+
+def _role(before: str, behind: str) -> _Role:
+    """What the words next to a figure say of it. The cue nearest to the figure wins: "not 850 but 900"."""
+    cues = [(found.start(), role) for pattern, role in _BEFORE if (found := pattern.search(before))]
+    nearest = max(cues)[1] if cues else "plain"
+    return "denied" if nearest != "denied" and _DENIED_AFTER.search(behind) else nearest
+
+
+_REPLACED: tuple[_Role, ...] = ("denied", "reported", "earlier")
+_BEFORE: tuple[tuple[re.Pattern[str], _Role], ...] = (
+    (_DENIED_BEFORE, "denied"),
+    (_REPORTED_BEFORE, "reported"),
+    (_EARLIER_BEFORE, "earlier"),
+    (_STATED_BEFORE, "stated"),
+)
+
+
+def _pairs(roles: tuple[tuple[Figure, _Role], ...]) -> Iterator[Correction]:
+    taken: set[int] = set()
+    for index, (figure, role) in enumerate(roles):
+        if role not in _REPLACED:
+            continue
+        # What replaces it mostly stands right before ("900, not 850"), else right behind ("not 850 but 900").
+        beside = (index + 1, index - 1) if role == "earlier" else (index - 1, index + 1)
+        for other in beside:
+            if 0 <= other < len(roles) and other not in taken and _fits(figure, role, roles[other]):
+                taken.add(other)
+                yield _correction(figure, roles[other][0])
+                break
+
+
+def _across(before: tuple[tuple[Figure, _Role], ...], roles: tuple[tuple[Figure, _Role], ...]) -> Iterator[Correction]:
+    """ "It isn't $850M. It is $900M": one figure each, one of them denied."""
+    if len(before) != 1 or len(roles) != 1:
+        return
+    (one,), (two,) = before, roles
+    if one[1] in ("denied", "reported") and _fits(*one, two):
+        yield _correction(one[0], two[0])
+    elif two[1] in ("denied", "reported") and _fits(*two, one):
+        yield _correction(two[0], one[0])
+
+
+def _fits(was: Figure, role: _Role, other: tuple[Figure, _Role]) -> bool:
+    # A mere "was" replaces nothing unless the other figure is said to be so now: "5 were sick, 7 on leave".
+    ready = other[1] == "stated" or (other[1] == "plain" and role != "earlier")
+    return ready and comparable(was, other[0])
+
+
+def _correction(was: Figure, now: Figure) -> Correction:
+    old, new = aligned(was, now)
+    unit = now.unit if now.unit and now.unit != DATE else was.unit
+    return Correction(new, old, unit, now.text, was.text, min(was.start, now.start), max(was.end, now.end))

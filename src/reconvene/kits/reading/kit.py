@@ -1,0 +1,107 @@
+"""What this kit brings: a reader of remarks, a judge of citations, a gate against generic texts, and `near` in reads.
+
+Its rules compile many patterns, so each is loaded only when it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from reconvene.core.extensions import (
+    AgentProfile,
+    Citation,
+    Concerned,
+    Judged,
+    Kit,
+    Objection,
+    Reading,
+    RemarkLike,
+    Stated,
+    Understood,
+)
+from reconvene.core.facts.commands import RemarkIn
+from reconvene.kits.reading.feedback import KINDS, parse_remark
+
+_LONGEST_CORRECTION = 2000  # characters; a longer text is no plain correction
+
+
+class RuleReader:
+    kinds = KINDS
+
+    def typed(self, text: str) -> RemarkIn:
+        return parse_remark(text)
+
+    def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
+        from reconvene.kits.reading.understanding import remarks_in
+
+        return tuple(Understood(found.remark, found.rule) for found in remarks_in(text, agents))
+
+    def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
+        from reconvene.kits.reading.significance import assess, assumptions_in
+
+        was, now = self._corrected(remark)
+        assumptions = {agent: assumptions_in(text) for agent, text in outputs.items()}
+        found = assess(remark.kind, remark.text, assumptions, was=was, now=now)
+        return Reading(was, now, found.level, found.reason)
+
+    def _corrected(self, remark: RemarkIn) -> tuple[str, str]:
+        """A corrected figure as was → now, where the words say both and nobody has said it apart."""
+        from reconvene.kits.reading.figures import corrections_in
+
+        if remark.was or remark.now or len(remark.text) > _LONGEST_CORRECTION:
+            return remark.was, remark.now
+        both = [found for found in corrections_in(remark.text) if found.was_text and found.now_text]
+        return (both[0].was_text, both[0].now_text) if both else ("", "")
+
+    def concerned(
+        self, remarks: Sequence[RemarkLike], agents: Mapping[str, AgentProfile], always: tuple[str, ...]
+    ) -> tuple[Concerned, ...]:
+        from reconvene.kits.reading.routing import affected
+
+        return affected(remarks, agents, always)
+
+    def words(self, text: str) -> dict[str, str]:
+        from reconvene.kits.reading.terms import content
+
+        return content(text)
+
+    def tokens(self, text: str) -> list[tuple[str, str, bool]]:
+        from reconvene.kits.reading.terms import STOP, stem, tokens
+
+        return [(word, stem(word), word in STOP) for word in tokens(text)]
+
+    def asserted(self, text: str) -> str:
+        from reconvene.kits.reading.figures import asserted
+
+        return asserted(text)
+
+    def stated(self, text: str) -> Stated:
+        from reconvene.kits.reading.terms import StatedIn
+
+        return StatedIn(text)
+
+
+def cited(text: str) -> Sequence[Citation]:
+    from reconvene.kits.reading.citations import citations
+
+    return citations(text)
+
+
+def specific_to(output: Judged) -> Objection | None:
+    """Sent back once where it names nothing that only the documents name."""
+    from reconvene.kits.reading.specific import names_something, terms
+
+    if not output.first or names_something(output.text, terms(output.documents)):
+        return None
+    return Objection(
+        "GENERIC", f"nothing in it is about this case. Name what is particular in {', '.join(output.about)}."
+    )
+
+
+def near(text: str, others: Mapping[str, str]) -> Sequence[str]:
+    from reconvene.kits.reading.nearness import nearest
+
+    return nearest(text, others)
+
+
+KIT = Kit("reading", reader=RuleReader(), judge=cited, gates={"specific_to": specific_to}, reads={"near": near})

@@ -1,0 +1,266 @@
+"""Numbers in prose: "$1.2bn", "1.234,5 €", "10–15 %", "seven years", as values that can be compared.
+
+Pure, and linear in the length of the text: every pattern is anchored at a digit or a word, every repetition bounded or
+deterministic. Knows how people write figures; nothing of remarks, and nothing of what a text says *about* its figures
+(that one replaces another): that is `figures`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reconvene.kits.reading.units import (
+    ATTACHED_ONLY,
+    CODES,
+    CONVERTED,
+    CURRENCY,
+    DATE,
+    HAN_SCALES,
+    HARD_UNITS,
+    LADDER,
+    NOT_UNITS,
+    PERCENT,
+    POINTS,
+    SCALES,
+    SPELLED,
+)
+
+_GAP = r"[ \u00a0\u202f]"
+_TOKEN = re.compile(
+    # Dates and times of day are not quantities.
+    r"(?<![\d.])(?P<never>\d{4}-\d\d-\d\d(?!\d)|\d{1,2}:\d\d(?::\d\d)?(?!\d)|\d{1,2}([./])\d{1,2}\2\d{2,4}(?![\d.]))"
+    # Nor are Q3, CO2, FB-001, v1.2, #7.
+    r"|(?<![A-Za-z\d_#])(?<![A-Za-z]-)(?<!\d[.,])(?P<sign>(?<![\w)])[-+−])?"
+    rf"(?:(?P<currency>US\$|[AC]\$|[$€£¥￥₹₩₺₪₽₴]|Fr\.|(?:{'|'.join(sorted(CODES))})){_GAP}?)?"
+    rf"(?P<number>\d{{1,3}}(?:[ \u00a0\u202f'’]\d{{3}})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*)"
+    rf"|\b(?P<spelled>(?i:{'|'.join(SPELLED)}))\b"
+)
+_PERCENTAGE = re.compile(
+    rf"{_GAP}?(?i:(?P<points>percentage[ -]points?\b|prozentpunkten?\b|ppts?\b|pp\b)"
+    r"|%[ -]?(?P<more>points?\b)|%|％|per ?cent\b|prozent\b|pct\b|pour cent\b|por ciento\b)"
+)
+_NEXT_WORD = re.compile(rf"(?P<gap>{_GAP}|-)?(?P<word>[^\W\d_]{{1,24}})\.?")
+_NEXT_SYMBOL = re.compile(rf"{_GAP}?(?P<symbol>US\$|[$€£¥￥₹₩₺₪₽₴])")
+_DATED = re.compile(
+    r"(?:\b(?:in|since|by|until|till|before|after|during|early|late|mid|of|year|fy|years|seit|bis|ab|im|from|to|and|or"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn"
+    r"|winter|q[1-4])|[–-])[ -]{0,2}$",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(rf"{_GAP}?(?:[-–—~〜]|\b(?:to|bis)\b){_GAP}?")
+_OPEN_RANGE = re.compile(r"\b(?:between|zwischen|entre)\W{1,3}$", re.IGNORECASE)
+_CLOSE_RANGE = re.compile(rf"{_GAP}?(?:and|und|et|y){_GAP}?", re.IGNORECASE)
+_FROM = re.compile(r"\b(?P<wide>rang\w+ |anywhere |var\w+ )?(?:from|von|de)\W{1,3}$", re.IGNORECASE)
+
+_LONGEST_NUMBER = 40
+
+
+class Figure(Struct, frozen=True):
+    """One quantity, in the base of its unit: millions multiplied out, years as days. Of a range, its middle."""
+
+    value: float
+    unit: str  # a currency code, "%", "pp", "date" (a year), the word behind the figure, or ""
+    text: str
+    start: int
+    end: int
+    other: float | None = None  # the other reading where "1.200" or "1,234" can be both
+    scale: float = 0.0  # 0 = none was written
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def bare(self) -> bool:
+        """No scale was written: the "850" in "$900M, not 850" takes it from the other figure."""
+        return not self.scale and self.unit not in (PERCENT, POINTS, DATE)
+
+
+def figures_in(text: str) -> tuple[Figure, ...]:
+    """Every figure of the text, in order; ranges as one."""
+    found = [figure for match in _TOKEN.finditer(text) if (figure := _figure(text, match))]
+    return tuple(_with_ranges(text, found))
+
+
+def change(was: float, now: float) -> float:
+    """The relative change, 0.2 = 20 %. From nothing to something is infinite."""
+    if was == now:
+        return 0.0
+    return abs(now - was) / abs(was) if was else float("inf")
+
+
+def comparable(one: Figure, two: Figure) -> bool:
+    """Whether a sentence can mean one of them in place of the other."""
+    if one.unit in HARD_UNITS and two.unit in HARD_UNITS:
+        return one.unit == two.unit
+    if DATE in (one.unit, two.unit):
+        return one.unit == two.unit or "" in (one.unit, two.unit)
+    return True
+
+
+def aligned(was: Figure, now: Figure) -> tuple[float, float]:
+    """Both values as one writer means them: a missing scale, and the ambiguous "1.200", are read as fits the other."""
+    pairs = [(old, new) for old in _readings(was, now) for new in _readings(now, was)]
+    return min(pairs, key=lambda pair: _distance(*pair))
+
+
+def _distance(one: float, two: float) -> float:
+    small, large = sorted((abs(one), abs(two)))
+    if small == large:
+        return 1.0
+    return large / small if small else float("inf")
+
+
+def _readings(figure: Figure, beside: Figure) -> list[float]:
+    values = [figure.value] + ([figure.other] if figure.other is not None else [])
+    if figure.bare and beside.scale:
+        values = [value * scale for value in values for scale in LADDER if scale <= beside.scale]
+    if figure.bare and not figure.unit and beside.unit == "days":
+        # "7 years, not 4": the same unit of time.
+        values = [value * _time_unit(beside) for value in values]
+    return values
+
+
+def _time_unit(figure: Figure) -> float:
+    word = re.split(r"[^\w]+", figure.text.casefold())[-1]
+    return CONVERTED.get(word, ("days", 1.0))[1]
+
+
+def _figure(text: str, match: re.Match[str]) -> Figure | None:
+    if match["never"]:
+        return None
+    if match["spelled"]:
+        return _spelled(text, match)
+    if len(match["number"]) > _LONGEST_NUMBER:
+        return None
+    value, other = _value(match["number"])
+    if value is None:
+        return None
+    mark = match["currency"] or ""
+    unit, scale, end = _tail(text, match.end(), bool(mark))
+    if unit is None:
+        return None
+    if mark:
+        unit = CURRENCY.get(mark, mark)
+    value, other, unit = _converted(value, other, unit)
+    if unit not in HARD_UNITS and not scale and _is_year(text, match):
+        unit, end = DATE, match.end()
+        value = float(match["number"])
+    factor = (scale or 1.0) * (-1 if match["sign"] in ("-", "−") else 1)
+    second = None if other is None else other * factor
+    return Figure(value * factor, unit, text[match.start() : end], match.start(), end, second, scale)
+
+
+def _spelled(text: str, match: re.Match[str]) -> Figure:
+    unit, scale, end = _tail(text, match.end(), False)
+    value, _, unit = _converted(SPELLED[match["spelled"].casefold()], None, unit or "")
+    return Figure(value * (scale or 1.0), unit, text[match.start() : end], match.start(), end, None, scale)
+
+
+def _is_year(text: str, match: re.Match[str]) -> bool:
+    number = match["number"]
+    if match["currency"] or not (len(number) == 4 and number.isdigit() and 1900 <= int(number) < 2100):
+        return False
+    following = _NEXT_WORD.match(text, match.end())
+    alone = not following or following["word"].casefold() in NOT_UNITS
+    return alone or bool(_DATED.search(text[max(0, match.start() - 12) : match.start()]))
+
+
+def _converted(value: float, other: float | None, unit: str) -> tuple[float, float | None, str]:
+    if unit not in CONVERTED:
+        return value, other, unit
+    base, factor = CONVERTED[unit]
+    return value * factor, None if other is None else other * factor, base
+
+
+def _tail(text: str, position: int, money: bool) -> tuple[str | None, float, int]:
+    """What stands behind the digits: (unit, scale, end). None: this is an ordinal, not a quantity."""
+    if share := _PERCENTAGE.match(text, position):
+        return (POINTS if share["points"] or share["more"] else PERCENT), 0.0, share.end()
+    scale = 0.0
+    word = _NEXT_WORD.match(text, position)
+    if word and (found := _scale(word, money)):
+        scale, position = found
+        word = _NEXT_WORD.match(text, position)
+    if symbol := _NEXT_SYMBOL.match(text, position):
+        return CURRENCY[symbol["symbol"]], scale, symbol.end()
+    if not word:
+        return "", scale, position
+    name = word["word"]
+    if name in CODES or name.casefold() in CURRENCY:
+        return CURRENCY.get(name.casefold(), name), scale, word.end("word")
+    if not word["gap"] and name.casefold() in ("st", "nd", "rd", "th"):
+        return None, scale, position
+    if money or name.casefold() in NOT_UNITS:
+        return "", scale, position
+    return name.casefold(), scale, word.end("word")
+
+
+def _scale(word: re.Match[str], money: bool) -> tuple[float, int] | None:
+    name = word["word"]
+    if name[0] in HAN_SCALES:
+        return SCALES[name[0]], word.start("word") + 1
+    if money and name == "T":
+        return 1e12, word.end("word")
+    if name.casefold() not in SCALES or (name in ATTACHED_ONLY and word["gap"] and not money):
+        return None
+    return SCALES[name.casefold()], word.end() if len(name) == 3 else word.end("word")
+
+
+def _value(digits: str) -> tuple[float | None, float | None]:
+    """(value, the other possible reading). Commas and points are told apart by their order and what follows them."""
+    plain = re.sub(r"[ \u00a0\u202f'’]", "", digits)
+    marks = re.findall(r"[.,]", plain)
+    parts = re.split(r"[.,]", plain)
+    grouped = len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])
+    whole = "".join(parts)
+    fraction = f"{''.join(parts[:-1])}.{parts[-1]}"
+    match len(marks), len(set(marks)):
+        case 0, _:
+            return float(whole), None
+        case 1, _ if not grouped or parts[0].startswith("0"):
+            return float(fraction), None
+        case 1, _:
+            if marks == [","] or parts[1].endswith("00"):
+                return float(whole), float(fraction)
+            return float(fraction), float(whole)
+        case _, 1:
+            return (float(whole) if grouped else None), None  # 1.2.3 is a version
+        case _:
+            last_differs = marks.count(marks[-1]) == 1 and all(len(part) == 3 for part in parts[1:-1])
+            return (float(fraction) if last_differs else None), None
+
+
+def _with_ranges(text: str, figures: list[Figure]) -> list[Figure]:
+    merged: list[Figure] = []
+    for figure in figures:
+        if merged and merged[-1].low is None and _is_range(text, merged[-1], figure):
+            merged[-1] = _range(text, merged[-1], figure)
+        else:
+            merged.append(figure)
+    return merged
+
+
+def _is_range(text: str, low: Figure, high: Figure) -> bool:
+    if DATE in (low.unit, high.unit) or not comparable(low, high) or high.start - low.end > 6:
+        return False
+    between = text[low.end : high.start]
+    before = text[max(0, low.start - 24) : low.start]
+    if _CLOSE_RANGE.fullmatch(between):
+        return bool(_OPEN_RANGE.search(before))
+    start = _FROM.search(before)
+    return bool(_RANGE.fullmatch(between)) and (start is None or bool(start["wide"]))
+
+
+def _range(text: str, low: Figure, high: Figure) -> Figure:
+    unit = high.unit or low.unit
+    first = low.value
+    if low.bare:
+        in_days = _time_unit(high) if high.unit == "days" and not low.unit else 1.0
+        raised = first * (high.scale or 1.0) * in_days
+        first = raised if raised <= high.value else first
+    return replace(
+        high, value=(first + high.value) / 2, unit=unit, text=text[low.start : high.end], start=low.start, other=None,
+        low=first, high=high.value,
+    )  # fmt: skip

@@ -1,0 +1,204 @@
+"""Which agents a set of remarks affects, and by which rule: the preview of "run only those again".
+
+Pure rules, in order of strength; whoever is routed is shown the rule and the words that fired it:
+
+    mention     the remark names the agent, or is aimed at it
+    remit       the remark speaks of what the agent's remit names (the same words, or the same broad subject)
+    output      the agent's last output speaks of the same figure, the same name, or the same two things in one sentence
+    always      the workflow wants this agent in every extra round
+    everybody   no rule above found anybody for a remark: better to ask all than to miss one
+
+What more than half of the outputs share tells the agents apart from nobody, so it routes nobody. Advice for a person,
+who may choose others; knows nothing of rounds, costs or any one workflow's agents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from reconvene.core.extensions import AgentProfile, Concerned, RemarkLike
+from reconvene.kits.reading import lexicon, terms
+
+RuleName = Literal["mention", "remit", "output", "always", "everybody"]
+_STRENGTH: dict[RuleName, int] = {"mention": 0, "remit": 1, "output": 2, "always": 3, "everybody": 4}
+_ALL = frozenset(("all", "everybody", "everyone", "all agents", "all of them", "the team"))
+_TOO_LOOSE = frozenset(terms.stem(word) for word in ("work", "power", "resource", "hidden", "general", "other"))
+_MOST_REASONS = 3
+
+
+class _Hit(NamedTuple):
+    agent: str
+    rule: RuleName
+    why: str
+
+
+def affected(
+    remarks: Sequence[RemarkLike], agents: Mapping[str, AgentProfile], always: tuple[str, ...] = ()
+) -> tuple[Concerned, ...]:
+    """In the order of `agents`. Never empty while there are agents."""
+    outputs, remits = _Outputs(agents), _remits(agents)
+    hits: list[_Hit] = []
+    lost = [] if remarks else ["nothing was said that points to anybody"]
+    for remark in remarks:
+        found = [*_mentioned(remark, agents), *_by_remit(remark, remits), *outputs.sharing(remark)]
+        hits += [_Hit(agent, rule, why + _cited(remark)) for agent, rule, why in found]
+        if not found and (terms.content(remark.text) or len(remarks) == 1):
+            lost.append(f"no rule says whom {_named(remark)} concerns")
+    hits += [_Hit(agent, "always", "part of every extra round") for agent in always if agent in agents]
+    if lost or not hits:
+        hits += [_Hit(agent, "everybody", lost[0] if lost else "nothing said points to anybody") for agent in agents]
+    return tuple(_joined(agent, hits) for agent in agents if any(hit.agent == agent for hit in hits))
+
+
+def _joined(agent: str, hits: list[_Hit]) -> Concerned:
+    own = sorted((hit for hit in hits if hit.agent == agent), key=lambda hit: _STRENGTH[hit.rule])
+    reasons = list(dict.fromkeys(hit.why for hit in own if hit.rule not in ("always", "everybody")))
+    reasons = reasons or [own[0].why]
+    more = len(reasons) - _MOST_REASONS
+    rest = f"; and {more} more" if more > 0 else ""
+    return Concerned(agent, own[0].rule, "; ".join(reasons[:_MOST_REASONS]) + rest)
+
+
+def _cited(remark: RemarkLike) -> str:
+    name = _attribute(remark, "id")
+    return f" [{name}]" if name else ""
+
+
+def _named(remark: RemarkLike) -> str:
+    text = " ".join(remark.text.split())
+    return _attribute(remark, "id") or f"“{text[:40]}{'…' if len(text) > 40 else ''}”"
+
+
+def _attribute(remark: RemarkLike, name: str) -> str:
+    return str(getattr(remark, name, "") or "")
+
+
+# --- by name ---
+
+
+def _mentioned(remark: RemarkLike, agents: Mapping[str, AgentProfile]) -> Iterable[_Hit]:
+    aimed = " ".join(remark.target.split()).casefold()
+    for agent in agents:
+        pattern = _name_pattern(agent)
+        if aimed in _ALL or (aimed and pattern.search(aimed)):
+            yield _Hit(agent, "mention", "the remark is aimed at it")
+        elif pattern.search(remark.text):
+            yield _Hit(agent, "mention", "the remark names it")
+
+
+def _name_pattern(agent: str) -> re.Pattern[str]:
+    """`industry_analyst` is also named by "the industry analyst" and "Industry-Analyst's"."""
+    parts = [re.escape(part) for part in re.split(r"[\s_-]+", agent) if part]
+    return re.compile(r"(?<!\w)" + r"[\s_-]+".join(parts) + r"(?:s|['’]s)?(?!\w)", re.IGNORECASE)
+
+
+# --- by remit ---
+
+
+class _Remit(NamedTuple):
+    words: frozenset[str]
+    subjects: frozenset[str]
+
+
+def _remits(agents: Mapping[str, AgentProfile]) -> dict[str, _Remit]:
+    return {
+        agent: _Remit(frozenset(terms.content(profile.remit)) - _TOO_LOOSE, lexicon.subjects_of(profile.remit))
+        for agent, profile in agents.items()
+    }
+
+
+def _by_remit(remark: RemarkLike, remits: Mapping[str, _Remit]) -> Iterable[_Hit]:
+    said = terms.content(lexicon.outside_phrases(remark.text))
+    subjects: dict[str, list[str]] = {}
+    for subject, words in lexicon.spoken(remark.text):
+        subjects.setdefault(subject, []).append(words)
+    for agent, remit in remits.items():
+        shared = [said[key] for key in said if key in remit.words]
+        if shared:
+            yield _Hit(agent, "remit", f"its remit says {_quoted(shared)}")
+            continue
+        for subject in sorted(remit.subjects & subjects.keys()):
+            yield _Hit(agent, "remit", f"{_quoted(subjects[subject])}: its remit is about {subject}")
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(f"“{word}”" for word in list(dict.fromkeys(words))[:_MOST_REASONS])
+
+
+# --- by what the last output says ---
+
+
+class _Read(NamedTuple):
+    """One agent's last output, made ready for many remarks."""
+
+    figures: dict[str, list[tuple[terms.Figure, int]]]  # by value, with the number of the sentence
+    names: terms.Names
+    stems: dict[str, set[int]]  # stem → numbers of the sentences that use it
+    text: str
+
+
+def _read(output: str) -> _Read:
+    figures: dict[str, list[tuple[terms.Figure, int]]] = {}
+    stems: dict[str, set[int]] = {}
+    for number, sentence in enumerate(terms.sentences(output)):
+        for figure in terms.figures(sentence):
+            figures.setdefault(figure.key, []).append((figure, number))
+        for key in terms.telling(sentence):
+            stems.setdefault(key, set()).add(number)
+    return _Read(figures, terms.names(output), stems, output)
+
+
+class _Outputs:
+    def __init__(self, agents: Mapping[str, AgentProfile]) -> None:
+        self._read = {agent: _read(profile.last_output) for agent, profile in agents.items() if profile.last_output}
+        self._own = {terms.stem(word) for agent in agents for word in re.split(r"[\s_-]+", agent)}
+        self._most = len(self._read) / 2 if len(self._read) > 2 else len(self._read)
+
+    def sharing(self, remark: RemarkLike) -> Iterable[_Hit]:
+        said = {key: word for key, word in terms.telling(remark.text).items() if key not in self._own}
+        rare = self._rare({agent: said.keys() & read.stems.keys() for agent, read in self._read.items()})
+        said = {key: word for key, word in said.items() if key in rare}
+        figures = {agent: _same_figures(remark.text, read, said) for agent, read in self._read.items()}
+        names = {agent: _same_names(remark.text, read) - self._own for agent, read in self._read.items()}
+        rare_figures, rare_names = self._rare(figures), self._rare(names)
+        path = _attribute(remark, "path")
+        for agent, read in self._read.items():
+            if path and path in read.text:
+                yield _Hit(agent, "output", f"its last output speaks of {path}")
+            elif shared := sorted(figures[agent] & rare_figures) + sorted(names[agent] & rare_names):
+                yield _Hit(agent, "output", f"its last output also says {_quoted(shared)}")
+            elif pair := _same_sentence(said, read):
+                yield _Hit(agent, "output", f"its last output speaks of {_quoted(pair)}")
+
+    def _rare(self, found: Mapping[str, Iterable[str]]) -> set[str]:
+        counts = Counter(term for shared in found.values() for term in set(shared))
+        return {term for term, count in counts.items() if count <= self._most}
+
+
+def _same_figures(text: str, read: _Read, said: Mapping[str, str]) -> set[str]:
+    """A figure that could be shared by chance counts only beside a word that is shared too."""
+    found: set[str] = set()
+    for figure in terms.figures(text):
+        for other, sentence in read.figures.get(figure.key, ()):
+            near = any(sentence in read.stems.get(key, ()) for key in said)
+            if figure.same(other) and (figure.distinctive or (near and not figure.is_year)):
+                found.add(figure.written)
+                break
+    return found
+
+
+def _same_names(text: str, read: _Read) -> set[str]:
+    mine = terms.names(text)
+    return set((mine.certain & read.names.any) | (mine.any & read.names.certain))
+
+
+def _same_sentence(said: Mapping[str, str], read: _Read) -> list[str]:
+    """At least two telling words of the remark within one sentence of the output."""
+    counts = Counter(number for key in said for number in read.stems.get(key, ()))
+    best = max(counts, key=lambda number: (counts[number], -number), default=None)
+    if best is None or counts[best] < 2:
+        return []
+    return [word for key, word in said.items() if best in read.stems.get(key, ())]

@@ -1,0 +1,126 @@
+"""What kind of remark a text is, by the turns of phrase people use, and which rule said so.
+
+Pure, offline, general: no rule knows a trade, a company or a process. First rule wins; the order is the point. A text
+that no rule knows is a comment. Only the head of a long text is looked at: a remark says what it is at its beginning.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from reconvene.kits.reading.cues import (
+    ABOUT_THE_TEXT,
+    AGREEMENT,
+    CLARIFIES,
+    DENIES,
+    DISAGREEMENT,
+    MISSING,
+    MOVED,
+    NEWS,
+    REQUEST,
+    SHIFT,
+    STATES,
+    VERDICT,
+)
+from reconvene.kits.reading.figures import Correction, corrections_in, stated_in
+
+_HEAD = 4000
+_SHORT = 80  # a sentence of this length that states a figure is about the figure
+
+
+class Ruling(Struct, frozen=True):
+    kind: str
+    rule: str  # in words for the person
+    target: str = ""
+    was: str = ""
+    now: str = ""
+    corrections: int = 0  # figures replaced
+
+    @property
+    def definite(self) -> bool:
+        """A rule spoke up, so that the text can stand as a remark of its own."""
+        return self.kind != "comment"
+
+
+_AGREED_RULE = "it answers what was said"
+
+
+def classify(text: str, agents: tuple[str, ...] = ()) -> Ruling:
+    """The first rule that fits, with the figures the text replaces and the agents it reacts to."""
+    head = text[:_HEAD]
+    replaced = corrections_in(head)
+    ruling = _ruling(head, replaced, named(head, agents))
+    if not replaced:
+        return ruling
+    first = replaced[0]
+    return Ruling(ruling.kind, ruling.rule, ruling.target, first.was_text, first.now_text, len(replaced))
+
+
+def named(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
+    """The agents a text names, however their names are joined: `safety_analyst` is "the safety analyst"."""
+    found: list[tuple[int, str]] = []
+    for agent in agents:
+        words = [re.escape(word) for word in re.split(r"[\W_]+", agent) if word]
+        match = words and re.search(rf"\b{'[ _-]{1,2}'.join(words)}(?:s|['’]s)?\b", text, re.IGNORECASE)
+        if match:
+            found.append((match.start(), agent))
+    return tuple(agent for _, agent in sorted(found))
+
+
+def disagrees(text: str) -> bool:
+    """Whether a text disputes what was said."""
+    head = text[:_HEAD]
+    return bool(DISAGREEMENT.search(head))
+
+
+def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]) -> Ruling:
+    if replaced and not MOVED.search(text):
+        first = replaced[0]
+        return Ruling("correction", f"it puts {first.now_text} in the place of {first.was_text}")
+    for kind, pattern, rule in _BEFORE_REACTIONS:
+        if found := pattern.search(text):
+            return Ruling(kind, f"{rule}: “{_shown(found[0])}”")
+    if reaction := _reaction(text, agents):
+        return reaction
+    for kind, pattern, rule in _AFTER_REACTIONS:
+        if found := pattern.search(text):
+            return Ruling(kind, f"{rule}: “{_shown(found[0])}”")
+    if agents:
+        return Ruling("reaction", f"it names {', '.join(agents)}", ", ".join(agents))
+    if replaced:
+        return Ruling("new context", f"a figure has moved: {replaced[0].was_text} → {replaced[0].now_text}")
+    asks = text.rstrip().endswith(("?", "？"))
+    if not asks and len(text) < _SHORT and (figure := next((each for each in stated_in(text) if each.plainly), None)):
+        return Ruling("correction", f"it states a figure: {figure.figure.text}", now=figure.figure.text)
+    if not asks and (found := NEWS.search(text)):
+        return Ruling("new context", f"it tells something not said before: “{_shown(found[0])}”")
+    if not asks and STATES.match(text):
+        return Ruling("new context", "it states something not said before")
+    return Ruling("comment", "no rule knows it better")
+
+
+def _reaction(text: str, agents: tuple[str, ...]) -> Ruling | None:
+    found = DISAGREEMENT.search(text) or AGREEMENT.search(text) or (VERDICT.search(text) if agents else None)
+    if not found:
+        return None
+    target = ", ".join(agents)
+    return Ruling("reaction", f"{_AGREED_RULE}: “{_shown(found[0])}”", target)
+
+
+def _shown(cue: str) -> str:
+    return " ".join(cue.split()).strip(" ,;:.")[:60]
+
+
+_Table = tuple[tuple[str, re.Pattern[str], str], ...]
+_BEFORE_REACTIONS: _Table = (
+    ("missing factor", MISSING, "it names something left out"),
+    ("strategic shift", SHIFT, "it reports a decision or a change of direction"),
+)
+_AFTER_REACTIONS: _Table = (
+    ("comment", REQUEST, "it asks for something"),
+    ("comment", ABOUT_THE_TEXT, "it is about the text, not about its subject"),
+    ("clarification", CLARIFIES, "it makes something more precise"),
+    ("correction", DENIES, "it says that something is not so"),
+)

@@ -1,0 +1,136 @@
+"""Whether a remark is minor or major: a recommendation with its reason, for the person to follow or not.
+
+Pure, offline. The rules: a figure that changes by more than 20 %, a new strategic factor, a revelation that changes the
+game, and whatever speaks against an assumption the agents work with are major; smaller figures, clarifications and
+refinements are minor. What the person calls small is small, unless it speaks against an assumption.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from reconvene.kits.reading.assumptions import THRESHOLD, Contradiction, assumptions_in, contradicted
+from reconvene.kits.reading.figures import Correction, corrections_in, figures_in
+from reconvene.kits.reading.quantities import aligned
+from reconvene.kits.reading.units import HARD_UNITS
+
+__all__ = ["Assessment", "Level", "assess", "assumptions_in"]
+
+Level = Literal["minor", "major"]
+
+_ROUNDING = 1e-9
+_HEAD = 4000
+_QUOTED = 160
+_SMALL = re.compile(
+    r"\b(?:fyi|by the way|btw|for your information|just so you know|for (?:the record|completeness)|minor"
+    r"|nit(?:pick)?|tiny"
+    r"|(?:small|little) (?:thing|point|detail|note|correction|remark)|(?:a|one) detail|not important|doesn['’]t matter"
+    r"|no big deal|nur zur info|nebenbei)\b",
+    re.IGNORECASE,
+)
+_GAME_CHANGING = re.compile(
+    r"\b(?:chang(?:es?|ed|ing) everything|game[- ]?chang\w{0,4}|show[- ]?stopper|deal[- ]?breaker|turns? everything"
+    r"|acquisitions?|(?:acquired|bought|taken over) by|merg(?:er|ers|ing|ed)|take-?over|bankrupt\w{0,3}"
+    r"|insolven\w{0,2}|lawsuit|sued|indicted"
+    r"|fraud|resign(?:ed|s|ing)?|shut(?:s|ting)? down|clos(?:ure|ing down)|nationali[sz]\w{0,5}|expropriat\w{0,3}"
+    r"|recall(?:ed)?"
+    r"|data breach|outbreak|evacuat\w{0,3}|war)\b",
+    re.IGNORECASE,
+)
+_OPEN_DISPUTE = re.compile(
+    r"\b(?:disagree|wrong|mistaken|not true|untrue|false|not the case|(?:do not|don['’]t) (?:agree|believe|buy))\b",
+    re.IGNORECASE,
+)
+
+
+class Assessment(Struct, frozen=True):
+    level: Level
+    rule: str  # which rule, in a few words
+    reason: str  # for the person: why, in a sentence
+
+
+def assess(
+    kind: str, text: str, assumptions: Mapping[str, tuple[str, ...]] | None = None, *, was: str = "", now: str = ""
+) -> Assessment:
+    """How much a remark matters. `assumptions`: who works on which; `was`/`now`: values given apart from the text."""
+    if found := contradicted(text, assumptions or {}):
+        return _contradiction(found)
+    given = corrections_in(f"{now}, not {was}") if was and now else ()
+    head = text[:_HEAD]
+    if replaced := given + corrections_in(head):
+        return _figures(replaced)
+    if kind == "correction" and (two := _two_figures(head)):
+        return _figures(two)
+    if kind not in ("clarification", "reaction") and (sign := _GAME_CHANGING.search(head)):
+        return Assessment(
+            "major", "game-changing revelation", f"“{sign[0]}” can change the direction of the whole analysis"
+        )
+    return _by_kind(kind, head)
+
+
+def _contradiction(found: Contradiction) -> Assessment:
+    quoted = found.assumption if len(found.assumption) <= _QUOTED else found.assumption[: _QUOTED - 1] + "…"
+    return Assessment(
+        "major",
+        "contradicts an assumption",
+        f"it speaks against an assumption of {found.agent}: “{quoted}” ({found.how})",
+    )
+
+
+def _figures(replaced: tuple[Correction, ...]) -> Assessment:
+    largest = max(replaced, key=lambda correction: correction.change)
+    step = f"{largest.was_text} → {largest.now_text}"
+    if largest.change == float("inf"):
+        return Assessment("major", "figure changes by more than 20 %", f"{step} is a change from nothing")
+    share = _percent(largest.change)
+    if largest.change > THRESHOLD + _ROUNDING:
+        return Assessment("major", "figure changes by more than 20 %", f"{step} is a change of {share}, above 20 %")
+    return Assessment("minor", "figure changes by 20 % or less", f"{step} is a change of {share}, not above 20 %")
+
+
+def _two_figures(text: str) -> tuple[Correction, ...]:
+    """A correction that names exactly two figures of one unit sets one against the other, whatever its words are."""
+    found = figures_in(text)
+    if len(found) != 2 or found[0].unit != found[1].unit or found[0].unit not in HARD_UNITS:
+        return ()
+    now, was = found
+    old, new = aligned(was, now)
+    return (Correction(new, old, now.unit, now.text, was.text),)
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.1f}".rstrip("0").rstrip(".") + " %"
+
+
+def _by_kind(kind: str, text: str) -> Assessment:
+    if small := _SMALL.search(text) if kind not in ("strategic shift",) else None:
+        return Assessment("minor", "small by your own words", f"you call it small yourself: “{small[0]}”")
+    match kind:
+        case "strategic shift":
+            return Assessment(
+                "major", "new strategic factor", "a decision or a change of direction that nobody has analysed yet"
+            )
+        case "new context":
+            return Assessment("major", "new strategic factor", "something new that nobody has analysed yet")
+        case "missing factor":
+            return Assessment("major", "new strategic factor", "a factor that nobody has looked at yet")
+        case "reaction" if _OPEN_DISPUTE.search(text):
+            return Assessment(
+                "major", "disputes a finding", "you contradict what was found, so the work rests on it no more"
+            )
+        case "reaction":
+            return Assessment("minor", "reaction", "it comments on what was found and brings no new fact")
+        case "correction":
+            return Assessment(
+                "minor", "correction without a large figure", "it corrects a fact that no stated assumption rests on"
+            )
+        case "clarification":
+            return Assessment(
+                "minor", "clarification", "it makes something more precise without changing the direction"
+            )
+        case _:
+            return Assessment("minor", "refinement", "it brings no new figure, factor or decision")

@@ -1,0 +1,147 @@
+"""A free text typed in one go, as remarks: where each begins, what kind it is, and which rule said so.
+
+Pure. A kind the person wrote always wins over the rules. No word is ever dropped but a kind's own name, list markers
+aside, and none is moved; when in doubt two sentences are one remark. Knows nothing of doors or of runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from reconvene.kits.reading.approvals import is_approval
+from reconvene.kits.reading.feedback import KINDS, Understood, parse_remark
+from reconvene.kits.reading.rules import Ruling, classify, named
+from reconvene.kits.reading.splitting import MOST_PIECES, Block, Sentence, blocks, sentences
+
+_SEPARATORS = re.compile(r"[\s_-]+")
+_MOST_REMARKS = 60
+_EMPHASIS = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<name>[^*_:\n]{3,80})(?:(?P=mark)\s*:|:\s*(?P=mark))\s*")
+_TITLE = re.compile(r"(?:#{1,6}[ \t]*)?(?:\*\*|__)?(?P<name>[A-Za-z][A-Za-z _-]{4,24}?)(?:\*\*|__|:)*[ \t]*")
+_ALSO = re.compile(
+    r"\W*(?:also|additionally|in addition|besides|furthermore|moreover|separately|another (?:thing|point)|one more"
+    r" (?:thing|point)"
+    r"|second(?:ly)?|third(?:ly)?|finally|lastly|plus|on another note|by the way|btw|and (?:yes|no|also|by the way"
+    r"|finally)"
+    r"|außerdem|zudem|ferner)\b",
+    re.IGNORECASE,
+)
+_REFERS_BACK = re.compile(
+    r"\W*(?:it|its|it['’]s|they|their|them|that|that['’]s|this|these|those|he|she|which|who|so|because|since|then"
+    r"|hence|therefore"
+    r"|as|both|neither|otherwise|but|however|the same|er|sie|es|das|dies\w{0,2})\b",
+    re.IGNORECASE,
+)
+
+
+def remarks_in(text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
+    """The remarks in a free text, in its own order and words. "looks good" is none at all: `()`."""
+    whole = text.strip()
+    if not whole or is_approval(whole):
+        return ()
+    if whole.count("\n") > MOST_PIECES:
+        return (_kept_whole(whole, agents),)
+    remarks: list[Understood] = []
+    waiting = ""
+    for block, kind in _under_titles(blocks(whole)):
+        if is_approval(block.text):
+            # Not worth a remark, but no word is dropped: it goes with the remark that follows, or the one before.
+            waiting = f"{waiting}\n{block.text}".strip()
+            continue
+        found = _of_block(block, kind, agents)
+        found[0] = replace(found[0], text=f"{waiting}\n{found[0].text}".strip())
+        waiting = ""
+        remarks.extend(found)
+    if not 0 < len(remarks) <= _MOST_REMARKS:
+        return (_kept_whole(whole, agents),)
+    remarks[-1] = replace(remarks[-1], text=f"{remarks[-1].text}\n{waiting}".strip())
+    return tuple(remarks)
+
+
+def _under_titles(found: tuple[Block, ...]) -> Iterator[tuple[Block, str]]:
+    """Blocks with the kind their title gives them: "Corrections:" above a list."""
+    kind = ""
+    for index, block in enumerate(found):
+        if index + 1 < len(found) and found[index + 1].listed and (title := _title(block)):
+            kind = title
+            continue
+        kind = kind if block.listed else ""
+        yield block, kind
+
+
+def _title(block: Block) -> str:
+    match = None if block.listed else _TITLE.fullmatch(block.text)
+    name = _SEPARATORS.sub(" ", match["name"]).strip().casefold() if match else ""
+    return next((kind for kind in KINDS if name in (kind, kind + "s")), "")
+
+
+def _of_block(block: Block, kind: str, agents: tuple[str, ...]) -> list[Understood]:
+    if written := _written(block.text, agents):
+        return [written]
+    if kind:
+        return [_with_kind(block.text, kind, "", agents, f"it stands under “{kind}”")]
+    if block.whole:
+        return [_by_rules(block.text, agents)]
+    return [_written(text, agents) or _by_rules(text, agents) for text in _grouped(block.text, agents)]
+
+
+def _written(text: str, agents: tuple[str, ...]) -> Understood | None:
+    """A remark whose kind the person wrote: "correction: …", "**Reaction to economist:** …"."""
+    plain = _EMPHASIS.match(text)
+    spelled = f"{plain['name']}: {text[plain.end() :]}" if plain else text
+    remark = parse_remark(spelled)
+    if remark.text == spelled.strip():
+        return None
+    name = remark.kind + (f" to {remark.target}" if remark.target else "")
+    return _with_kind(remark.text, remark.kind, remark.target, agents, f"you wrote “{name}:”")
+
+
+def _with_kind(text: str, kind: str, target: str, agents: tuple[str, ...], rule: str) -> Understood:
+    ruling = classify(text)
+    if kind == "reaction":
+        target = ", ".join(named(target, agents)) or target or ", ".join(named(text, agents))
+    return Understood(text, kind, target, ruling.was, ruling.now, rule)
+
+
+def _by_rules(text: str, agents: tuple[str, ...]) -> Understood:
+    ruling = classify(text, agents)
+    return Understood(text, ruling.kind, ruling.target, ruling.was, ruling.now, ruling.rule)
+
+
+def _kept_whole(text: str, agents: tuple[str, ...]) -> Understood:
+    understood = _by_rules(text, agents)
+    return replace(understood, rule=f"a long text is kept whole; {understood.rule}")
+
+
+def _grouped(text: str, agents: tuple[str, ...]) -> list[str]:
+    """The sentences put together again, save where a new remark clearly begins."""
+    found = list(sentences(text))
+    if len(found) > MOST_PIECES:
+        return [text]
+    starts: list[int] = []
+    last = Ruling("comment", "")
+    for sentence in found:
+        ruling = classify(sentence.text, agents)
+        only_approval = len(starts) == 1 and is_approval(text[: sentence.start])
+        if not starts or (not only_approval and _begins_anew(sentence, ruling, last)):
+            starts.append(sentence.start)
+            last = ruling
+        elif not last.definite:
+            last = ruling
+    ends = [*starts[1:], len(text)]
+    groups = [text[start:end].strip().rstrip(";").rstrip() for start, end in zip(starts, ends)]
+    return [group for group in groups if group] or [text]
+
+
+def _begins_anew(sentence: Sentence, ruling: Ruling, last: Ruling) -> bool:
+    """Conservative: two sentences are one remark unless the second says "also", or is clearly of another kind."""
+    if is_approval(sentence.text):
+        return False
+    if _written(sentence.text, ()) or _ALSO.match(sentence.text):
+        return True
+    if not sentence.strong or _REFERS_BACK.match(sentence.text):
+        return False
+    both = ruling.definite and last.definite
+    return both and (ruling.kind != last.kind or bool(ruling.corrections and last.corrections))

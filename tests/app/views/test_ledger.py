@@ -1,0 +1,362 @@
+"""The life of a remark: who was shown it, who answered how, where it shows, and what is still open."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconvene.app.views.ledger import Citation, Delivery, Entry, Ledger, Reflection, Unknown, ledger
+from reconvene.core.facts import commands as c
+from reconvene.core.facts.events import (
+    FileOut,
+    FilesEdited,
+    RemarkAdded,
+    RoundStarted,
+    StepClosed,
+    StepStarted,
+    TaskStart,
+)
+from reconvene.core.facts.ids import digest_of
+from reconvene.kits.reading.citations import citations
+from reconvene.testing.play import Play
+from reconvene.wire.workflow import parse_workflow
+
+# --- citations ---
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("We now use $900M [FB-001].", "We now use $900M"),
+        ("(FB-001) is in the second table", "is in the second table"),
+        ("Sales declined by 5%, as FB-001 says", "Sales declined by 5%, as says"),
+        ("The board declined the offer [FB-001].", "The board declined the offer"),
+        ("[FB-001] is not rejected, we use it", "is not rejected, we use it"),
+        ("**[fb-1]** Adopted.", "Adopted"),
+        ("[FB-001](context.md) done", "done"),
+        ("[FB-001]", ""),
+    ],
+)
+def test_a_citation_is_an_answer(text: str, reason: str) -> None:
+    assert citations(text) == (Citation("FB-001", "addressed", reason, 1),)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[FB-001] declined: margins already include it", "margins already include it"),
+        ("Declined [FB-001] because the data is old.", "the data is old"),
+        ("- **[FB-001]** Not adopted. The board has not voted.", "The board has not voted"),
+        ("[FB-001] is out of scope because it concerns 2040", "it concerns 2040"),
+        ("We disagree with [FB-001].", "We disagree with"),
+        ("We respectfully disagree. [FB-001]", "We respectfully disagree"),
+        ("| FB-001 | declined | no data |", "no data"),
+        ("FB-001 was not taken up since nobody can measure it", "nobody can measure it"),
+        ("We did not adopt [FB-001]: too early to say", "too early to say"),
+        ("[FB-001] lies outside our remit", "lies outside our remit"),
+    ],
+)
+def test_declining_needs_words_that_say_so_and_keeps_the_reason(text: str, reason: str) -> None:
+    assert citations(text) == (Citation("FB-001", "declined", reason, 1),)
+
+
+def test_in_one_line_every_remark_is_judged_by_its_own_words() -> None:
+    text = "Intro.\nWe took up [FB-001], but [FB-002] is out of scope because it is late. Both [FB-003, FB-004] stand."
+    assert [(found.id, found.how, found.line) for found in citations(text)] == [
+        ("FB-001", "addressed", 2),
+        ("FB-002", "declined", 2),
+        ("FB-003", "addressed", 2),
+        ("FB-004", "addressed", 2),
+    ]
+
+
+def test_json_outputs_are_read_by_their_objects_and_texts() -> None:
+    value = {
+        "answers": [{"remark": "FB-001", "how": "declined", "reason": "too late"}, {"id": "[FB-002]", "how": "done"}],
+        "full": "# Report\nRevenue is new [FB-003]\n",
+    }
+    assert {(found.id, found.how, found.reason) for found in citations(json.dumps(value, indent=1))} == {
+        ("FB-001", "declined", "too late"),
+        ("FB-002", "addressed", "done"),
+        ("FB-003", "addressed", "Revenue is new"),
+    }
+
+
+@given(st.text(alphabet=st.sampled_from('[]FB-019 .,;:{}"\n|declined but'), max_size=200))
+def test_any_text_can_be_read(text: str) -> None:
+    assert all(found.id.startswith("FB-") and found.line > 0 for found in citations(text))
+
+
+def test_very_long_lines_of_anything_are_read_in_one_go() -> None:
+    assert len(citations("[FB-001]" + " " * 100_000 + "[FB-002] " + "(" * 50_000)) == 2
+    assert citations("FB-" + "9" * 100_000) == ()
+
+
+# --- the fold, played ---
+
+WORKFLOW = """
+name: small
+agents: {a: {}, b: {}, writer: {}}
+phases:
+  - id: p
+    rounds: {max: 4}
+    steps:
+      - {agents: [a, b], output: findings}
+    checkpoint:
+      options:
+        - {label: Next, then: continue}
+        - {label: More, then: again}
+        - {label: Undo, undo: true, then: again}
+  - id: q
+    steps:
+      - {agents: [writer], writes: [report.md], output: report}
+    checkpoint:
+      options:
+        - {label: Done, then: continue}
+"""
+
+
+def play() -> Play:
+    return Play(parse_workflow(WORKFLOW))
+
+
+def book(game: Play) -> Ledger:
+    return ledger(game.log, lambda ref: game.blobs[ref.digest].decode())
+
+
+def entry(game: Play, at: int = 0) -> Entry:
+    return book(game).entries[at]
+
+
+def test_a_remark_is_open_until_somebody_answers() -> None:
+    game = play()
+    game.finish_all()
+    assert len(book(game)) == 0
+    assert book(game).closure is None
+    game.decide("More", "Revenue is $900M, not $850M")
+    assert entry(game).status == "delivered"
+    assert [delivery.task for delivery in entry(game).delivered] == ["R2/0/a", "R2/0/b"]
+    assert entry(game).delivered[0] == Delivery("R2/0/a", "a", "p", 2, entry(game).at)
+    game.finish("a", "Nothing to add.")
+    assert [e.id for e in book(game).open_remarks()] == ["FB-001"]
+    game.finish("b", "Intro\n\nRevenue is $900M now [FB-001].")
+    assert entry(game).status == "addressed"
+    (answer,) = entry(game).answers
+    assert (answer.task, answer.agent, answer.how, answer.line) == ("R2/0/b", "b", "addressed", 3)
+    assert book(game).closure == 1.0
+
+
+def test_where_and_by_whom_a_remark_was_captured_is_kept() -> None:
+    game = play()
+    game.finish_all()
+    game.do(c.AddRemark(c.RemarkIn("Debt is higher", "correction", "a"), by="bo"))
+    captured = entry(game)
+    assert (captured.kind, captured.target, captured.by, captured.phase, captured.n) == (
+        "correction",
+        "a",
+        "bo",
+        "p",
+        1,
+    )
+    assert (captured.status, captured.open, captured.checkpoint) == ("captured", True, "C1")
+
+
+def test_declined_by_one_and_addressed_by_another_is_addressed_and_both_are_shown() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("More", "Add a chapter on wages")
+    game.finish("a", "[FB-001] declined: not our subject")
+    assert entry(game).status == "declined"
+    assert not entry(game).open
+    game.finish("b", "Wages are in chapter 3 [FB-001]")
+    assert entry(game).status == "addressed"
+    shown = "\n".join(book(game).lines())
+    assert "declined by a in R2/0/a line 1: not our subject" in shown
+    assert "addressed by b in R2/0/b line 1: Wages are in chapter 3" in shown
+
+
+def test_an_agents_later_answer_replaces_its_earlier_one() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("More", "Add a chapter on wages")
+    game.finish("a", "[FB-001] declined: not our subject")
+    game.finish("b")
+    game.decide("More")
+    game.finish("a", "Wages are in now [FB-001]")
+    assert entry(game).status == "addressed"
+    assert [answer.how for answer in entry(game).answers] == ["declined", "addressed"]
+
+
+def test_repeating_a_remark_word_for_word_is_no_answer() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("More", "Revenue is $900M")
+    game.finish("a", "They said:\n- [FB-001] **Comment:** Revenue is $900M (ann, p round 1)")
+    assert entry(game).open
+
+
+def test_what_an_undone_round_answered_no_longer_counts_but_stays_on_record() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("More", "Add wages")
+    game.finish("a", "Wages are in [FB-001]")
+    game.finish("b")
+    assert entry(game).status == "addressed"
+    game.decide("Undo")
+    assert entry(game).status == "delivered"
+    assert [answer.undone for answer in entry(game).answers] == [True]
+    assert [delivery.task for delivery in entry(game).delivered] == ["R2/0/a", "R2/0/b", "R3/0/a", "R3/0/b"]
+    assert "(undone since)" in "\n".join(book(game).lines())
+
+
+def test_unknown_ids_are_reported_and_change_nothing() -> None:
+    game = play()
+    game.finish("a", "As [FB-999] says, and [FB-001] too")
+    assert book(game).unknown == (Unknown("FB-999", "R1/0/a", 1), Unknown("FB-001", "R1/0/a", 1))
+    assert "? FB-999 is cited by R1/0/a (line 1), but there is no such remark." in book(game).lines()
+
+
+def test_a_remark_that_the_deliverable_cites_is_reflected() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("Next", "Add wages", "Shorter")
+    game.finish("writer", files={"report.md": "# Report\n\nWages rise [FB-001].\n[FB-002] declined: it is short"})
+    assert entry(game).reflected == (Reflection("report.md", "cites", 3),)
+    assert entry(game).status == "reflected"
+    assert entry(game, 1).status == "delivered"  # a refusal inside the file does not show the remark
+    assert "    reflected in report.md line 3" in book(game).lines()
+
+
+def test_structured_outputs_are_read_from_their_value() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("More", "Add wages")
+    game.finish("a", "see the value", value={"answers": [{"id": "FB-001", "how": "declined", "reason": "no data yet"}]})
+    assert [(answer.how, answer.reason) for answer in entry(game).answers] == [("declined", "no data yet")]
+
+
+def test_an_edit_is_reflected_while_its_lines_stand() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("Next")
+    game.finish("writer", files={"report.md": "one\ntwo\n"})
+    diff = "--- report.md\n+++ report.md\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+    edited = game.keep(b"one\n2\n")
+    game.do(c.RecordEdits((c.EditIn("report.md", edited, 6, game.keep(diff.encode()), "+1 −1 lines"),), by="ann"))
+    assert entry(game).kind == "edit"
+    assert entry(game).reflected == (Reflection("report.md", "edit"),)
+    assert "    reflected in report.md (the edit stands)" in book(game).lines()
+
+
+def test_the_ledger_is_plain_json() -> None:
+    game = play()
+    game.finish_all()
+    game.decide("More", "Add wages", "Shorter")
+    game.finish("a", "Wages are in [FB-001]")
+    row = book(game).to_json()
+    assert json.loads(json.dumps(row)) == row
+    assert row["open"] == ["FB-002"]
+    assert row["closure"] == 0.5
+    assert [(r["id"], r["status"], r["open"]) for r in row["remarks"]] == [  # type: ignore[attr-defined]
+        ("FB-001", "addressed", False),
+        ("FB-002", "delivered", True),
+    ]
+    assert book(game).lines()[-1] == "Open: FB-002"
+    assert Ledger().lines() == ["No remarks yet."]
+
+
+# --- the fold, on events made by hand ---
+
+AT = "2026-01-01T00:00:00.000Z"
+
+
+def correction(number: int, was: str, now: str) -> RemarkAdded:
+    return RemarkAdded(
+        at=AT, id=f"FB-{number:03d}", number=number, kind="correction", text=f"{now}, not {was}", was=was, now=now
+    )
+
+
+def written(text: str, serial: int, remarks: int) -> list[object]:
+    return [
+        RoundStarted(at=AT, serial=serial, phase="p", scope="p#1", n=serial),
+        StepStarted(at=AT, serial=serial, step=0, tasks=(TaskStart("w"),), remarks=remarks),
+        StepClosed(at=AT, serial=serial, step=0, files=(FileOut("out.md", digest_of(text.encode()), len(text)),)),
+    ]
+
+
+def status(events: list[object], *texts: str) -> Entry:
+    blobs = {digest_of(text.encode()): text for text in texts}
+    return ledger(events, lambda ref: blobs[ref.digest]).entries[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "text", "line"),
+    [
+        ("$850M", "$900M", "# Out\nRevenue of $900 million is assumed.", 2),
+        ("$850M", "$900M", "Revenue: 900M", 1),
+        ("Monday", "Tuesday next week", "It is on tuesday\nnext week.", 0),
+        ("$850M", "$900M", "Revenue of $850M is assumed, costs of €900M.", None),
+        ("5%", "7%", "Costs of 7 dollars", None),
+        ("Monday", "Tuesday", "It was Tuesdayish", None),
+    ],
+)
+def test_a_corrected_value_is_reflected_where_a_later_file_states_it(
+    was: str, now: str, text: str, line: int | None
+) -> None:
+    found = status([correction(1, was, now), *written(text, 1, 1)], text)
+    assert found.reflected == ((Reflection("out.md", "value", line),) if line is not None else ())
+
+
+def test_a_file_from_before_the_remark_reflects_nothing() -> None:
+    text = "Revenue of $900M"
+    assert status([*written(text, 1, 0), correction(1, "$850M", "$900M")], text).open
+
+
+def test_an_edit_that_an_agent_wrote_over_is_open_again() -> None:
+    diff, mine, theirs = "@@ -1 +1 @@\n-one\n+two\n", "two\n", "one\n"
+    edit = RemarkAdded(
+        at=AT, id="FB-001", number=1, kind="edit", text="Edited out.md", path="out.md", diff=digest_of(diff.encode())
+    )
+    edited = FilesEdited(at=AT, files=(FileOut("out.md", digest_of(mine.encode()), 4),))
+    assert status([edited, edit], diff, mine).status == "reflected"
+    assert status([edited, edit, *written(theirs, 1, 1)], diff, mine, theirs).status == "delivered"
+
+
+def test_a_deleted_file_reflects_nothing() -> None:
+    gone = FilesEdited(at=AT, files=(FileOut("out.md", ""),))
+    assert status([correction(1, "1", "$900M"), *written("$900M", 1, 1), gone], "$900M").open
+
+
+# --- the list of deliveries that remarks have in common ---
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.sampled_from("abc"), min_size=1, unique=True)), max_size=8))
+def test_deliveries_are_those_that_writing_each_down_would_give(steps: list[tuple[int, list[str]]]) -> None:
+    log: list[object] = []
+    written: dict[int, list[Delivery]] = {}
+    said = 0
+    for serial, (more, agents) in enumerate(steps, 1):
+        for number in range(said + 1, said + more + 1):
+            log.append(RemarkAdded(at="t", id=f"FB-{number:03d}", number=number, kind="comment", text="x"))
+        said += more
+        log.append(RoundStarted(at="t", serial=serial, phase="p", scope="p", n=serial))
+        tasks = tuple(TaskStart(agent) for agent in agents)
+        log.append(StepStarted(at="t", serial=serial, step=0, tasks=tasks, remarks=said))
+        for agent in agents:
+            for number in range(1, said + 1):
+                delivery = Delivery(f"R{serial}/0/{agent}", agent, "p", serial, "t")
+                written.setdefault(number, []).append(delivery)
+    book = ledger(log, lambda ref: "")  # type: ignore[arg-type]
+    for entry in book:
+        expected = written.get(entry.number, [])
+        assert list(entry.delivered) == expected
+        assert list(entry.delivered.agents) == list(dict.fromkeys(delivery.agent for delivery in expected))
+        assert entry.delivered[-1:] == expected[-1:]
+        with pytest.raises(IndexError):
+            entry.delivered[len(expected)]
+    rows = book.to_json()["remarks"]
+    assert isinstance(rows, list)
+    assert [len(row["delivered"]) for row in rows] == [len(written.get(entry.number, [])) for entry in book]
