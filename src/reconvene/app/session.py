@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reconvene.app import index, stored
+from reconvene.app import stored
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book
@@ -160,11 +160,18 @@ def _folded(log: EventLog, run: str) -> tuple[RunState, int]:
 
 def snapshot_of(log: EventLog, run: str) -> RunState:
     """The newest cached state that this code may trust, or the empty one."""
-    row = log.index_row(run)
-    doc = index.document(row) if row is not None else None
-    digest = str(doc.get("pinned", "")) if doc is not None else ""
+    digest = _pinned(log.index_row(run))
     kept = log.snapshot(run, snapshot_key(digest)) if digest else None
     return (decode_state(kept[1]) if kept else None) or EMPTY
+
+
+def _pinned(row: IndexRow | None) -> str:
+    """The workflow's digest as the row names it, "" where it cannot be read: then the log is folded from its start."""
+    try:
+        doc = msgspec.json.decode(row.doc) if row is not None else None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return ""
+    return str(doc.get("pinned", "")) if isinstance(doc, dict) else ""
 
 
 def index_row(state: RunState) -> IndexRow:

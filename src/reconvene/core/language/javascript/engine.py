@@ -27,6 +27,7 @@ from reconvene.core.language.javascript.machine import (
     Machines,
     is_full,
 )
+from reconvene.core.language.javascript.sandbox import SANDBOX
 from reconvene.errors import ReconveneError
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ _held = threading.local()
 def _machines() -> Machines:
     machines: Machines | None = getattr(_held, "machines", None)
     if machines is None:
-        from reconvene.core.language.javascript.sandbox import SANDBOX
-
         machines = _held.machines = Machines(SANDBOX)
     return machines
 
