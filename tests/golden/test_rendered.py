@@ -30,6 +30,7 @@ def test_a_packaged_workflow_renders_at_every_stop_what_it_rendered(workflow: st
 
 
 def reads_as_it_did(golden: Golden, folder: Path) -> None:
+    __tracebackhide__ = True
     check(golden.release, golden.workflow, {f"told/{golden.stop}": told(golden, folder)})
 
 

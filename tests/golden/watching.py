@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import cast
 
 from reconvene.app.engine import Engine
-from reconvene.core.events import AttemptEnded
-from reconvene.core.state import RunState
+from reconvene.core.facts.events import AttemptEnded
+from reconvene.core.facts.state import RunState
 
 from .archive import Home, lay_out, look
 from .driving import end
