@@ -14,7 +14,8 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import late_key, parse_task
-from reconvene.core.facts.state import RunState, StepAt, TaskAt
+from reconvene.core.facts.round import StepAt, TaskAt
+from reconvene.core.facts.state import RunState
 from reconvene.core.language.expressions import ExpressionError, truth
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.person import checkpoint, deciding
