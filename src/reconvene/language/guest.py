@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from reconvene.core.language.javascript.machine import Ask
+from reconvene.language.javascript.machine import Ask
 
 
 class OutOfTime(Exception):
