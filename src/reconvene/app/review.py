@@ -13,9 +13,9 @@ from reconvene.app.views.rating_replies import Ratings, parse_ratings
 from reconvene.core.definition.workflow import Again
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
-from reconvene.core.language.expressions import ExpressionError, evaluate
 from reconvene.core.shown import on_record, scope
 from reconvene.errors import ReconveneError, StoreError
+from reconvene.language.expressions import ExpressionError, evaluate
 
 
 def ledger(engine: Engine, run: str) -> ledgers.Ledger:

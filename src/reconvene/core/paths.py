@@ -10,8 +10,8 @@ import re
 import unicodedata
 from fnmatch import fnmatchcase
 
-from reconvene.core.closest import opcodes
 from reconvene.errors import UserError
+from reconvene.language.closest import opcodes
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 400

@@ -16,7 +16,7 @@ from immutables import Map
 from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts.events import Ref, RemarkAdded
 from reconvene.core.facts.ids import digest_of
-from reconvene.core.language import templates
+from reconvene.language import templates
 
 _CACHED = 2048  # entries
 _CACHED_BYTES = 64 * 1024 * 1024

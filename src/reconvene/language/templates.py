@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import ModuleType
 
-from reconvene.core.language.as_text import CAP, shown
 from reconvene.errors import ReconveneError
+from reconvene.language.as_text import CAP, shown
 
 __all__ = ["TemplateError", "check", "look_ups", "names", "render"]
 
@@ -128,7 +128,7 @@ def _rendered(template: str, scope: Mapping[str, object], loader: Mapping[str, s
 
 def _jinja() -> ModuleType:
     """Loaded for the first template that needs it: that takes longer than everything else in a decision."""
-    from reconvene.core.language.jinja import sandbox
+    from reconvene.language.jinja import sandbox
 
     return sandbox
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reconvene.core.language import guest
-from reconvene.core.language.javascript.machine import (
+from reconvene.errors import ReconveneError
+from reconvene.language import guest
+from reconvene.language.javascript.machine import (
     FAILURE,
     LONGEST_ANSWER,
     MEMORY,
@@ -27,11 +28,10 @@ from reconvene.core.language.javascript.machine import (
     Machines,
     is_full,
 )
-from reconvene.core.language.javascript.sandbox import SANDBOX
-from reconvene.errors import ReconveneError
+from reconvene.language.javascript.sandbox import SANDBOX
 
 if TYPE_CHECKING:
-    from reconvene.core.language.javascript.cheap import Shape
+    from reconvene.language.javascript.cheap import Shape
 
 CPU_SECONDS = 0.25
 _BYTES_PER_SECOND = 10_000_000  # time allowed on top for reading the data in

@@ -20,10 +20,10 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import pass_context
 
-from reconvene.core.language.as_text import CAP, Null, TemplateLimit, is_null, shown
-from reconvene.core.language.growing import Growing
-from reconvene.core.language.jinja import budget
-from reconvene.core.language.jinja.filters import (
+from reconvene.language.as_text import CAP, Null, TemplateLimit, is_null, shown
+from reconvene.language.growing import Growing
+from reconvene.language.jinja import budget
+from reconvene.language.jinja.filters import (
     FILTERS,
     OF_LIST,
     OF_NUMBER,
@@ -34,7 +34,7 @@ from reconvene.core.language.jinja.filters import (
     method_of_null,
     nearest,
 )
-from reconvene.core.language.jinja.generator import Generator
+from reconvene.language.jinja.generator import Generator
 
 # Jinja's own that are kept, beside FILTERS.
 _FILTERS = (

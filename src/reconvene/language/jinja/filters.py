@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from functools import wraps
 from itertools import pairwise
 
-from reconvene.core.closest import closest
-from reconvene.core.language.as_text import TemplateLimit, as_json, bound, is_null, measure, shown
-from reconvene.core.language.jinja.present import present
+from reconvene.language.as_text import TemplateLimit, as_json, bound, is_null, measure, shown
+from reconvene.language.closest import closest
+from reconvene.language.jinja.present import present
 
 _WIDEST = 1_000
 _LONGEST_WRAPPED = 200_000
