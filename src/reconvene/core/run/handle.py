@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
+from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Again, End, Goto, Move, Step
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -34,11 +35,17 @@ class Handled(NamedTuple):
     blobs: dict[str, bytes]  # artefacts that the events name and that are new
 
 
+# What only ends, stops or sorts runs: possible also where a kit of the run is missing.
+_NEED_NO_KIT = (c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives)
+
+
 def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "") -> Handled:
     """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives."""
     turn = Turn(state, book, now, claim)
     if not isinstance(command, c.StartRun) and not state.run:
         raise Refused("There is no such run.")
+    if not isinstance(command, _NEED_NO_KIT):
+        kit_finder.require(book.workflow.kits)
     _dispatch(turn, command)
     advance(turn)
     if turn.state.ended and not state.ended and not state.place:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate
 from reconvene.core.extensions import Judged, Objection
+from reconvene.core.language.expressions import ExpressionError
 from reconvene.core.paths import matches
 
 
@@ -105,13 +106,21 @@ def _broken(gate: Gate, output: Output, judge: Judge) -> str:
     if gate.kit:
         documents = tuple(judge.documents(gate.about))
         shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
-        objected = kit_finder.gate(gate.kit)(shown)
+        objected = _judged(gate.kit, shown)
         return f"{objected.code}: {objected.why}" if objected else ""
     judged = {"text": text, "value": output.value, "files": list(output.files)}
     seen = {"output": {**judged, "commit": output.commit, "diff": output.diff}}
     if gate.when and judge.evaluate(gate.when, seen):
         return "REJECTED:" if gate.retry_with else f"REJECTED: the output fails the rule `{gate.when}`."
     return ""
+
+
+def _judged(name: str, shown: Judged) -> Objection | None:
+    gate = kit_finder.gate(name)
+    try:
+        return gate(shown)
+    except Exception as error:  # a kit is another's code: whatever it raises
+        raise ExpressionError(f"{name}: {type(error).__name__}: {error}") from error
 
 
 def _has_heading(text: str, heading: str) -> bool:
