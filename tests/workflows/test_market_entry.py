@@ -153,8 +153,8 @@ def test_without_the_recordings_the_same_workflow_works_with_a_model(
         folder = tmp_path / "mine"
         shutil.copytree(FOLDER, folder)
         text = (folder / "workflow.yaml").read_text(encoding="utf-8")
-        with_model = f'    model: "openai:small"\n    base_url: "{server.url}"\n'
-        (folder / "workflow.yaml").write_text(text.replace("    recorded: team\n", with_model), encoding="utf-8")
+        with_model = f'model: "openai:small", options: {{base_url: "{server.url}"}}'
+        (folder / "workflow.yaml").write_text(text.replace("recorded: team", with_model), encoding="utf-8")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-key-of-anybody")
         table = sit(folder)
         assert table.file("memo.md") == "# Memo: ferries\n"

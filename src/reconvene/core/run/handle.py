@@ -270,7 +270,8 @@ def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -
     agent = turn.book.workflow.agents[task.agent]
     definition = turn.phase.steps[step.index]
     schema = definition.schema if definition.schema is not None else agent.schema
-    if not agent.gates and schema is None and not definition.writes and turn.phase.track is None:
+    rules = (*agent.gates, *definition.gates)
+    if not rules and schema is None and not definition.writes and turn.phase.track is None:
         return "accepted", _NOTHING
     output = gates.Output(
         text=turn.book.text(command.output.digest),
@@ -283,7 +284,7 @@ def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -
     )
     writes = naming.writes(turn.state, turn.book, definition)
     try:
-        wrong = gates.rejection(agent.gates, schema, writes, output, command.objections, _judge(turn, definition))
+        wrong = gates.rejection(rules, schema, writes, output, command.objections, _judge(turn, definition))
     except ExpressionError as error:
         return "rejected", gates.Rejection(f"the gate itself failed: {error}")
     return ("rejected", wrong) if wrong else ("accepted", _NOTHING)

@@ -56,7 +56,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         _retry(book, task),
     )
     return Shown(
-        agent=agent,
+        agent=replace(agent, gates=(*agent.gates, *step.gates)) if step.gates else agent,
         prompt="\n\n".join(part for part in parts if part) + "\n",
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
         writes=("*",) if step.place == "project" else writes,

@@ -62,7 +62,8 @@ def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) ->
 
 
 def _agents(turn: Turn, frame: Frame, step: Step, index: int, where: str) -> tuple[str, ...] | None:
-    """Who works in this step. In an extra round for chosen agents, a step with some of them runs only those."""
+    """Who works in this step. In an extra round for chosen agents, a step runs those of its agents that were chosen or
+    always take part; if there are none, all of them."""
     if step.agents_expr:
         named = turn.names(step.agents_expr, f"agents of {where}")
         if named is None:
@@ -82,7 +83,8 @@ def _agents(turn: Turn, frame: Frame, step: Step, index: int, where: str) -> tup
         return step.agents
     everywhere = {agent for other in turn.phase.steps for agent in other.agents}
     additional = tuple(agent for agent in chosen if agent not in everywhere)
-    here = tuple(agent for agent in step.agents if agent in chosen)
+    roles = turn.book.workflow.agents
+    here = tuple(agent for agent in step.agents if agent in chosen or roles[agent].always)
     if index == 0:
         return (*here, *additional) or step.agents
     return here or step.agents
