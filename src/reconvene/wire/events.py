@@ -27,10 +27,12 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError, UserError
 from reconvene.wire.versions import RESTORE, UPGRADE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
-VERSION = 1
+VERSION = 2
 
 # version of a batch → event type → how such an event becomes one of the next version; a type not named stays as it is
-_UPCASTERS: dict[int, Mapping[str, Callable[[Raw], Raw]]] = {}
+_UPCASTERS: dict[int, Mapping[str, Callable[[Raw], Raw]]] = {
+    1: {},  # RemarkRead and RemarkWithdrawn are new
+}
 
 EVENT_TYPES: tuple[type[AnyEvent], ...] = get_args(AnyEvent)
 _KNOWN = frozenset(cls.__name__ for cls in EVENT_TYPES)

@@ -19,7 +19,15 @@ from reconvene.core.facts.state import RunState, StepAt, TaskAt
 from reconvene.core.language.expressions import ExpressionError, truth
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.person import checkpoint, deciding
-from reconvene.core.person.remarking import add_remarks, inherit, record_edits, require_alive, save_draft
+from reconvene.core.person.remarking import (
+    add_remarks,
+    inherit,
+    read_again,
+    record_edits,
+    require_alive,
+    save_draft,
+    withdraw,
+)
 from reconvene.core.run.advance import advance
 from reconvene.core.run.checks import gap
 from reconvene.core.shown import naming, scope
@@ -62,6 +70,12 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
         case c.AddRemark():
             require_alive(turn)
             add_remarks(turn, (command.remark,), command.by, command.door)
+            checkpoint.revise(turn)
+        case c.ReadRemark():
+            read_again(turn, command)
+            checkpoint.revise(turn)
+        case c.WithdrawRemark():
+            withdraw(turn, command)
             checkpoint.revise(turn)
         case c.SaveDraft():
             save_draft(turn, command)

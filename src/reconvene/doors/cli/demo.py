@@ -276,7 +276,7 @@ def _heard(remark: RemarkIn) -> RemarkIn:
 
     from reconvene.app.listening import by_rules
 
-    figures = next((one for one in by_rules(remark.text).remarks if one.now), None)
+    figures = next((one.remark for one in by_rules(remark.text).entries if one.remark.now), None)
     return replace(remark, was=figures.was, now=figures.now) if figures and not remark.now else remark
 
 

@@ -33,7 +33,7 @@ from reconvene.wire.names.kinds import (
 REMARK = record(
     **dict.fromkeys(
         ("id", "kind", "text", "target", "by", "phase", "round", "at", "path", "lines", "was", "now", "level",
-         "reason", "opinion", "because", "checkpoint", "origin"),
+         "reason", "opinion", "because", "read_by", "checkpoint", "origin"),
         TEXT,
     )
 )  # fmt: skip
