@@ -8,10 +8,10 @@ import msgspec
 
 from reconvene.app.engine import Engine
 from reconvene.core import kit_finder
-from reconvene.core.closest import closest
 from reconvene.core.extensions import View
 from reconvene.core.work import tracking
 from reconvene.errors import UserError
+from reconvene.language.closest import closest
 
 
 class Offered(NamedTuple):

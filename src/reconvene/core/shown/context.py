@@ -14,7 +14,8 @@ from reconvene.core.definition.workflow import Agent, Step
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import Read, RemarkAdded
 from reconvene.core.facts.ids import parse_task
-from reconvene.core.facts.state import RunState, StepAt, TaskAt
+from reconvene.core.facts.round import StepAt, TaskAt
+from reconvene.core.facts.state import RunState
 from reconvene.core.shown import conversation, drafts, naming, on_record, scope
 from reconvene.errors import Bug, UserError
 

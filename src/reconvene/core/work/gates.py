@@ -9,8 +9,8 @@ from typing import NamedTuple
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate
 from reconvene.core.extensions import Judged, Objection
-from reconvene.core.language.expressions import ExpressionError
 from reconvene.core.paths import matches
+from reconvene.language.expressions import ExpressionError
 
 
 class Output(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from reconvene.core.definition.workflow import Step
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
-from reconvene.core.facts.state import Frame, StepAt, TaskAt
+from reconvene.core.facts.round import StepAt, TaskAt
+from reconvene.core.facts.state import Frame
 from reconvene.core.shown import naming, reads
 from reconvene.core.shown.conversation import WORD, Replay, replay
 from reconvene.core.shown.scope import value_key
