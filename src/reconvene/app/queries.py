@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec import to_builtins
+
 from reconvene.app import index, stored
 from reconvene.app.engine import Engine
+from reconvene.app.session import Session
 from reconvene.app.views import projections
-from reconvene.core.facts.book import Book
+from reconvene.app.views.changes import changes
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.paths import unified_diff
@@ -34,13 +37,20 @@ def _driven(engine: Engine, run: str, status: str) -> dict[str, object]:
 
 
 def standing(engine: Engine, run: str) -> dict[str, object]:
-    """The summary, and with an open checkpoint that asks for answers, those given so far."""
+    """The summary, and with an open checkpoint what another round changed, and the answers given so far."""
     doc = summary(engine, run)
     point = doc.get("checkpoint")
-    if isinstance(point, dict) and point.get("fields"):
-        session = engine.session(run)
-        point["answers"] = drafts.here(session.state, session.book)
+    if isinstance(point, dict):
+        point |= _beside(engine.session(run))
     return doc
+
+
+def _beside(session: Session) -> dict[str, object]:
+    """What an open checkpoint is shown with and the index does not hold."""
+    point = session.state.world.open
+    changed = [to_builtins(change) for change in changes(session)]
+    answers = {"answers": drafts.here(session.state, session.book)} if point and point.fields else {}
+    return {**({"changed": changed} if changed else {}), **answers}
 
 
 def talk(engine: Engine, run: str) -> list[dict[str, object]]:
@@ -65,7 +75,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     return {
         **projections.summary(state),
         "passed_over": projections.passed_over(state),
-        **_said(engine, run, state, book),
+        **_said(engine, run, session),
         **({"children": children(engine, state)} if state.record.children else {}),
         **_driven(engine, run, state.status),
         "context": scope.context(state, book),
@@ -87,12 +97,12 @@ def show(engine: Engine, run: str) -> dict[str, object]:
     }
 
 
-def _said(engine: Engine, run: str, state: RunState, book: Book) -> dict[str, object]:
-    """The open checkpoint with the answers so far, and the talk."""
+def _said(engine: Engine, run: str, session: Session) -> dict[str, object]:
+    """The open checkpoint with what stands beside it, and the talk."""
     found: dict[str, object] = {}
-    point = projections.checkpoint(state)
-    if point is not None and point.get("fields"):
-        found["checkpoint"] = {**point, "answers": drafts.here(state, book)}
+    point = projections.checkpoint(session.state)
+    if point is not None:
+        found["checkpoint"] = {**point, **_beside(session)}
     if told := talk(engine, run):
         found["talk"] = told
     return found

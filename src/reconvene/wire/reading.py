@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Dict
 from contextlib import contextmanager
 
-from reconvene.core.language import expressions, templates
 from reconvene.core.paths import safe_path
 from reconvene.core.shown.scope import ROOTS, TEMPLATE_ROOTS
 from reconvene.errors import UserError, WorkflowError
+from reconvene.language import expressions, templates
 from reconvene.wire.names.uses import Use, Where
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
@@ -57,7 +57,7 @@ class Reading:
     def expression(self, owner: Mapping, key: str, roots: frozenset[str] = ROOTS) -> str:
         """The source under `key`, checked; "" where there is none."""
         node = owner.get(key)
-        return self.source(node, f"'{key}'", roots) if isinstance(node, Scalar) else ""
+        return self.source(node, f"'{owner.word(key)}'", roots) if isinstance(node, Scalar) else ""
 
     def source(self, node: Scalar, what: str, roots: frozenset[str] = ROOTS) -> str:
         text = _javascript(node.value)
@@ -72,7 +72,7 @@ class Reading:
 
     def template(self, owner: Mapping, key: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
         node = owner.get(key)
-        return self.template_text(node, f"'{key}'", roots) if isinstance(node, Scalar) else ""
+        return self.template_text(node, f"'{owner.word(key)}'", roots) if isinstance(node, Scalar) else ""
 
     def template_text(self, node: Scalar, what: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
         """A template, checked. `roots`: the names that it may take from outside; none = it is not filled in."""

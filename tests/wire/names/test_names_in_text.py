@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.language.expressions import check as check_expression
-from reconvene.core.language.templates import check as check_template
+from reconvene.language.expressions import check as check_expression
+from reconvene.language.templates import check as check_template
 from reconvene.wire.names import in_expressions, in_templates
 from reconvene.wire.names.contracts import kind_of
 from reconvene.wire.names.kinds import ANYTHING, Kind, ListOf, Record, record
@@ -72,6 +72,9 @@ def in_jinja(text: str, **beside: str) -> list[str]:
         "(() => { const all = context.analysis.rows; return all.some(r => r.name); })()",
         "(() => { for (const row of context.analysis.rows) { if (row.risk > 3) return true } return false })()",
         "(() => { let x = context.analysis; x = {other: 1}; return x.other })()",
+        "(() => { let x = context.analysis; [x] = [{other: 1}]; return x.other })()",
+        "(() => { let x; for (x of context.analysis.rows) if (x.name) return x.risk; return /x/.flags })()",
+        "({get one() { return context.analysis.risk }}).one",
         "(({risk, ...rest}) => risk || rest.anything)(context.analysis)",
         "(function (context) { return context.of.its.own })({of: {its: {own: 1}}})",
         "settings.deep ? context.analysis.risk : context.team.sceptic.risk",
@@ -120,6 +123,9 @@ def test_an_expression_that_is_right(source: str) -> None:
         ("(() => { const a = context.analysis; return a.rsk })()", "a.rsk"),
         ("(({rsk}) => rsk)(context.analysis)", "rsk"),
         ("(() => { for (const row of context.analysis.rows) { if (row.rsk) return 1 } })()", "row.rsk"),
+        ("(() => { do { let {rows} = context.analysis; rows[0].rsk } while (context.b) })()", "rows[…].rsk context.b"),
+        ("({get one() { return context.analysis.rsk }}).one", "context.analysis.rsk"),
+        ("(({[context.b]: a = context.c}) => a)(1)", "context.b context.c"),
         ("settings.deep ? context.analysis.rsk : context.b", "context.analysis.rsk context.b"),
         ("`${context.anaylsis}`", "context.anaylsis"),
         ("({[context.anaylsis]: 1})", "context.anaylsis"),

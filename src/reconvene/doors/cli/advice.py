@@ -12,9 +12,11 @@ from reconvene.doors.cli.text import clean, one_line
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.views.ledger import Entry
 
 _MOST_METER = 24
 _MOST_OPEN = 8
+_MOST_CHANGED = 4
 _MARKS = {"major": "▲", "minor": "·"}
 
 
@@ -139,6 +141,42 @@ def said_in(remark: RemarkShape) -> str:
 
 def todo_lines(rows: Sequence[Mapping[str, object]]) -> list[str]:
     return [f"[{'x' if row.get('done') else ' '}] {one_line(row.get('what', ''))}" for row in rows]
+
+
+def changed_lines(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """What another round changed, agent by agent; those who say the same together."""
+    agents: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        agents.setdefault((row["was"], row["is"]), []).append(one_line(row["agent"]))
+    told = list(agents.items())
+    lines = ["What changed since the round before:"] if told else []
+    for (was, now), names in told[:_MOST_CHANGED]:
+        lines += [f"  {', '.join(names)}", *([f"    was: {one_line(was)}"] if was else [])]
+        lines += [f"    is:  {one_line(now) or '(no longer said)'}"]
+    more = [name for _, names in told[_MOST_CHANGED:] for name in names]
+    return [*lines, *([f"  also changed: {', '.join(more)}"] if more else [])]
+
+
+def became_of(engine: Engine, run: str, command: str) -> list[str]:
+    """For the end of a run: what became of each remark; nothing where nobody said anything."""
+    from reconvene.app.review import ledger
+
+    entries = list(ledger(engine, run))
+    lines = ["What became of what was said:"] if entries else []
+    for entry in entries[:_MOST_OPEN]:
+        lines += [f"  {'○' if entry.open else '✓'} {entry.id} {entry.kind}: {one_line(entry.text, 160)}", _fate(entry)]
+    more = len(entries) - _MOST_OPEN
+    return [*lines, *([f"  … and {more} more: {command}"] if more > 0 else [])]
+
+
+def _fate(entry: Entry) -> str:
+    took = [answer.how for answer in entry.standing.values()]
+    paths = list(dict.fromkeys(one_line(place.path) for place in entry.reflected))
+    agents, tasks = len(entry.delivered.agents), len(entry.delivered)
+    parts = [f"delivered to {agents} agent{'s' * (agents != 1)} in {tasks} task{'s' * (tasks != 1)}"]
+    parts += [f"{how} by {took.count(how)}" for how in dict.fromkeys(took)]
+    parts += [f"reflected in {', '.join(paths[:2])}{f' and {len(paths) - 2} more' * (len(paths) > 2)}"] if paths else []
+    return f"    {'; '.join(parts)}"
 
 
 def never_answered(engine: Engine, run: str, command: str) -> str:

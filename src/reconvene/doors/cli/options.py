@@ -48,6 +48,7 @@ class CheckpointShape(TypedDict, total=False):
     status: str
     attention: bool
     answers: dict[str, object]  # so far, by field
+    changed: list[dict[str, str]]  # agent, was, is: what another round changed
 
 
 def checkpoint_in(summary: Mapping[str, object]) -> CheckpointShape | None:

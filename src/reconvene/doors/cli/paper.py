@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from reconvene.doors.cli.advice import RemarkShape, ReviewShape, said_in, sections, weighed, weight_of
+from reconvene.doors.cli.advice import RemarkShape, ReviewShape, changed_lines, said_in, sections, weighed, weight_of
 from reconvene.doors.cli.menu import Menu, asked, mark, worded
 from reconvene.doors.cli.options import CheckpointShape, FieldShape
 from reconvene.doors.cli.text import clean, one_line, talk_lines
@@ -56,6 +56,7 @@ class Paper:
         self.talk(talk)
         self._console.print()
         self.markdown(checkpoint.get("prompt", ""))
+        self._changed(checkpoint)
         for path in checkpoint.get("show_files", []):
             self._beginning(path, workspace)
         self._said(checkpoint)
@@ -137,6 +138,15 @@ class Paper:
             self._indented(line)
         if len(lines) > _FIRST_LINES:
             self.line(f"  … {len(lines) - _FIRST_LINES} more lines", "dim")
+
+    def _changed(self, checkpoint: CheckpointShape) -> None:
+        """What another round changed."""
+        title, *lines = changed_lines(checkpoint.get("changed", [])) or [""]
+        if title:
+            self._console.print()
+            self.line(title, "bold")
+        for line in lines:
+            self._indented(line)
 
     def _said(self, checkpoint: CheckpointShape) -> None:
         """What was said here already: it will reach the agents whatever is decided."""

@@ -1,0 +1,139 @@
+"""Templates: text with `{{ names }}` in it, for prompts, paths and documents.
+
+One job: from template and scope to text. Most templates are plain look-ups and are filled in here; the others go to
+Jinja, which is only then imported. Both ways give the same text. It must not know what the names in a scope mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from reconvene.errors import ReconveneError
+
+__all__ = ["TemplateError", "check", "look_ups", "names", "render"]
+
+_TAG = re.compile(r"\{\{\s*([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\s*\}\}|\{[{%#]", re.ASCII)
+_NEWLINE = re.compile(r"\r\n|\r")
+# Words that mean something to Jinja itself.
+_RESERVED = frozenset(
+    ("true", "false", "none", "True", "False", "None", "not", "and", "or", "if", "else", "in", "is", "self", "range",
+     "dict", "namespace", "joiner", "cycler", "loop", "caller", "super", "varargs", "kwargs")
+)  # fmt: skip
+
+
+class TemplateError(ReconveneError):
+    """A template that cannot be filled in. `line` is the template's own, 0 when it is not known."""
+
+    def __init__(self, message: str, *, line: int = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.line = line
+
+
+def render(template: str, scope: Mapping[str, object], *, loader: Mapping[str, str] | None = None) -> str:
+    """`template` filled in from `scope`; `loader` holds the templates it may include, by name."""
+    parts = _plain(template)
+    text = None if parts is None else _filled(parts, scope)
+    if text is None:
+        text = _rendered(template, scope, loader or {})
+    return text if _storable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def names(template: str, *, loader: Mapping[str, str] | None = None) -> set[str]:
+    """The top-level names that `template` (and what it includes from `loader`) takes from its scope."""
+    parts = _plain(template)
+    if parts is not None:
+        return {path[0] for path in parts[1::2]}
+    from reconvene.language.jinja import sandbox
+
+    return sandbox.names(template, loader or {})
+
+
+def look_ups(template: str) -> list[tuple[int, tuple[str, ...]]] | None:
+    """The line and path of every `{{ a.b.c }}`; None when the template takes more than look-ups."""
+    if _plain(template) is None:
+        return None
+    tags = _TAG.finditer(template)
+    return [(template.count("\n", 0, tag.start()) + 1, tuple(tag[1].split("."))) for tag in tags]
+
+
+def check(template: str) -> tuple[int, str] | None:
+    """The line and nature of a syntax problem, None when there is none."""
+    if _plain(template) is not None:
+        return None
+    from reconvene.language.jinja import sandbox
+
+    return sandbox.problem(template)
+
+
+@lru_cache(maxsize=1024)
+def _plain(template: str) -> tuple[str | tuple[str, ...], ...] | None:
+    """Text and paths in turn, text first and last; None when it takes more than look-ups."""
+    parts: list[str | tuple[str, ...]] = []
+    at = 0
+    for tag in _TAG.finditer(template):
+        path = tuple((tag[1] or "").split("."))
+        if path[0] in _RESERVED or not path[0]:
+            return None
+        parts += (template[at : tag.start()], path)
+        at = tag.end()
+    parts.append(template[at:])
+    if len(parts) == 1:
+        return tuple(parts)
+    # Jinja knows one kind of line end; text without tags never gets there and stays as it is.
+    return tuple(_NEWLINE.sub("\n", part) if isinstance(part, str) else part for part in parts)
+
+
+_NOT_THERE = object()
+
+
+def _filled(parts: tuple[str | tuple[str, ...], ...], scope: Mapping[str, object]) -> str | None:
+    """None when anything is unusual: the slow way then finds the right words for it."""
+    if len(parts) == 1:
+        return str(parts[0])
+    from reconvene.language.jinja.filters import CAP, shown
+
+    texts: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        value = _look_up(part, scope)
+        if value is _NOT_THERE:
+            return None
+        texts.append(shown(value))
+    return "".join(texts) if sum(map(len, texts)) <= CAP else None
+
+
+def _look_up(path: tuple[str, ...], scope: object) -> object:
+    value = scope
+    for name in path:
+        if value is None:  # not written yet: so are its parts
+            return None
+        if not isinstance(value, Mapping) or name not in value:
+            return _NOT_THERE
+        value = value[name]
+    return value if value is None or isinstance(value, str | int | float | Mapping | list | tuple) else _NOT_THERE
+
+
+def _rendered(template: str, scope: Mapping[str, object], loader: Mapping[str, str]) -> str:
+    from reconvene.language.jinja import sandbox
+
+    try:
+        return sandbox.render(template, scope, loader)
+    except sandbox.Failure as failure:
+        inside = failure.name not in (None, sandbox.MAIN)
+        place = f"line {failure.line}" + (f" of {failure.name}" if inside else "") if failure.line else ""
+        raise TemplateError(f"{place}: {failure}" if place else str(failure), line=failure.line) from None
+
+
+def _storable(text: str) -> bool:
+    """Whether `text` can be written as UTF-8 (half of a surrogate pair cannot)."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
