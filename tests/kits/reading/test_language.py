@@ -14,7 +14,7 @@ from tests.kits.reading.words import LANGUAGES, ready
 from reconvene.core.extensions import AgentProfile
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import UserError
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.figures import corrections_in, figures_in
 from reconvene.kits.reading.kit import KIT
 from reconvene.kits.reading.routing import affected
@@ -27,8 +27,8 @@ GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "feedback"
 
 
 def codes(text: str) -> list[str]:
-    known = {id(each): code for code, each in language._read().items()}
-    return [known[id(each)] for each in language.of(text).languages]
+    known = {id(each): code for code, each in tongues._read().items()}
+    return [known[id(each)] for each in tongues.of(text).languages]
 
 
 def test_the_ready_lists_are_made_of_the_yaml_files() -> None:
@@ -172,7 +172,7 @@ def french(tmp_path: Path) -> Iterator[None]:
     for path in LANGUAGES.glob("*.yaml"):
         shutil.copy(path, tmp_path)
     shutil.copy(Path(__file__).parent / "fr.yaml", tmp_path)
-    with language.instead(ready(tmp_path)):
+    with tongues.instead(ready(tmp_path)):
         yield
 
 
@@ -243,7 +243,7 @@ def test_a_mistake_in_a_list_is_named_with_its_file(source: str, expected: str) 
 )
 def test_a_turn_of_phrase_says_what_it_matches(phrase: str, matches: str, not_matches: str) -> None:
     source = json.dumps({"parts": {"sure": ["sure", "certain"]}, "cues": {"small": [phrase]}})
-    with language.instead(msgspec.json.encode({"en": make("x.yaml", source), "any": make("any.yaml", "{}")})):
-        pattern = language.everything().pattern("<<small>>")
+    with tongues.instead(msgspec.json.encode({"en": make("x.yaml", source), "any": make("any.yaml", "{}")})):
+        pattern = tongues.everything().pattern("<<small>>")
         assert pattern.search(matches)
         assert not pattern.search(not_matches)

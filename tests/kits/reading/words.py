@@ -12,9 +12,10 @@ LANGUAGES = Path(__file__).resolve().parents[3] / "src" / "reconvene" / "kits" /
 
 
 def ready(folder: Path = LANGUAGES) -> bytes:
-    """Every list of the folder, by its language's code."""
+    """Every list of the folder, by its language's code; each on a line of its own."""
     lists = {path.stem: make(str(path), path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.yaml"))}
-    return msgspec.json.format(msgspec.json.encode(lists, order="deterministic"), indent=1)
+    lines = (f'"{code}":'.encode() + msgspec.json.encode(each, order="deterministic") for code, each in lists.items())
+    return b"{" + b",\n".join(lines) + b"}\n"
 
 
 if __name__ == "__main__":

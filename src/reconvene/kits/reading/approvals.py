@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 
 _LONGEST = 200
 _THUMBS = re.compile(r"[\s👍👌✅✔🆗🙂😊💯🎉\ufe0f\U0001f3fb-\U0001f3ff.!]+")
@@ -28,7 +28,7 @@ def is_approval(text: str) -> bool:
     said = [piece for piece in pieces if piece]
     if not said or "?" in text:
         return False
-    tongue = language.of(text)
+    tongue = tongues.of(text)
     return all(_agrees(piece, tongue) for piece in said)
 
 
@@ -36,7 +36,7 @@ def _plain(piece: str) -> str:
     return " ".join(_NOT_WORDS.sub(" ", piece).split())
 
 
-def _agrees(piece: str, tongue: language.Tongue) -> bool:
+def _agrees(piece: str, tongue: tongues.Tongue) -> bool:
     """Short words, one after the other, then perhaps a phrase: "ok great looks good to me"."""
     phrase, short = tongue.pattern(_PHRASE), tongue.words("agreeing")
     words = _without_trailing(piece, tongue.words("after_agreeing")).split()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.figures import change, corrections_in, stated_in
 from reconvene.kits.reading.quantities import Figure, aligned, comparable
 from reconvene.kits.reading.rules import disagrees
@@ -44,7 +44,7 @@ def assumptions_in(output: str) -> tuple[str, ...]:
     level = 0  # of the section being read; 0 = none
     fresh = True
     fenced = False
-    tongue = language.everything()  # the heading may be in another language than the text
+    tongue = tongues.everything()  # the heading may be in another language than the text
     about, nothing = tongue.pattern(_ABOUT), tongue.words("no_assumption")
     for line in output.splitlines():
         if _FENCE.match(line):
@@ -97,7 +97,7 @@ def _collect(found: list[str], line: str, fresh: bool) -> None:
 
 
 class _Said(Struct, frozen=True):
-    tongue: language.Tongue
+    tongue: tongues.Tongue
     whole: Wording
     parts: tuple[Wording, ...]  # sentence by sentence: a negation says nothing of the next sentence
     figures: tuple[Figure, ...]
@@ -106,7 +106,7 @@ class _Said(Struct, frozen=True):
 
 
 def _said(text: str) -> _Said:
-    tongue = language.of(text)
+    tongue = tongues.of(text)
     parts = tuple(read(sentence.text, tongue) for sentence in sentences(text))
     replaced = tuple(correction.was for correction in corrections_in(text))
     figures = tuple(stated.figure for stated in stated_in(text))
@@ -115,7 +115,7 @@ def _said(text: str) -> _Said:
 
 def _against(said: _Said, assumption: str) -> str:
     """How the text speaks against the assumption; "" if it does not."""
-    taken = read(assumption, language.of(assumption, said.tongue))
+    taken = read(assumption, tongues.of(assumption, said.tongue))
     shared = said.whole.stems & taken.stems
     topics = {word for word in shared if not points(word, said.tongue)}
     about = len(topics) >= 2 or taken.head in topics or (bool(topics) and len(shared) >= 2)

@@ -15,7 +15,7 @@ import msgspec
 
 from reconvene.core.extensions import Citation
 from reconvene.core.facts.ids import remark_id
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 
 _MOST_REASON = 300  # characters
 
@@ -61,7 +61,7 @@ def _in_line(line: str, number: int) -> Iterator[Citation]:
             continue
         if at and not _words(sentence):  # "We disagree. [FB-001]": the id belongs to what stands before it
             sentence = f"{sentences[at - 1]} {sentence}"
-        clauses = language.of(sentence).pattern(_CLAUSE).split(sentence) if len(ids) > 1 else [sentence]
+        clauses = tongues.of(sentence).pattern(_CLAUSE).split(sentence) if len(ids) > 1 else [sentence]
         for clause in clauses if all(_words(part) for part in clauses) else [sentence]:
             yield from _in_unit(clause, number, ids)
 
@@ -83,7 +83,7 @@ def _words(text: str) -> str:
 
 
 def _judged(unit: str) -> tuple[Literal["addressed", "declined"], str]:
-    tongue = language.of(unit)
+    tongue = tongues.of(unit)
     bare = tongue.pattern(_DENIED).sub("…", _CITED.sub(" | ", unit)).lstrip(" -+•")
     found = tongue.pattern(_DECLINED).search(bare)
     if not found:

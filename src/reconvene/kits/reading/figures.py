@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.quantities import Figure, aligned, change, comparable, figures_in
 from reconvene.kits.reading.units import DATE
 
@@ -83,7 +83,7 @@ def corrections_in(text: str) -> tuple[Correction, ...]:
 
 def stated_in(text: str) -> tuple[Stated, ...]:
     """Every figure the text neither denies nor replaces; years are not counted."""
-    plainly = language.of(text).pattern(_PLAINLY)
+    plainly = tongues.of(text).pattern(_PLAINLY)
     return tuple(
         Stated(figure, bool(plainly.search(text[max(sentence.start, figure.start - _WINDOW) : figure.start])))
         for sentence in _sentences(text)
@@ -94,7 +94,7 @@ def stated_in(text: str) -> tuple[Stated, ...]:
 
 def asserted(text: str) -> str:
     """The text without what it denies or replaces: "Revenue is $900M, not $850M" keeps only the 900."""
-    tongue = language.of(text)
+    tongue = tongues.of(text)
     text = tongue.pattern(_FROM_TO).sub(r"\g<to> ", text.replace("’", "'"))
     for denied in _DENIALS:
         text = tongue.pattern(denied).sub(" ", text)
@@ -117,7 +117,7 @@ def _sentences(text: str) -> Iterator[_Sentence]:
 def _roles(text: str, sentence: _Sentence) -> tuple[tuple[Figure, _Role], ...]:
     figures = sentence.figures
     roles: list[_Role] = []
-    tongue = language.of(text)
+    tongue = tongues.of(text)
     for index, figure in enumerate(figures):
         after_last = figures[index - 1].end if index else sentence.start
         before_next = figures[index + 1].start if index + 1 < len(figures) else sentence.end
@@ -134,7 +134,7 @@ def _roles(text: str, sentence: _Sentence) -> tuple[tuple[Figure, _Role], ...]:
     return tuple(zip(figures, roles))
 
 
-def _role(before: str, behind: str, tongue: language.Tongue) -> _Role:
+def _role(before: str, behind: str, tongue: tongues.Tongue) -> _Role:
     """What the words next to a figure say of it. The cue nearest to the figure wins: "not 850 but 900"."""
     cues = [(found.start(), role) for cue, role in _BEFORE if (found := tongue.pattern(cue).search(before))]
     nearest = max(cues)[1] if cues else "plain"

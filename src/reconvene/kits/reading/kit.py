@@ -66,8 +66,8 @@ class RuleReader:
         return content(text)
 
     def tokens(self, text: str) -> list[tuple[str, str, bool]]:
-        from reconvene.kits.reading.language import of
         from reconvene.kits.reading.terms import tokens
+        from reconvene.kits.reading.tongues import of
 
         tongue = of(text)
         return [(word, tongue.stem(word), word.casefold() in tongue.stop) for word in tokens(text)]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from reconvene.kits.reading import language
-from reconvene.kits.reading.language import Language
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.terms import tokens
+from reconvene.kits.reading.tongues import Language
 
 
 class Spoken(NamedTuple):
@@ -37,7 +37,7 @@ def _pieces(text: str, spoken_in: Language) -> Iterator[tuple[str, str]]:
 def spoken(text: str) -> list[Spoken]:
     """Which subjects this text speaks of, each with the words that say so, in the order of the text."""
     found: dict[Spoken, None] = {}
-    for each in language.of(text).languages:
+    for each in tongues.of(text).languages:
         silent = each.words.get("only_in_remits", frozenset())
         for written, stem in _pieces(text, each):
             if " " in stem:
@@ -56,7 +56,7 @@ def subjects_of(remit: str) -> frozenset[str]:
     """Which subjects a remit names; where it names none, those it speaks of."""
     named = {
         name
-        for each in language.of(remit).languages
+        for each in tongues.of(remit).languages
         for word in tokens(remit)
         for name, subject in each.subjects.items()
         if subject.named.holds(word, each.stem(word))
@@ -66,6 +66,6 @@ def subjects_of(remit: str) -> frozenset[str]:
 
 def outside_phrases(text: str) -> str:
     """The text without its known phrases, so that their single words are not taken by themselves."""
-    for each in language.of(text).languages:
+    for each in tongues.of(text).languages:
         text = " ".join(written for written, stem in _pieces(text, each) if " " not in stem)
     return text

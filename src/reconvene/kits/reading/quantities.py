@@ -12,8 +12,8 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconvene.kits.reading import language
-from reconvene.kits.reading.language import Tongue
+from reconvene.kits.reading import tongues
+from reconvene.kits.reading.tongues import Tongue
 from reconvene.kits.reading.units import (
     ATTACHED_ONLY,
     CODES,
@@ -70,7 +70,7 @@ class Figure(Struct, frozen=True):
 
 def figures_in(text: str) -> tuple[Figure, ...]:
     """Every figure of the text, in order; ranges as one."""
-    tongue = language.of(text)
+    tongue = tongues.of(text)
     found = [figure for match in tongue.pattern(_TOKEN).finditer(text) if (figure := _figure(text, match, tongue))]
     return tuple(_with_ranges(text, found, tongue))
 

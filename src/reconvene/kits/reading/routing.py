@@ -21,8 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from reconvene.core.extensions import AgentProfile, Concerned, RemarkLike
-from reconvene.kits.reading import language, lexicon, terms
-from reconvene.kits.reading.language import Tongue
+from reconvene.kits.reading import lexicon, terms, tongues
+from reconvene.kits.reading.tongues import Tongue
 
 RuleName = Literal["mention", "remit", "output", "always", "everybody"]
 _STRENGTH: dict[RuleName, int] = {"mention": 0, "remit": 1, "output": 2, "always": 3, "everybody": 4}
@@ -82,7 +82,7 @@ def _attribute(remark: RemarkLike, name: str) -> str:
 
 def _mentioned(remark: RemarkLike, agents: Mapping[str, AgentProfile]) -> Iterable[_Hit]:
     aimed = " ".join(remark.target.split()).casefold()
-    everybody = language.everything().words("everybody") if aimed else ()
+    everybody = tongues.everything().words("everybody") if aimed else ()
     for agent in agents:
         pattern = _name_pattern(agent)
         if aimed in everybody or (aimed and pattern.search(aimed)):
@@ -108,13 +108,13 @@ class _Remit:
 
     def words(self, tongue: Tongue) -> frozenset[str]:
         if tongue not in self._words:
-            loose = language.everything().words("loose")
+            loose = tongues.everything().words("loose")
             self._words[tongue] = frozenset(terms.content(self._text, tongue)) - loose
         return self._words[tongue]
 
 
 def _by_remit(remark: RemarkLike, remits: Mapping[str, _Remit]) -> Iterable[_Hit]:
-    tongue = language.of(remark.text)
+    tongue = tongues.of(remark.text)
     said = terms.content(lexicon.outside_phrases(remark.text), tongue)
     subjects: dict[str, list[str]] = {}
     for subject, words in lexicon.spoken(remark.text):
@@ -144,7 +144,7 @@ class _Read:
         self.figures: dict[str, list[tuple[terms.Figure, int]]] = {}  # by value, with the number of the sentence
         self._words: dict[str, dict[str, set[int]]] = {}  # by their beginning: word → numbers of its sentences
         self._stems: dict[tuple[Tongue, str], dict[str, set[int]]] = {}
-        tongue = language.of(output)
+        tongue = tongues.of(output)
         for number, sentence in enumerate(terms.sentences(output)):
             for figure in terms.figures(sentence, tongue):
                 self.figures.setdefault(figure.key, []).append((figure, number))
@@ -178,7 +178,7 @@ class _Outputs:
         self._most = len(self._read) / 2 if len(self._read) > 2 else len(self._read)
 
     def sharing(self, remark: RemarkLike) -> Iterable[_Hit]:
-        tongue = language.of(remark.text)
+        tongue = tongues.of(remark.text)
         own = {tongue.stem(word) for word in self._names}
         said = {key: word for key, word in terms.telling(remark.text, tongue).items() if key not in own}
         where = {agent: _where(said, read, tongue) for agent, read in self._read.items()}

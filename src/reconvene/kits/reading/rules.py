@@ -10,7 +10,7 @@ import re
 
 from msgspec import Struct
 
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.figures import Correction, corrections_in, stated_in
 
 _HEAD = 4000
@@ -74,11 +74,11 @@ def named(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
 def disagrees(text: str) -> bool:
     """Whether a text disputes what was said."""
     head = text[:_HEAD]
-    return bool(language.of(head).pattern(_DISAGREES).search(head))
+    return bool(tongues.of(head).pattern(_DISAGREES).search(head))
 
 
 def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]) -> Ruling:
-    tongue = language.of(text)
+    tongue = tongues.of(text)
     if replaced and not tongue.pattern(_MOVED).search(text):
         first = replaced[0]
         return Ruling("correction", f"it puts {first.now_text} in the place of {first.was_text}")
@@ -104,7 +104,7 @@ def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]
     return Ruling("comment", "no rule knows it better")
 
 
-def _reaction(text: str, agents: tuple[str, ...], tongue: language.Tongue) -> Ruling | None:
+def _reaction(text: str, agents: tuple[str, ...], tongue: tongues.Tongue) -> Ruling | None:
     cues = (_DISAGREES, _AGREES, *((_JUDGES,) if agents else ()))
     found = next((found for cue in cues if (found := tongue.pattern(cue).search(text))), None)
     if not found:

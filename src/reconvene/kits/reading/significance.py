@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.assumptions import THRESHOLD, Contradiction, assumptions_in, contradicted
 from reconvene.kits.reading.figures import Correction, corrections_in, figures_in
 from reconvene.kits.reading.quantities import aligned
@@ -55,7 +55,7 @@ def assess(
 
 
 def _found(cue: str, text: str) -> re.Match[str] | None:
-    return language.of(text).pattern(cue).search(text)
+    return tongues.of(text).pattern(cue).search(text)
 
 
 def _contradiction(found: Contradiction) -> Assessment:

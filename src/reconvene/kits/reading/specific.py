@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 
 _WORD = re.compile(r"[^\W\d_][\w&'’.-]*[^\W_]", re.UNICODE)
 _FIGURE = re.compile(r"\d[\d.,]*\d|\d{2,}")
@@ -21,7 +21,7 @@ def terms(documents: Iterable[str]) -> frozenset[str]:
     found: set[str] = set()
     for document in documents:
         text = _HEADING.sub("", document)
-        tongue = language.of(text)
+        tongue = tongues.of(text)
         found |= {match[0] for match in _FIGURE.finditer(text) if len(match[0].strip(".,")) > 1}
         short = len(text.split()) <= _SHORT
         for match in _WORD.finditer(text):
@@ -34,7 +34,7 @@ def terms(documents: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_common(word: str, tongue: language.Tongue) -> bool:
+def _is_common(word: str, tongue: tongues.Tongue) -> bool:
     """A word of nearly every document: naming it says nothing about the case. So does a noun that the language's lists
     know, where every noun looks like a name."""
     if word in tongue.words("stop", "everyday"):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 
 # A text of more pieces than this is a document, not a handful of remarks.
 MOST_PIECES = 400
@@ -61,7 +61,7 @@ def blocks(text: str) -> tuple[Block, ...]:
 def sentences(text: str) -> Iterator[Sentence]:
     """The text cut at sentence ends and semicolons; put together again it is the text, less the spaces between."""
     start, strong = 0, True
-    abbreviated = language.everything().pattern(_ABBREVIATED)
+    abbreviated = tongues.everything().pattern(_ABBREVIATED)
     for match in _BOUNDARY.finditer(text):
         semicolon = match[0][0] in ";；"
         if not semicolon and abbreviated.search(text, max(0, match.end() - 12), match.end()):

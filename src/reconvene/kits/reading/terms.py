@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from reconvene.kits.reading import language
-from reconvene.kits.reading.language import Tongue
+from reconvene.kits.reading import tongues
+from reconvene.kits.reading.tongues import Tongue
 
 _TOKEN = re.compile(r"\w+(?:[&'’]\w+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n+")
@@ -23,7 +23,7 @@ def tokens(text: str) -> list[str]:
 
 def content(text: str, tongue: Tongue | None = None) -> dict[str, str]:
     """Stem → the word as first written, for every word that carries meaning of its own."""
-    tongue = tongue or language.of(text)
+    tongue = tongue or tongues.of(text)
     found: dict[str, str] = {}
     for word in tokens(text):
         if bare := meaning(word, tongue):
@@ -39,7 +39,7 @@ def meaning(word: str, tongue: Tongue) -> str:
 
 def telling(text: str, tongue: Tongue | None = None) -> dict[str, str]:
     """Like `content`, without the words of nearly every report."""
-    tongue = tongue or language.of(text)
+    tongue = tongue or tongues.of(text)
     general = tongue.words("general")
     return {key: word for key, word in content(text, tongue).items() if key not in general and len(key) > 2}
 
@@ -56,7 +56,7 @@ class Names(NamedTuple):
 
 
 def names(text: str) -> Names:
-    tongue = language.of(text)
+    tongue = tongues.of(text)
     certain: set[str] = set()
     every: set[str] = set()
     for sentence in sentences(text):
@@ -133,7 +133,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, tongue: Tongue | None = None) -> Iterator[Figure]:
-    tongue = tongue or language.of(text)
+    tongue = tongue or tongues.of(text)
     swapped = tongue.main.decimal_comma
     thousands, decimals = (".", ",") if swapped else (",", ".")
     for found in tongue.pattern(_SWAPPED if swapped else _FIGURE).finditer(text):
@@ -160,7 +160,7 @@ class StatedIn:
     def __init__(self, text: str) -> None:
         self._flat = " ".join(text.split()).casefold()
         self._figures: dict[str, list[Figure]] = {}
-        self._tongue = language.of(text)
+        self._tongue = tongues.of(text)
         for figure in figures(text, self._tongue):
             self._figures.setdefault(figure.key, []).append(figure)
 
@@ -169,7 +169,7 @@ class StatedIn:
         wanted = " ".join(value.split()).casefold()
         if not wanted:
             return False
-        tongue = language.of(value, self._tongue)
+        tongue = tongues.of(value, self._tongue)
         amounts = list(figures(value, tongue))
         if amounts and len(telling(value, tongue)) <= 1:
             return all(any(_alike(amount, other) for other in self._figures.get(amount.key, ())) for amount in amounts)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reconvene.kits.reading import language
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.approvals import is_approval
 from reconvene.kits.reading.feedback import KINDS, Understood, parse_remark
 from reconvene.kits.reading.rules import Ruling, classify, named
@@ -127,7 +127,7 @@ def _begins_anew(sentence: Sentence, ruling: Ruling, last: Ruling) -> bool:
     """Conservative: two sentences are one remark unless the second says "also", or is clearly of another kind."""
     if is_approval(sentence.text):
         return False
-    tongue = language.of(sentence.text)
+    tongue = tongues.of(sentence.text)
     if _written(sentence.text, ()) or tongue.pattern(_ALSO).match(sentence.text):
         return True
     if not sentence.strong or tongue.pattern(_REFERS_BACK).match(sentence.text):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from reconvene.kits.reading.language import Tongue
+from reconvene.kits.reading.tongues import Tongue
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NEGATION_REACH = 4

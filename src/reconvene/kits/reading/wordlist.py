@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from reconvene.core.closest import closest
 from reconvene.errors import UserError
-from reconvene.kits.reading.language import Language, Match, Subject
+from reconvene.kits.reading.tongues import Language, Match, Subject
+from reconvene.language.closest import closest
 
 # What a list may hold. Everything is optional: what a language lacks is not found in its texts.
 WORDS = (

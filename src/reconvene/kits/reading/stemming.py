@@ -1,7 +1,7 @@
 """Stems of words, by the Snowball algorithm of a language.
 
 `snowballstemmer` loads all of its thirty algorithms as soon as it is imported, which takes longer than reading a
-remark. So this package looks for its modules in the folder of `snowballstemmer`, and only the one asked for is loaded.
+remark. So this module looks for its modules in the folder of `snowballstemmer`, and only the one asked for is loaded.
 """
 
 from __future__ import annotations
