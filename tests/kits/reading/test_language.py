@@ -164,6 +164,15 @@ def test_german_remarks_written_after_the_rules_are_counted() -> None:
     assert len(rows) == 30
 
 
+def test_a_kind_may_be_written_in_german() -> None:
+    typed = "Korrekturen:\n- Der Umsatz ist 900\n- Reaktion auf den economist: zu düster\n\nKlarstellung: nur Norden"
+    assert [(found.kind, found.target, found.text) for found in remarks_in(typed, ("economist",))] == [
+        ("correction", "", "Der Umsatz ist 900"),
+        ("reaction", "economist", "zu düster"),
+        ("clarification", "", "nur Norden"),
+    ]
+
+
 # --- a language is one file ---
 
 

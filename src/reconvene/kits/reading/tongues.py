@@ -56,6 +56,7 @@ class Language(Struct, frozen=True):
     stemmer: str = ""
     nouns_have_capitals: bool = False
     decimal_comma: bool = False  # 1.234,5
+    kinds: Mapping[str, str] = {}  # how people call a kind of remark → the kind
     words: Mapping[str, frozenset[str]] = {}
     known: frozenset[str] = frozenset()  # words by which a text in this language is told
     cues: Mapping[str, str] = {}
@@ -112,6 +113,10 @@ class Tongue:
     def _cue(self, name: str) -> str:
         found = (language.cues.get(name, "") for language in self.languages)
         return f"(?:{'|'.join(each for each in found if each) or _NEVER})"
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        return self._joined(lambda language: language.kinds)
 
     @cached_property
     def numbers(self) -> dict[str, float]:

@@ -13,14 +13,13 @@ from msgspec.structs import replace
 
 from reconvene.kits.reading import tongues
 from reconvene.kits.reading.approvals import is_approval
-from reconvene.kits.reading.feedback import KINDS, Understood, parse_remark
+from reconvene.kits.reading.feedback import Understood, kind_named, parse_remark
 from reconvene.kits.reading.rules import Ruling, classify, named
 from reconvene.kits.reading.splitting import MOST_PIECES, Block, Sentence, blocks, sentences
 
-_SEPARATORS = re.compile(r"[\s_-]+")
 _MOST_REMARKS = 60
 _EMPHASIS = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<name>[^*_:\n]{3,80})(?:(?P=mark)\s*:|:\s*(?P=mark))\s*")
-_TITLE = re.compile(r"(?:#{1,6}[ \t]*)?(?:\*\*|__)?(?P<name>[A-Za-z][A-Za-z _-]{4,24}?)(?:\*\*|__|:)*[ \t]*")
+_TITLE = re.compile(r"(?:#{1,6}[ \t]*)?(?:\*\*|__)?(?P<name>[^\W\d_](?:[^\W\d]|[ -]){4,24}?)(?:\*\*|__|:)*[ \t]*")
 _ALSO, _REFERS_BACK = r"\W*<<also>>", r"\W*<<refers_back>>"
 
 
@@ -61,8 +60,7 @@ def _under_titles(found: tuple[Block, ...]) -> Iterator[tuple[Block, str]]:
 
 def _title(block: Block) -> str:
     match = None if block.listed else _TITLE.fullmatch(block.text)
-    name = _SEPARATORS.sub(" ", match["name"]).strip().casefold() if match else ""
-    return next((kind for kind in KINDS if name in (kind, kind + "s")), "")
+    return kind_named(match["name"]) if match else ""
 
 
 def _of_block(block: Block, kind: str, agents: tuple[str, ...]) -> list[Understood]:

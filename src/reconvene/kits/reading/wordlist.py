@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from reconvene.errors import UserError
+from reconvene.kits.reading.feedback import KINDS
 from reconvene.kits.reading.tongues import Language, Match, Subject
 from reconvene.language.closest import closest
 
@@ -33,7 +34,7 @@ STEMS = ("general", "loose", "only_in_remits")
 CUES = (
     # what kind of remark
     "moved", "missing", "shift", "agreement", "disagreement", "verdict", "request", "clarifies", "denies", "news",
-    "about_the_text", "states", "approval",
+    "about_the_text", "states", "approval", "reaction_to",
     # how much it weighs
     "small", "game_changing", "open_dispute", "assumption_title",
     # where one ends and the next begins
@@ -71,6 +72,7 @@ class _File(Struct, forbid_unknown_fields=True):
     stemmer: str = ""
     nouns_have_capitals: bool = False
     decimal_comma: bool = False
+    kinds: dict[str, tuple[str, ...]] = {}
     words: dict[str, _Words] = {}
     subjects: dict[str, _Subject] = {}
     neutral: tuple[str, ...] = ()  # phrases that speak of nothing in particular although one of their words would
@@ -100,7 +102,11 @@ class _Maker:
             raise UserError(f"{name}:{line}: {error.problem}.", hint="Mend the YAML there.") from None
         except msgspec.ValidationError as error:
             raise UserError(f"{name}: {error}.", hint="`languages/en.yaml` shows what a list holds.") from None
-        for given, known in ((self._file.words, (*WORDS, *STEMS)), (self._file.cues, CUES)):
+        for given, known in (
+            (self._file.words, (*WORDS, *STEMS)),
+            (self._file.cues, CUES),
+            (self._file.kinds, KINDS),
+        ):
             for key in given:
                 if key not in known:
                     self._refuse(key, f"{key!r} is no list that is read.{_meant(key, known)}")
@@ -119,6 +125,7 @@ class _Maker:
             stemmer=file.stemmer,
             nouns_have_capitals=file.nouns_have_capitals,
             decimal_comma=file.decimal_comma,
+            kinds={name: kind for kind, names in file.kinds.items() for name in names},
             words={name: self._set(name, words) for name, words in file.words.items()},
             known=frozenset(self._known()),
             cues={name: self._cue(phrases) for name, phrases in file.cues.items()} | numbers,
