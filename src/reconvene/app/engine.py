@@ -14,6 +14,7 @@ from reconvene.app.leases import Leases, token
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session
 from reconvene.app.sessions import Sessions
+from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import (
@@ -237,7 +238,9 @@ class Engine:
             return []
         command = looked.command
         if command is not None:
-            session.submit([command], looked.blobs)
+            (outcome,) = session.submit([command], looked.blobs)
+            if outcome.error is not None:  # the edits stay on disk, and are found again
+                raise outcome.error
         if held:
             files.restore(session, looked)
         elif tidy or command is not None:
@@ -282,7 +285,9 @@ class Engine:
         handed = self._handed_over.pop(run, None)
         if handed is not None:
             return handed
-        self.session(run)  # refuses what nobody could drive, before anything is written
+        session = self.session(run)  # refuses what nobody could drive, before anything is written
+        if not session.state.ended:
+            kit_finder.require(session.book.workflow.kits)
         holder = self._leases.take(run)
         for moment in _MOMENTS:
             if not holder:  # somebody may only be tidying up before a decision

@@ -81,7 +81,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
         "context": scope.context(state, book),
         "workspace": state.workspace,
         "files": files_of(state),
-        "remarks": [on_record.remark_view(record.remarks[number]) for number in sorted(record.remarks)],
+        "remarks": on_record.views_of(state, map(record.remarks.__getitem__, on_record.standing(state))),
         "decisions": on_record.checkpoints(state),
         "tasks": tasks(state),
         "usage": {

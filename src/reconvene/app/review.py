@@ -64,7 +64,7 @@ def review(engine: Engine, run: str) -> dict[str, object]:
         return {}
     book = ledger(engine, run)
     found: dict[str, object] = {
-        "remarks": [on_record.remark_view(remark) for remark in on_record.remarks_here(state)],
+        "remarks": on_record.views_of(state, on_record.remarks_here(state)),
         "open": [{"id": entry.id, "kind": entry.kind, "text": entry.text} for entry in book.open_remarks()],
     }
     preview = _preview(engine, session)

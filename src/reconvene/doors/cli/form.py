@@ -11,8 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.app.listening import Entry
+
 if TYPE_CHECKING:
     from reconvene.core.facts.commands import RemarkIn
+
+__all__ = ["Entry", "Problem", "Read", "again", "blank", "read", "write"]
 
 HINT = "#:"  # begins a line that is for the person only; a plain "#" may be a heading of theirs
 _PROBLEM = f"{HINT} PROBLEM"
@@ -39,13 +43,6 @@ _FIELDS = {
     "reaction": {"to": "target", "agent": "target", "agents": "target", "whom": "target"},
 }
 _EVERYBODY = ("all", "everybody", "everyone")
-
-
-class Entry(NamedTuple):
-    """One remark, and why it was taken for what it is."""
-
-    remark: RemarkIn
-    rule: str = ""
 
 
 class Problem(NamedTuple):

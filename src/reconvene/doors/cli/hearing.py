@@ -1,7 +1,8 @@
-"""Feedback at a terminal: typed or written in an editor, shown as it was understood, put right, then recorded at once.
+"""Feedback at a terminal: typed or written in an editor, recorded at once, shown as it was understood, and put right.
 
-What was typed is never lost: whatever interrupts or fails before it is recorded, it is recorded as a comment. How a
-text is understood is the core's business; what follows from it is the engine's.
+What was typed is never lost: whatever interrupts or fails before it is recorded, it is recorded as a comment. A model
+that reads it, and the person who puts it right, come after that. How a text is understood is not this module's
+business; what follows from it is the engine's.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.editor import Sheet, editor
 from reconvene.doors.cli.form import Entry, again, read, write
 from reconvene.doors.cli.text import clean
-from reconvene.doors.cli.understanding import agrees, change, has_kind, in_line, typed, understood
+from reconvene.doors.cli.understanding import agrees, change, has_kind, in_line, typed, understood, understood_better
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.facts.commands import RemarkIn
+    from reconvene.app.listening import OnRecord
     from reconvene.doors.cli.advice import RemarkShape
     from reconvene.doors.cli.paper import Paper
 
@@ -29,17 +30,23 @@ MORE = "more, or an empty line:"
 
 
 class _Heard:
-    """What the person has said so far and nobody has recorded yet."""
+    """What the person has said so far, and what of it is on record."""
 
-    def __init__(self, text: str = "") -> None:
-        self.text = text
+    def __init__(self, record: OnRecord) -> None:
+        self.text = ""
         self.entries: list[Entry] | None = None  # None: not looked at yet
+        self.record = record
 
     @property
     def unrecorded(self) -> str:
         if self.entries is None:
             return self.text.strip()
-        return "\n".join(entry.remark.text for entry in self.entries).strip()
+        known = [remark.text for remark in self.record.remarks]
+        return "\n".join(entry.remark.text for entry in self.entries if entry.remark.text not in known).strip()
+
+    def keep(self, entries: list[Entry]) -> None:
+        self.entries = entries
+        self.record.become(entries)
 
 
 class Hearing:
@@ -54,10 +61,10 @@ class Hearing:
 
     def typed(self, title: str) -> list[RemarkShape]:
         """Lines until an empty one. Answers what was recorded."""
-        heard = _Heard()
+        heard = self._heard()
         with self._never_lost(heard):
             self._listen(heard, title)
-            heard.entries = understood(heard.text, self._agents)
+            self._improve(heard, heard.text, self._sort(heard, heard.text))
             if heard.text and not heard.entries:
                 self._paper.line("understood: nothing to add", "dim")
             return self._settle(heard)
@@ -66,22 +73,39 @@ class Hearing:
         """A word in a conversation: one text, recorded as it is, without asking how it is meant."""
         from reconvene.core.kit_finder import reader
 
-        heard = _Heard()
+        heard = self._heard()
         with self._never_lost(heard):
             heard.text = typed(title)
             if not heard.text.strip():
                 return []
-            heard.entries = [Entry(reader().typed(heard.text))]
-            return self._record(heard)
+            heard.keep([Entry(reader().typed(heard.text))])
+            return self._shapes(heard)
 
     def written(self) -> list[RemarkShape]:
         """The form, in the person's editor."""
-        heard = _Heard()
+        heard = self._heard()
         with self._never_lost(heard):
             self._write(heard, [])
             if not heard.entries:
                 self._paper.line("nothing was written", "dim")
             return self._settle(heard)
+
+    def _heard(self) -> _Heard:
+        from reconvene.app.listening import OnRecord
+
+        return _Heard(OnRecord(self._engine, self._run, self._by, DOOR))
+
+    def _sort(self, heard: _Heard, text: str) -> list[Entry]:
+        """What was said last, read by rules, on record with the rest."""
+        entries = understood(text, self._agents)
+        heard.keep([*(heard.entries or ()), *entries])
+        return entries
+
+    def _improve(self, heard: _Heard, text: str, entries: list[Entry]) -> None:
+        """The same, read by a model where there is one."""
+        better = understood_better(text, self._agents, entries)
+        if better is not entries:
+            heard.keep([entry for entry in heard.entries or () if entry not in entries] + better)
 
     def _listen(self, heard: _Heard, title: str) -> None:
         line = heard.text = typed(title)
@@ -104,7 +128,7 @@ class Hearing:
                 self._paper.line(f"{error.message}; {error.hint}", "yellow")
             finally:
                 found = read(clean(sheet.text), self._agents)
-                heard.entries = list(found.entries)
+                heard.keep(list(found.entries))
             if sheet.code:
                 self._paper.line(f"the editor ended with code {sheet.code}; look well at what was saved", "yellow")
             if not found.problems or sheet.text == given or sheet.code:
@@ -112,30 +136,32 @@ class Hearing:
             sheet = Sheet(again(sheet.text, found.problems))
 
     def _settle(self, heard: _Heard) -> list[RemarkShape]:
-        """Show how it was understood until the person says it is right, then record it."""
-        while heard.entries:
-            self._show(heard.entries)
-            choice = pick("Is that what you mean?", self._choices(heard.entries), "right")
-            match choice:
+        """Show how it was understood until the person says it is right. Every change is recorded as it is made."""
+        while entries := list(heard.entries or ()):
+            self._show(entries)
+            match pick("Is that what you mean?", self._choices(entries), "right"):
                 case "right":
-                    return self._record(heard)
+                    return self._shapes(heard)
                 case "more":
-                    more = _Heard()
+                    more = self._heard()
                     with self._never_lost(more):
                         self._listen(more, "What else?")
-                    heard.entries += understood(more.text, self._agents)
+                        fresh = self._sort(heard, more.text)
+                        more.entries = []
+                    self._improve(heard, more.text, fresh)
                 case "editor":
-                    self._write(heard, heard.entries)
+                    self._write(heard, entries)
                 case "none":
-                    heard.entries = []
-                case _:
-                    change(heard.entries, int(choice), self._agents)
+                    heard.keep([])
+                case choice:
+                    change(entries, int(choice), self._agents)
+                    heard.keep(entries)
         return []
 
     def _choices(self, entries: list[Entry]) -> list[tuple[str, str]]:
         several = len(entries) > 1
         return [
-            ("right", "Right, record it" if not several else "Right, record them"),
+            ("right", "Right"),
             *((str(index), f"Change {index + 1}: {in_line(entry)}") for index, entry in enumerate(entries)),
             ("more", "Say more"),
             *([("editor", "Write it in your editor")] if editor() else []),
@@ -152,22 +178,10 @@ class Hearing:
 
     # --- recording ---
 
-    def _record(self, heard: _Heard) -> list[RemarkShape]:
-        from reconvene.core.shown.on_record import remark_view
+    def _shapes(self, heard: _Heard) -> list[RemarkShape]:
+        from reconvene.core.shown.on_record import views_of
 
-        known = len(self._engine.load(self._run).record.remarks)
-        entries = heard.entries or []
-        while entries:
-            self._add(entries[0].remark)
-            del entries[0]  # only now: what could not be recorded is still unrecorded
-        remarks = self._engine.load(self._run).record.remarks
-        fresh = [remarks[number] for number in sorted(remarks) if number > known and remarks[number].by == self._by]
-        return [cast("RemarkShape", remark_view(remark)) for remark in fresh]
-
-    def _add(self, remark: RemarkIn) -> None:
-        from reconvene.core.facts.commands import AddRemark
-
-        self._engine.submit(self._run, AddRemark(remark, by=self._by, door=DOOR))
+        return cast("list[RemarkShape]", views_of(self._engine.load(self._run), heard.record.remarks))
 
     @contextmanager
     def _never_lost(self, heard: _Heard) -> Iterator[None]:
@@ -180,16 +194,19 @@ class Hearing:
 
     def _keep(self, heard: _Heard) -> None:
         """Whatever has not been recorded, as a comment; where even that fails, on the screen for the person to copy."""
-        from reconvene.core.facts.commands import RemarkIn
+        from reconvene.core.facts.commands import AddRemark, RemarkIn
 
         text = heard.unrecorded
-        if agrees(text):
+        if not agrees(text):
+            told = f"kept as a comment: {text}"
+            try:
+                self._engine.submit(self._run, AddRemark(RemarkIn(text), by=self._by, door=DOOR))
+            except ReconveneError as error:
+                told = f"this could not be recorded ({error.message}):\n{text}"
+        elif kept := heard.record.remarks:
+            told = f"kept as it was understood: {', '.join(remark.id for remark in kept)}"
+        else:
             return
-        told = f"kept as a comment: {text}"
-        try:
-            self._add(RemarkIn(text))
-        except ReconveneError as error:
-            told = f"this could not be recorded ({error.message}):\n{text}"
         heard.entries = []
         with suppress(OSError):  # the terminal may be gone
             self._paper.line(told, "yellow")

@@ -150,10 +150,11 @@ class Paper:
 
     def _said(self, checkpoint: CheckpointShape) -> None:
         """What was said here already: it will reach the agents whatever is decided."""
-        from reconvene.core.shown.on_record import remark_view
+        from reconvene.core.shown.on_record import remark_view, standing
 
-        remarks = self._engine.load(self._run).record.remarks
-        here = [remarks[number] for number in sorted(remarks) if remarks[number].checkpoint == checkpoint["id"]]
+        state = self._engine.load(self._run)
+        said = map(state.record.remarks.__getitem__, standing(state))
+        here = [remark for remark in said if remark.checkpoint == checkpoint["id"]]
         if here:
             self._console.print()
             self.line("said here so far:", "bold")

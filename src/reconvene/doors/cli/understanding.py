@@ -14,21 +14,32 @@ if TYPE_CHECKING:
 
 
 def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
-    """The remarks in a free text, read by rules, and by a model where one is configured. None: it only agrees."""
+    """The remarks in a free text, read by rules. None: it only agrees."""
     from reconvene.app.listening import by_rules
     from reconvene.core.facts.commands import RemarkIn
+
+    try:
+        return list(by_rules(text, agents).entries)
+    except Exception as error:  # whatever is wrong with the rules, the words are the person's
+        return [Entry(RemarkIn(text.strip()), f"kept whole ({type(error).__name__} while sorting it)")]
+
+
+def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry]) -> list[Entry]:
+    """The same read by a model, where one is configured and does not fail. May take a minute."""
     from reconvene.doors.cli.common import note
     from reconvene.settings import feedback_model
     from reconvene.wiring import listen
 
+    model = feedback_model()
+    if not model or not entries:
+        return entries
     try:
-        model = feedback_model()
-        heard = listen(text, agents, model) if model else by_rules(text, agents)
-        if heard.note:
-            note(clean(heard.note))
-    except Exception as error:  # whatever is wrong with the rules, the words are the person's
-        return [Entry(RemarkIn(text.strip()), f"kept whole ({type(error).__name__} while sorting it)")]
-    return [Entry(remark, rule) for remark, rule in zip(heard.remarks, heard.rules)]
+        heard = listen(text, agents, model)
+    except Exception as error:
+        note(f"{clean(model)} could not be asked ({type(error).__name__}); understood by rules")
+        return entries
+    note(clean(heard.note))
+    return list(heard.entries) if heard.entries and heard.entries[0].model else entries
 
 
 def agrees(text: str) -> bool:
