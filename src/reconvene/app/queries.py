@@ -93,7 +93,7 @@ def show(engine: Engine, run: str) -> dict[str, object]:
         },
         **({"late": told} if (told := late(engine, run)) else {}),
         "failures": list(record.failures),
-        "errors": list(record.errors),
+        "errors": [error.said for error in record.errors],
     }
 
 

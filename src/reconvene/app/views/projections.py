@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import PassedOver, RunState, children_of
-from reconvene.core.person.checkpoint import NOT_HERE, current_digest
+from reconvene.core.person.checkpoint import current_digest
 
 
 def field(asked: e.FieldAsked) -> dict[str, object]:
@@ -30,7 +30,7 @@ def option(offered: e.OptionOffered) -> dict[str, object]:
     row: dict[str, object] = {"label": offered.label, "available": offered.available}
     if offered.why_not:
         row["why_not"] = offered.why_not
-    if offered.why_not == NOT_HERE:
+    if not offered.offered:
         row["offered"] = False
     if offered.recommend:
         row["recommend"] = True
