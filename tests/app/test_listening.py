@@ -60,16 +60,16 @@ def test_a_real_reply_over_http_is_understood():
     assert heard.remarks[0].because == "half as much again"
 
 
-def test_the_terminal_asks_the_configured_model_and_shows_who_read_it(monkeypatch: pytest.MonkeyPatch, capsys):
+def test_a_door_asks_the_configured_model_and_can_tell_who_read_it(monkeypatch: pytest.MonkeyPatch):
     import json
 
-    from reconvene.doors.cli.understanding import understood
+    from reconvene.doors.shared.remarks import understood
 
     said = json.dumps({"remarks": [row(TEXT)]})
     with OpenAIServer(Say(said)) as server:
         monkeypatch.setenv("RECONVENE_FEEDBACK_MODEL", "openai:some")
         monkeypatch.setenv("OPENAI_API_KEY", "test")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        (entry,) = understood(TEXT, ("economist",))
-    assert entry.remark.opinion == "major"
-    assert "read by openai:some" in capsys.readouterr().err
+        found = understood(TEXT, ("economist",))
+    assert [entry.remark.opinion for entry in found.entries] == ["major"]
+    assert found.note == "read by openai:some"

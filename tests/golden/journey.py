@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from reconvene.app import queries
 from reconvene.app.engine import Engine
+from reconvene.app.views.encoding import plain
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import CheckpointOpened
@@ -282,7 +283,8 @@ def stands(engine: Engine, run: str, release: str) -> dict[str, object]:
     """How a run stands: its folded state, its row in the lists of runs, and what people are shown of it."""
     row = engine.log.index_row(run)
     assert row is not None
-    return {"state": canonical(engine.load(run), release), "row": row._asdict(), "shown": queries.show(engine, run)}
+    shown = plain(queries.show(engine, run))
+    return {"state": canonical(engine.load(run), release), "row": row._asdict(), "shown": shown}
 
 
 def folder_of(name: str) -> Path:

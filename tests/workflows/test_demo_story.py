@@ -115,7 +115,7 @@ def test_every_remark_is_closed_and_what_is_told_of_it_is_the_ledger(told: tuple
     plain = " ".join(text.split())
     for entry in book:
         assert f"delivered to 8 agents in {len(entry.delivered)} tasks; addressed by 8; reflected in" in plain
-    for reading in review.stats(engine, run).readings():
+    for reading in review.stats(engine, run).success:
         assert reading.line() in plain
     attempts = [event for _, event in engine.log.read(run) if isinstance(event, AttemptEnded)]
     assert f"{len(attempts)} agent tasks" in plain

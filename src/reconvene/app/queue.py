@@ -38,20 +38,18 @@ class Relative(NamedTuple):
 
 def in_order(log: EventLog) -> list[Entry]:
     """First what comes first. Where two have the same place, their names decide, everywhere alike."""
-    found = []
-    for row, doc in listed(log, "queued"):
-        found.append(
-            Entry(row.run, doc.get("place", ""), doc.get("parent", ""), doc.get("title", ""), row.workflow, row.started)
-        )
+    found = [
+        Entry(one.row.run, one.place, one.parent, one.title, one.row.workflow, one.row.started)
+        for one in listed(log, "queued")
+    ]
     return sorted(found, key=lambda entry: (entry.place, entry.run))
 
 
 def children_by_parent(log: EventLog) -> dict[str, list[Relative]]:
     """Every child that has a log, under its parent."""
     found: dict[str, list[Relative]] = {}
-    for row, doc in listed(log, having="parent"):
-        child = Relative(row.run, row.status, doc.get("title", ""), doc.get("outcome", ""))
-        found.setdefault(doc["parent"], []).append(child)
+    for one in listed(log, having="parent"):
+        found.setdefault(one.parent, []).append(Relative(one.row.run, one.row.status, one.title, one.outcome))
     return {parent: sorted(children) for parent, children in found.items()}
 
 

@@ -154,7 +154,7 @@ def _pieces(one: Round) -> dict[str, _Piece]:
 
 
 def _written(one: Round) -> list[FileOut]:
-    return [file for file in one.files if file.digest]
+    return [file for file in one.versions if file.digest]
 
 
 def _differences(old: Round, new: Round, read: Read) -> list[Difference]:

@@ -16,7 +16,17 @@ from typing import NamedTuple
 from immutables import Map
 from msgspec import Struct, json
 
-from reconvene.app.views.remark_lives import Answer, Deliveries, Delivery, Entry, Ledger, Reflection, Unknown
+from reconvene.app.views.remark_lives import (
+    Answer,
+    Deliveries,
+    Delivery,
+    Entry,
+    Ledger,
+    Reflection,
+    Unknown,
+    judged,
+    ledger_of,
+)
 from reconvene.core import kit_finder
 from reconvene.core.extensions import Citation, Stated
 from reconvene.core.facts import events as e
@@ -125,7 +135,7 @@ class _Fold:
         reflected = self._reflections(text_of, known, unknown)
         delivered = self._delivered()
         entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in self.remarks)
-        return Ledger(entries, tuple(dict.fromkeys(unknown)))
+        return ledger_of(entries, tuple(dict.fromkeys(unknown)))
 
     def _delivered(self) -> dict[int, Deliveries]:
         """By number of a remark: whoever was given so many."""
@@ -158,7 +168,7 @@ class _Fold:
         answers: dict[str, list[Answer]],
         reflected: dict[str, list[Reflection]],
     ) -> Entry:
-        return Entry(
+        entry = Entry(
             id=remark.id,
             number=remark.number,
             kind=remark.kind,
@@ -174,6 +184,7 @@ class _Fold:
             answers=tuple(answers.get(remark.id, ())),
             reflected=tuple(reflected.get(remark.id, ())),
         )
+        return judged(entry)
 
     def _reflections(
         self, text_of: TextOf, known: dict[str, e.RemarkAdded], unknown: list[Unknown]

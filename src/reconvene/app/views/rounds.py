@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from msgspec import Struct, json
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from reconvene.app.views.metrics import seconds_of_rounds
@@ -72,7 +72,7 @@ class Round(Struct, frozen=True):
     agents: tuple[str, ...] = ()
     tried: tuple[Tried, ...] = ()
     missing: tuple[str, ...] = ()
-    files: tuple[e.FileOut, ...] = ()
+    versions: tuple[e.FileOut, ...] = ()  # of files, the last of each path
     values: tuple[e.ValueWrite, ...] = ()  # the last write of every name
     outcome: Outcome = "open"
     waiting: bool = False  # its checkpoint is open: it stands unless the person says otherwise
@@ -87,12 +87,39 @@ class Round(Struct, frozen=True):
         """What a gate sent back."""
         return tuple(one for one in self.tried if one.verdict == "rejected")
 
-    def to_json(self) -> dict[str, object]:
-        row: dict[str, object] = json.decode(json.encode(self))
-        row |= {"attempts": self.attempts, "rejections": len(self.rejected)}
-        row["files"] = [file.path for file in self.files if file.digest]
-        del row["values"]
-        return row
+    @property
+    def rejections(self) -> int:
+        return len(self.rejected)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(file.path for file in self.versions if file.digest)
+
+    def shown(self) -> RoundShown:
+        return convert(self, RoundShown, from_attributes=True)
+
+
+class RoundShown(Struct, frozen=True):
+    """A round as doors show it: with counts of its attempts, and its files by their paths."""
+
+    serial: int
+    phase: str
+    place: str
+    n: int
+    name: str
+    started: str
+    extra: bool
+    seconds: float
+    cost: float
+    agents: tuple[str, ...]
+    tried: tuple[Tried, ...]
+    missing: tuple[str, ...]
+    files: tuple[str, ...]
+    outcome: Outcome
+    waiting: bool
+    undone: Undone | None
+    attempts: int
+    rejections: int
 
 
 def rounds(events: Iterable[e.AnyEvent]) -> tuple[Round, ...]:
@@ -194,7 +221,7 @@ class _Fold:
             one,
             agents=tuple(dict.fromkeys((*one.agents, *agents))),
             missing=(*one.missing, *missing),
-            files=tuple({file.path: file for file in (*one.files, *files)}.values()),
+            versions=tuple({file.path: file for file in (*one.versions, *files)}.values()),
             values=tuple({(write.key, write.agent): write for write in (*one.values, *values)}.values()),
         )
 

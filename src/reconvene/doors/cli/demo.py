@@ -16,16 +16,15 @@ import click
 
 from reconvene.doors.cli import telling
 from reconvene.doors.cli.common import DOOR, Call, command, open_engine, put, put_json
-from reconvene.doors.cli.options import checkpoint_in
 from reconvene.doors.cli.text import clean, nearest, wrapped
 from reconvene.errors import UserError
 from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.views.model import Checkpoint, Run
     from reconvene.core.definition.workflow import Workflow
     from reconvene.core.facts.commands import RemarkIn
-    from reconvene.doors.cli.options import CheckpointShape
     from reconvene.wire.answers import Answer
 
 STORY = "scenario-planning"
@@ -78,7 +77,7 @@ def demo(call: Call, name: str | None, by: str) -> int:
         ended.append(_play(call, each, person(by), _telling(call, each.name, alone=name is not None)))
     if call.as_json:
         put_json(ended)
-    return 0 if all(summary["status"] in ("completed", "aborted") for summary in ended) else 1
+    return 0 if all(summary.status in ("completed", "aborted") for summary in ended) else 1
 
 
 def _known(name: str) -> str:
@@ -220,7 +219,7 @@ def _answers(case: _Case) -> list[Answer]:
     return read_answers(file.read_text(encoding="utf-8"), file.name) if file.is_file() else []
 
 
-def _play(call: Call, case: _Case, by: str, tells: telling.Mute) -> dict[str, object]:
+def _play(call: Call, case: _Case, by: str, tells: telling.Mute) -> Run:
     """Run one workflow to its end with its own answers, or to where they do not help."""
     import asyncio
 
@@ -237,11 +236,11 @@ def _play(call: Call, case: _Case, by: str, tells: telling.Mute) -> dict[str, ob
             while True:
                 loop.run(engine.drive(run, tells.watch(), by=by, door=DOOR))
                 summary = queries.summary(engine, run)
-                checkpoint = checkpoint_in(summary)
+                checkpoint = summary.checkpoint
                 if checkpoint is None:
                     break
                 tells.stop(engine, run, checkpoint, first=not taken)
-                if checkpoint.get("attention") or len(taken) == len(answers):
+                if checkpoint.attention or len(taken) == len(answers):
                     break
                 taken.append(_answer(engine, run, checkpoint, answers[len(taken)], by, tells))
                 tells.answer(taken[-1])
@@ -252,21 +251,19 @@ def _play(call: Call, case: _Case, by: str, tells: telling.Mute) -> dict[str, ob
     return summary
 
 
-def _answer(
-    engine: Engine, run: str, checkpoint: CheckpointShape, answer: Answer, by: str, tells: telling.Mute
-) -> Answer:
+def _answer(engine: Engine, run: str, checkpoint: Checkpoint, answer: Answer, by: str, tells: telling.Mute) -> Answer:
     """As a person does: first the remarks, then, with what follows from them in view, the decision."""
     from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint
-    from reconvene.doors.cli.options import match_option
+    from reconvene.doors.shared.options import match_option
 
     who = answer.by or by
-    label = match_option(checkpoint, answer.option)["label"]
+    label = match_option(checkpoint, answer.option).label
     remarks = tuple(_heard(remark) for remark in answer.remarks)
     for remark in remarks:
         engine.submit(run, AddRemark(remark, by=who, door=DOOR))
     if remarks:
         tells.said(engine, run)
-    engine.submit(run, AnswerCheckpoint(checkpoint["id"], label, dict(answer.fields), remarks, by=who, door=DOOR))
+    engine.submit(run, AnswerCheckpoint(checkpoint.id, label, dict(answer.fields), remarks, by=who, door=DOOR))
     return answer
 
 

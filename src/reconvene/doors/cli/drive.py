@@ -80,7 +80,7 @@ def new(call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str,
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     if call.as_json:
-        put_json({**queries.summary(engine, run), "workspace": workspace, "next": goes_on})
+        put_json(queries.summary(engine, run), workspace=workspace, next=goes_on)
     else:
         put(f"{run}\nits folder: {workspace}\ngo on with: {goes_on}")
     return 0
@@ -182,7 +182,7 @@ def proceed(call: Call, engine: Engine, run: str, decider: Decider, by: str, *, 
         return carry_on(call, engine, run, decider, by)
     summary = queries.standing(engine, run)
     report(call, summary)
-    return EXIT_CODES[str(summary["status"])]
+    return EXIT_CODES[summary.status]
 
 
 def _ask_input(workflow: Workflow, name: str) -> object:

@@ -9,20 +9,21 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.ask import pick
-from reconvene.doors.cli.common import DOOR
+from reconvene.doors.cli.common import DOOR, note
 from reconvene.doors.cli.editor import Sheet, editor
-from reconvene.doors.cli.form import Entry, again, read, write
 from reconvene.doors.cli.text import clean
-from reconvene.doors.cli.understanding import agrees, change, has_kind, in_line, typed, understood
+from reconvene.doors.cli.understanding import change, typed
+from reconvene.doors.shared.form import again, read, write
+from reconvene.doors.shared.remarks import Entry, agrees, has_kind, in_line, understood
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.views.model import Remark
     from reconvene.core.facts.commands import RemarkIn
-    from reconvene.doors.cli.advice import RemarkShape
     from reconvene.doors.cli.paper import Paper
 
 MORE = "more, or an empty line:"
@@ -52,17 +53,17 @@ class Hearing:
         self._paper = paper
         self._agents = tuple(engine.session(run).book.workflow.agents)
 
-    def typed(self, title: str) -> list[RemarkShape]:
+    def typed(self, title: str) -> list[Remark]:
         """Lines until an empty one. Answers what was recorded."""
         heard = _Heard()
         with self._never_lost(heard):
             self._listen(heard, title)
-            heard.entries = understood(heard.text, self._agents)
+            heard.entries = self._understood(heard.text)
             if heard.text and not heard.entries:
                 self._paper.line("understood: nothing to add", "dim")
             return self._settle(heard)
 
-    def comment(self, title: str) -> list[RemarkShape]:
+    def comment(self, title: str) -> list[Remark]:
         """A word in a conversation: one text, recorded as it is, without asking how it is meant."""
         from reconvene.core.kit_finder import reader
 
@@ -74,7 +75,7 @@ class Hearing:
             heard.entries = [Entry(reader().typed(heard.text))]
             return self._record(heard)
 
-    def written(self) -> list[RemarkShape]:
+    def written(self) -> list[Remark]:
         """The form, in the person's editor."""
         heard = _Heard()
         with self._never_lost(heard):
@@ -92,6 +93,12 @@ class Hearing:
             # A line with a kind of its own is not the end of the sentence above it.
             between = "\n\n" if has_kind(line) else "\n"
             heard.text = f"{heard.text}{between}{line}".rstrip()
+
+    def _understood(self, text: str) -> list[Entry]:
+        found = understood(text, self._agents)
+        if found.note:
+            note(found.note)
+        return found.entries
 
     def _write(self, heard: _Heard, entries: list[Entry]) -> None:
         """Opened again as long as something is wrong with it and the person goes on changing it."""
@@ -111,7 +118,7 @@ class Hearing:
                 return
             sheet = Sheet(again(sheet.text, found.problems))
 
-    def _settle(self, heard: _Heard) -> list[RemarkShape]:
+    def _settle(self, heard: _Heard) -> list[Remark]:
         """Show how it was understood until the person says it is right, then record it."""
         while heard.entries:
             self._show(heard.entries)
@@ -123,7 +130,7 @@ class Hearing:
                     more = _Heard()
                     with self._never_lost(more):
                         self._listen(more, "What else?")
-                    heard.entries += understood(more.text, self._agents)
+                    heard.entries += self._understood(more.text)
                 case "editor":
                     self._write(heard, heard.entries)
                 case "none":
@@ -152,8 +159,8 @@ class Hearing:
 
     # --- recording ---
 
-    def _record(self, heard: _Heard) -> list[RemarkShape]:
-        from reconvene.core.shown.on_record import remark_view
+    def _record(self, heard: _Heard) -> list[Remark]:
+        from reconvene.app.views.projections import remark
 
         known = len(self._engine.load(self._run).record.remarks)
         entries = heard.entries or []
@@ -162,7 +169,7 @@ class Hearing:
             del entries[0]  # only now: what could not be recorded is still unrecorded
         remarks = self._engine.load(self._run).record.remarks
         fresh = [remarks[number] for number in sorted(remarks) if number > known and remarks[number].by == self._by]
-        return [cast("RemarkShape", remark_view(remark)) for remark in fresh]
+        return list(map(remark, fresh))
 
     def _add(self, remark: RemarkIn) -> None:
         from reconvene.core.facts.commands import AddRemark

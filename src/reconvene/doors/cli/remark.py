@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import DOOR, Call, command, open_run, put, put_json, say
+from reconvene.doors.cli.common import DOOR, Call, command, note, open_run, put, put_json, say
 from reconvene.errors import UserError
 from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.doors.cli.form import Entry
+    from reconvene.app.views.model import Remark
+    from reconvene.doors.shared.remarks import Entry
 
 
 @command(
@@ -46,8 +47,7 @@ def remark(call: Call, run: str, text: str | None, understand: bool, form: str |
     entries = _entries(engine, found, text or "", form, understand=understand)
     made = [] if dry_run else _record(engine, found, entries, person(by))
     if call.as_json:
-        told = [{**_plain(entry), "rule": entry.rule} for entry in entries]
-        put_json({**queries.summary(engine, found), "understood": told, "remarks": made})
+        put_json(queries.summary(engine, found), understood=list(map(_told, entries)), remarks=made)
     else:
         _tell(found, entries, made, dry_run=dry_run)
     return 0
@@ -55,18 +55,22 @@ def remark(call: Call, run: str, text: str | None, understand: bool, form: str |
 
 def _entries(engine: Engine, run: str, text: str, form: str | None, *, understand: bool) -> list[Entry]:
     from reconvene.core.kit_finder import reader
-    from reconvene.doors.cli.form import Entry
-    from reconvene.doors.cli.understanding import understood
+    from reconvene.doors.shared.remarks import Entry, understood
 
     agents = tuple(engine.session(run).book.workflow.agents)
     if form is not None:
         return _from_form(form, agents)
-    return understood(text, agents) if understand else [Entry(reader().typed(text))]
+    if not understand:
+        return [Entry(reader().typed(text))]
+    found = understood(text, agents)
+    if found.note:
+        note(found.note)
+    return found.entries
 
 
 def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
-    from reconvene.doors.cli.form import read
     from reconvene.doors.cli.inputs import read_text
+    from reconvene.doors.shared.form import read
 
     found = read(read_text("--form", Path(file)), agents)
     if found.problems:
@@ -75,11 +79,11 @@ def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
     return list(found.entries)
 
 
-def _record(engine: Engine, run: str, entries: list[Entry], by: str) -> list[dict[str, str]]:
+def _record(engine: Engine, run: str, entries: list[Entry], by: str) -> list[Remark]:
+    from reconvene.app.views.projections import remark
     from reconvene.core.facts.commands import AddRemark
-    from reconvene.core.shown.on_record import remark_view
 
-    made: list[dict[str, str]] = []
+    made: list[Remark] = []
     for entry in entries:
         state = engine.submit(run, AddRemark(entry.remark, by=by, door=DOOR))
         same = [
@@ -89,34 +93,26 @@ def _record(engine: Engine, run: str, entries: list[Entry], by: str) -> list[dic
             == (entry.remark.kind, entry.remark.target, entry.remark.text, by)
         ]
         latest = max(same, key=lambda one: one.number, default=None)
-        made += [remark_view(latest)] if latest else []
+        made += [remark(latest)] if latest else []
     return made
 
 
-def _plain(entry: Entry) -> dict[str, object]:
-    remark = entry.remark
-    return {
-        "kind": remark.kind,
-        "text": remark.text,
-        "target": remark.target,
-        "was": remark.was,
-        "now": remark.now,
-    }
+def _told(entry: Entry) -> dict[str, str]:
+    shown = {name: str(getattr(entry.remark, name)) for name in ("kind", "text", "target", "was", "now")}
+    return {**shown, "rule": entry.rule}
 
 
-def _tell(run: str, entries: list[Entry], made: list[dict[str, str]], *, dry_run: bool) -> None:
-    from typing import cast
-
-    from reconvene.doors.cli.advice import RemarkShape, said, weighed
+def _tell(run: str, entries: list[Entry], made: list[Remark], *, dry_run: bool) -> None:
+    from reconvene.doors.shared.advice import weighed
+    from reconvene.doors.shared.remarks import in_line
 
     if not entries:
         put(f"nothing to record for {run}: that only agrees")
     for number, entry in enumerate(entries):
-        remark = entry.remark
-        put(said(remark.kind, remark.text, remark.target, remark.was, remark.now))
+        put(in_line(entry))
         if entry.rule:
             say(f"  {entry.rule}")
         if number < len(made):
-            say(f"  {weighed(cast(RemarkShape, made[number]))}")
+            say(f"  {weighed(made[number])}")
     if entries:
         put(f"not recorded: only shown for {run}" if dry_run else f"noted for {run}")

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.shown.context import summary_in
-from reconvene.doors.cli.advice import because
 from reconvene.doors.cli.text import one_line
+from reconvene.doors.shared.advice import because
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.views.beside import Preview
     from reconvene.core.definition.workflow import Phase, Workflow
-    from reconvene.doors.cli.advice import PreviewShape
 
 _RULE = 78
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"'])")
@@ -171,11 +171,11 @@ class Story:
         self._tell(f"▸ “{one_line(remark.text)}”", 2, apart=True)
         self._tell(f"  {remark.id} {remark.kind}{values}{weight}")
 
-    def tell_advice(self, preview: PreviewShape) -> None:
+    def tell_advice(self, preview: Preview) -> None:
         """What is recommended, who would look again, and why."""
-        self._tell(f"  Recommended: {one_line(preview.get('option', ''))}, {one_line(preview.get('line', ''))}")
-        for route in preview.get("agents", []):
-            self._tell(f"    • {one_line(route['agent'])}: {because(route)}", 6)
+        self._tell(f"  Recommended: {one_line(preview.option)}, {one_line(preview.line)}")
+        for route in preview.agents:
+            self._tell(f"    • {one_line(route.agent)}: {because(route)}", 6)
 
     def _tell_decision(self, decision: e.DecisionRecorded) -> None:
         import json

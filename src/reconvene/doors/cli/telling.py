@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import Call, put
-from reconvene.doors.cli.options import CheckpointShape, checkpoint_in
 from reconvene.doors.cli.progress import Silent, Written
 from reconvene.doors.cli.text import clean, one_line, wrapped
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.ledger import Entry
+    from reconvene.app.views.model import Checkpoint
     from reconvene.core.facts.state import RunState
     from reconvene.doors.cli.progress import Watcher
     from reconvene.doors.cli.story import Story
@@ -40,7 +40,7 @@ class Mute:
     def start(self, engine: Engine, run: str) -> None:
         pass
 
-    def stop(self, engine: Engine, run: str, checkpoint: CheckpointShape, *, first: bool) -> None:
+    def stop(self, engine: Engine, run: str, checkpoint: Checkpoint, *, first: bool) -> None:
         pass
 
     def said(self, engine: Engine, run: str) -> None:
@@ -76,18 +76,17 @@ class Told(Mute):
         self._story = Story(engine, run, _put_now)
         _put_now(wrapped(opening(engine, run)))
 
-    def stop(self, engine: Engine, run: str, checkpoint: CheckpointShape, *, first: bool) -> None:
+    def stop(self, engine: Engine, run: str, checkpoint: Checkpoint, *, first: bool) -> None:
         self._story.catch_up()
 
     def said(self, engine: Engine, run: str) -> None:
         from reconvene.app import queries
-        from reconvene.doors.cli.advice import look
+        from reconvene.app.review import review
 
         self._story.catch_up()
-        options = (checkpoint_in(queries.summary(engine, run)) or {}).get("options", [])
-        preview = look(engine, run).get("preview")
-        if preview and any(option.get("recommend") for option in options):
-            self._story.tell_advice(preview)
+        point, found = queries.summary(engine, run).checkpoint, review(engine, run)
+        if point and found and found.preview and any(option.recommend for option in point.options):
+            self._story.tell_advice(found.preview)
 
     def answer(self, answer: Answer) -> None:
         self._story.catch_up()
@@ -124,7 +123,7 @@ class Full(Mute):
     def start(self, engine: Engine, run: str) -> None:
         put(wrapped(opening(engine, run)) + "\n")
 
-    def stop(self, engine: Engine, run: str, checkpoint: CheckpointShape, *, first: bool) -> None:
+    def stop(self, engine: Engine, run: str, checkpoint: Checkpoint, *, first: bool) -> None:
         from reconvene.app import queries
         from reconvene.doors.cli.session import describe
 
@@ -208,7 +207,7 @@ def closing(call: Call, engine: Engine, run: str) -> None:
         for line in _fate(entry):
             put(hung(line, 4))
     put("\nHow well it went:")
-    for reading in measured.readings():
+    for reading in measured.success:
         put(hung(f"  {reading.line()}", 4))
     tokens = measured.input_tokens + measured.output_tokens
     put(f"  {measured.tasks} agent tasks, {tokens:,} recorded tokens, {measured.wait_minutes * 60:.0f} s of waiting")

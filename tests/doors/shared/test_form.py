@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconvene.core.facts.commands import RemarkIn
-from reconvene.doors.cli.form import HINT, SECTIONS, Entry, again, blank, read, write
+from reconvene.doors.shared.form import HINT, SECTIONS, again, blank, read, write
+from reconvene.doors.shared.remarks import Entry
 
 AGENTS = ("economist", "industry_analyst", "contrarian")
 

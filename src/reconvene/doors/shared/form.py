@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.doors.shared.remarks import Entry, figures_in
+
 if TYPE_CHECKING:
     from reconvene.core.facts.commands import RemarkIn
 
@@ -39,13 +41,6 @@ _FIELDS = {
     "reaction": {"to": "target", "agent": "target", "agents": "target", "whom": "target"},
 }
 _EVERYBODY = ("all", "everybody", "everyone")
-
-
-class Entry(NamedTuple):
-    """One remark, and why it was taken for what it is."""
-
-    remark: RemarkIn
-    rule: str = ""
 
 
 class Problem(NamedTuple):
@@ -209,16 +204,9 @@ def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) ->
         text = f"{now}, not {was}" if was and now else f"it should be {now}" if now else f"it is not {was}"
         text = f"{what}: {text}" if what else text[0].upper() + text[1:]
     elif not was and not now:
-        was, now = _figures(draft.kind, text, agents)
+        was, now = figures_in(f"{draft.kind}: {text}", agents)
     target = _known(target, draft.line, agents, problems)
     return [Entry(RemarkIn(text, draft.kind, target, was, now), f"you wrote it under “{draft.kind}”")]
-
-
-def _figures(kind: str, text: str, agents: tuple[str, ...]) -> tuple[str, str]:
-    from reconvene.core.kit_finder import reader
-
-    found = [one for one in reader().split(f"{kind}: {text}", agents) if one.remark.now]
-    return (found[0].remark.was, found[0].remark.now) if found else ("", "")
 
 
 def _known(target: str, line: int, agents: tuple[str, ...], problems: list[Problem]) -> str:
