@@ -134,6 +134,23 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
+def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str]) -> str:
+    """The path of a new git repository below the home that holds these files: what a recording works on."""
+    from reconvene.adapters.project.repository import plant
+
+    below, number = os.path.join(os.path.abspath(home), "recorded"), 1
+    os.makedirs(below, exist_ok=True)
+    while True:
+        folder = os.path.join(below, f"{name}-{number}")
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            number += 1
+            continue
+        plant(folder, files, os.environ)
+        return os.path.realpath(folder)
+
+
 def _keep_guest() -> None:
     """What a workflow says may not hold this process up: the rest is done by one that can be killed."""
     from reconvene.adapters.guest import Helper

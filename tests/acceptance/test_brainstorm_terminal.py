@@ -51,8 +51,8 @@ class Person:
 
 
 def test_a_whole_brainstorm_at_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
-    person = Person(terminal("demo", "brainstorm"))
-    person.sees("Which case").takes(2)
+    person = Person(terminal("demo", "brainstorm", "--case", "complex"))
+    person.sees("Press Enter to begin").types("")
 
     person.sees("waiting at triage, round 1", "Brainstormer assessment: Complex").takes(4)
     person.sees("Discuss: what do you say?").types("Could this be one batch?")
@@ -119,7 +119,7 @@ def _left_behind(folder: Path) -> None:
     assert answers.count("user deferred") == 3
     assert "the account on the computer" in answers
     assert "Say how large the file becomes" in (workspace / "design.md").read_text(encoding="utf-8")
-    project = folder / ".reconvene" / "demo" / "pantry-1"
+    project = folder / ".reconvene" / "recorded" / "brainstorm-1"
     log = ["git", "-C", str(project), "log", "--format=%s", "main..reconvene/brainstorm-1"]
     subjects = subprocess.run(log, check=True, capture_output=True, text=True).stdout.splitlines()
     assert set(subjects) == {"Keep changes in a journal", "Let the commands use the journal", "Merge another journal"}

@@ -302,6 +302,26 @@ def test_an_output_that_passes_its_gate_is_accepted():
     assert game.state.status == "completed"
 
 
+def test_a_step_has_gates_of_its_own_after_those_of_the_agent():
+    game = play(
+        "name: n\nagents: {a: {retries: 5, gate: [{min_chars: 10}]}}\n"
+        "phases: [{id: p, agents: [a], gate: [{headings: [Sum]}]}, {id: q, agents: [a]}]\n"
+    )
+    game.finish("a", "short")
+    assert "EMPTY_OUTPUT" in shown(game.state, game.book, "R1/0/a").prompt
+    game.finish("a", "long enough, no heading")
+    assert "WRONG_FORMAT" in shown(game.state, game.book, "R1/0/a").prompt
+    game.finish("a", "## Sum\nlong enough")
+    assert game.phase == "q"
+    game.finish("a", "long enough, no heading")
+    assert game.state.status == "completed"
+
+
+def test_what_a_step_asks_about_an_output_goes_with_the_assignment():
+    game = play("name: n\nagents: {a: {gate: [{ask: One?}]}}\nphases: [{id: p, agents: [a], gate: {ask: Two?}}]\n")
+    assert [gate.ask for gate in shown(game.state, game.book, "R1/0/a").agent.gates] == ["One?", "Two?"]
+
+
 def test_a_schema_rejects_what_is_not_json_and_what_does_not_fit():
     game = play(
         "name: n\nagents: {a: {retries: 5, contract: {type: object, required: [level]}}}\n"

@@ -73,6 +73,32 @@ def test_an_extra_round_for_chosen_agents_runs_only_them_and_then_the_other_step
     assert game.working() == ["mod"]
 
 
+def test_an_agent_that_always_takes_part_is_in_every_extra_round_of_its_step():
+    game = play(PLANNED.replace("a: {}", "a: {always: true}"))
+    one_round(game)
+    game.decide("More", fields={"who": ["b"]})
+    assert game.working() == ["a", "b"]
+    one_round(game)
+    game.decide("Next")
+    one_round(game)
+    assert names(game) == ["isolated1", "extra2", "convergence3"]
+
+
+def test_a_step_runs_in_the_rounds_that_it_names():
+    game = play(
+        PLANNED.replace("{agents: both, output: findings}", "{agents: [a], on: isolated}").replace(
+            "{agents: [mod], output: synthesis}", "{agents: [b], on: [convergence, extra]}"
+        )
+    )
+    assert game.working() == ["a"]
+    one_round(game)
+    game.decide("More")
+    assert game.working() == ["b"]
+    one_round(game)
+    game.decide("Next")
+    assert game.working() == ["b"]
+
+
 def test_unknown_chosen_agents_are_refused():
     game = play(PLANNED)
     one_round(game)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 
 from reconvene.app.engine import Engine
 from reconvene.core.facts.commands import Abort, AnswerCheckpoint
@@ -24,12 +25,18 @@ _TROUBLE = ("Raise the limit", "Count it as false")
 _AGAIN, _WITHOUT, _STOP = "Try again", "Go on without it", "Stop the run"
 
 
-def end(engine: Engine, run: str, decisions: int = _MOST_DECISIONS) -> RunState:
+def end(
+    engine: Engine,
+    run: str,
+    decisions: int = _MOST_DECISIONS,
+    at_stop: Callable[[str], None] = lambda run: None,
+) -> RunState:
     """To its end, whatever that is. After so many decisions the person has seen enough, and ends it by hand."""
     met: Counter[str] = Counter()
     with asyncio.Runner() as loop:
         while True:
             state = loop.run(engine.drive(run, by="ann", door="golden"))
+            at_stop(run)
             point = state.world.open
             if point is None:
                 break

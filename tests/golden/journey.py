@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -30,7 +31,7 @@ from reconvene.wire.workflow import load_workflow
 from .archive import Home, lay_out, look
 from .canonical import canonical
 from .kinds import check
-from .place import PLACE, OnlyRecorded, Ticks, environment, open_golden
+from .place import PLACE, OnlyRecorded, Ticks, environment, moved, open_golden
 
 PERSON = "ann"
 _PROJECT = "pantry"
@@ -49,17 +50,18 @@ class Troubled(OnlyRecorded):
 
 
 class Journey:
-    """Works in PLACE, which nobody else may use meanwhile. `homes`: what was kept."""
+    """Works in the folder, or in PLACE, which nobody else may use meanwhile. `homes`: what was kept."""
 
-    def __init__(self, name: str, release: str) -> None:
+    def __init__(self, name: str, release: str, folder: Path | None = None, clock: type[Ticks] = Ticks) -> None:
         self.name = name
         self.homes: dict[str, Home] = {}
         self.run = ""
         self._release = release
-        self._clock = Ticks()
+        self._new_clock = clock
+        self._clock = clock()
         self._ticks: dict[str, int] = {}  # stop → the time at which it was kept
         self._engine: Engine | None = None
-        self._folder = Path(PLACE)
+        self._folder = folder or Path(PLACE)
 
     # --- beginning ---
 
@@ -68,7 +70,7 @@ class Journey:
         self.close()
         shutil.rmtree(self._folder)
         self._folder.mkdir(mode=0o700)
-        self._clock = Ticks()
+        self._clock = self._new_clock()
         return self
 
     def start(
@@ -80,7 +82,7 @@ class Journey:
         change: Callable[[Workflow], Workflow] = lambda workflow: workflow,
     ) -> Journey:
         """`recorded`: answered from the recording that comes with the workflow. False: as packaged, for models."""
-        workflow = load_workflow(folder_of(self.name))
+        workflow = _loaded(self.name)
         if recorded:
             workflow = with_recording(workflow)
         given = {name: str(self._project()) for name, spec in workflow.inputs.items() if spec.type == "project"}
@@ -168,7 +170,7 @@ class Journey:
 
     def edit(self, path: str, text: str) -> Journey:
         """What a person does in an editor; nobody has noticed it yet."""
-        file = Path(self.state.workspace) / path
+        file = Path(moved(self.state.workspace, self._folder)) / path
         file.write_text(text, encoding="utf-8")
         return self
 
@@ -259,7 +261,7 @@ class Journey:
         home = self.homes[stop]
         lay_out(home, self._folder)
         self.run = str(home.expected["run"])
-        self._clock = Ticks(self._ticks[stop])
+        self._clock = self._new_clock(self._ticks[stop])
         return self
 
 
@@ -283,14 +285,23 @@ def stands(engine: Engine, run: str, release: str) -> dict[str, object]:
     """How a run stands: its folded state, its row in the lists of runs, and what people are shown of it."""
     row = engine.log.index_row(run)
     assert row is not None
-    shown = plain(queries.show(engine, run))
-    return {"state": canonical(engine.load(run), release), "row": row._asdict(), "shown": shown}
+    return {"state": canonical(engine.load(run), release), "row": row._asdict(), "shown": shown(engine, run)}
+
+
+def shown(engine: Engine, run: str) -> object:
+    """What people are shown of a run."""
+    return plain(queries.show(engine, run))
 
 
 def folder_of(name: str) -> Path:
     """Of a packaged workflow, or of the one that lies here."""
     known = packaged()
     return known[name].parent if name in known else Path(__file__).parent / name
+
+
+@cache
+def _loaded(name: str) -> Workflow:
+    return load_workflow(folder_of(name))
 
 
 def with_recording(workflow: Workflow) -> Workflow:

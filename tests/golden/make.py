@@ -1,6 +1,7 @@
-"""`make golden`: the golden homes of this release. What is there is never touched; what is missing is added.
+"""`make golden`: the golden homes of this release, and what homes render. What is there is never touched.
 
-Every journey is played in PLACE by the code as it is now, and each stop that this release has no home of is kept.
+Every journey is played in PLACE by the code as it is now, and each stop that this release has no home of is kept. Then
+every home of every release goes on, and what it renders is recorded where there is no record yet (`rendered.py`).
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+from . import rendered, watching
 from .archive import Home, pack
-from .homes import FOLDER, add, contents
+from .homes import FOLDER, add, contents, every_home, releases
 from .journey import Journey
 from .journeys import JOURNEYS
 from .place import PLACE
@@ -57,6 +60,26 @@ def main() -> None:
             print(f"{add(release, workflow, homes, data).name}: {len(homes)} homes, {len(data):,} bytes")
         else:
             print(f"{workflow}: nothing to add for {release}")
+    for each in releases():
+        for workflow in JOURNEYS:
+            if found := unrecorded(workflow, each, anew=each == releases()[-1]):
+                file = rendered.add(each, workflow, found)
+                print(f"rendered/{each}/{file.name}: {len(found)} records, {file.stat().st_size:,} bytes")
+
+
+def unrecorded(workflow: str, release: str, *, anew: bool) -> dict[str, rendered.Rendered]:
+    """What these homes render, and what the journey does with the workflow of today, where it is not on record."""
+    kept = rendered.records(release, workflow)
+    homes = [one for one in every_home() if (one.release, one.workflow) == (release, workflow)]
+    found: dict[str, rendered.Rendered] = {}
+    for golden in homes:
+        for way in watching.ways(golden):
+            if f"{way}/{golden.stop}" not in kept:
+                with tempfile.TemporaryDirectory() as folder:
+                    found[f"{way}/{golden.stop}"] = watching.driven(golden, Path(folder), way)
+    if anew and any(watching.seen(one.stop) and f"anew/{one.stop}" not in kept for one in homes):
+        found |= {of: one for of, one in watching.played(workflow).items() if of not in kept}
+    return found
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from reconvene.adapters.agents import Agents
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.project import GitProjects
@@ -23,6 +25,8 @@ from reconvene.wiring import Machine, open_log
 PLACE = "/tmp/reconvene-golden"
 HOME = ".reconvene"
 _FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
+_DATED = Path(__file__).parent / "dated"  # a git whose commits are all made at the same time
+_SECONDS = 30.0  # that every recorded answer took
 
 
 class Ticks:
@@ -36,8 +40,19 @@ class Ticks:
         return f"{_FIRST + timedelta(minutes=self.minutes):%Y-%m-%dT%H:%M:%S}.000Z"
 
 
+class Still(Ticks):
+    """Stands still until somebody moves it: how often the code looks makes no difference to what it writes."""
+
+    def now(self) -> str:
+        self.minutes -= 1
+        return super().now()
+
+
 class OnlyRecorded:
-    """The real agents, but only those that answer from the recording in the home: no model, no command."""
+    """The real agents, but only those that answer from the recording in the home: no model, no command.
+
+    How long an answer took is not measured: it would be another time in every run.
+    """
 
     def __init__(self, environ: dict[str, str]) -> None:
         self._agents = Agents(os.devnull, environ)
@@ -45,7 +60,8 @@ class OnlyRecorded:
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
         if assignment.agent.kind not in ("recorded", "survey"):
             raise AgentError(f"{assignment.agent.name} is no recording, and nothing else is asked.", retryable=False)
-        return await self._agents.run(assignment, listener)
+        answer = await self._agents.run(assignment, listener)
+        return answer._replace(usage=replace(answer.usage, seconds=_SECONDS))
 
     async def close(self) -> None:
         await self._agents.close()
@@ -84,7 +100,8 @@ def moved(path: str, folder: Path) -> str:
 
 def environment(folder: Path) -> dict[str, str]:
     """Nothing of the machine's but where programs are: no name, no key, no configuration of the person's."""
-    return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder / HOME), "RECONVENE_DEMO_SPEED": "0"}
+    path = f"{_DATED}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return {"PATH": path, "HOME": str(folder / HOME), "RECONVENE_DEMO_SPEED": "0"}
 
 
 def open_golden(folder: Path, clock: Clock, runner: AgentRunner | None = None) -> Engine:

@@ -1,4 +1,6 @@
-"""What `--json` of every command prints, by shape: its keys and types, recursively. Scripts rely on them.
+"""What `--json` of commands prints, by shape: its keys and types, recursively. Scripts rely on them.
+
+Of commands that do something, and of looks at a run that `rendered` does not keep by value.
 
 `python -m tests.golden.shapes` writes down what is not written yet. It never changes a shape that is there: keys are
 added, never taken away, and keep their types. While no release has a shape, it may be deleted and made again.
@@ -20,15 +22,7 @@ from .homes import every_home
 FILE = Path(__file__).parent / "json" / "shapes.json"
 COMMAND = "PYTHONPATH=tests python -m tests.golden.shapes"
 
-# Homes that together show every key: forms, talk, children, a queue, conflicts, gaps, ratings, rounds taken back.
-HOMES = (
-    "brainstorm-waiting.questions.draft", "brainstorm-waiting.triage.discussed", "brainstorm-completed.split",
-    "brainstorm-queued", "brainstorm-completed", "market-entry-waiting.assess.said", "market-entry-crashed.assess",
-    "market-entry-waiting.assess.undone", "market-entry-attention.assess", "quality-gate-completed.unasked",
-    "scenario-planning-waiting.uncertainties.convergence", "scenario-planning-completed",
-    "spec-refinement-waiting.refine.conflict", "spec-refinement-waiting.refine.redone", "troubles-attention.doubt",
-)  # fmt: skip
-LOOKS = ("show", "files", "rounds", "ledger", "stats", "diff")  # `log` prints events, which wire/ keeps
+HOMES = ("spec-refinement-waiting.refine.redone", "brainstorm-waiting.triage.discussed")
 SAID = "Revenue is $900M, not $850M. The board approved the pivot yesterday."
 
 FLOW = """\
@@ -91,18 +85,13 @@ def missing(then: object, now: object, at: str = "") -> Iterator[str]:
         yield f"{at}: {json.dumps(then)[:100]} became {json.dumps(now)[:100]}"
 
 
-def of_homes(name: str, folder: Path, reconvene: Command) -> dict[str, object]:
-    """Of what only looks, over a golden home."""
+def of_home(name: str, folder: Path, reconvene: Command) -> dict[str, object]:
+    """Of further looks at a run, over a golden home."""
     golden = next(one for one in every_home() if str(one) == f"0.1.0-{name}")
     lay_out(golden.home, folder)
     run = str(golden.home.expected["run"])
-    words = [("inbox",), ("runs",), ("queue",), ("stats",), *((look, run) for look in LOOKS)]
-    words += [("log", run)] if golden.stop == "completed" else []
-    words += [("ledger", run, "--open"), ("remark", run, "--understand", SAID, "--dry-run")]
-    if golden.workflow == "spec-refinement":
-        words += [("gaps", run), ("gaps", run, "GAP-FLOW-001")]
-    if golden.stop.endswith(("undone", "redone")):
-        words += [("rounds", run, "--compare", "2")]
+    words = [("log", run), ("ledger", run, "--open"), ("remark", run, "--understand", SAID, "--dry-run")]
+    words += [("gaps", run, "GAP-FLOW-001"), ("rounds", run, "--compare", "2")] if "redone" in name else []
     return {" ".join(each).replace(run, "RUN"): _printed(reconvene, *each) for each in words}
 
 
@@ -149,7 +138,7 @@ def main() -> None:
             def reconvene(*words: str, folder: Path = folder) -> object:
                 return call(*words, cwd=folder, RECONVENE_HOME=str(folder / ".reconvene"))
 
-            made = of_commands(folder, reconvene) if name == "commands" else of_homes(name, folder, reconvene)  # type: ignore[arg-type]
+            made = of_commands(folder, reconvene) if name == "commands" else of_home(name, folder, reconvene)  # type: ignore[arg-type]
             known[name] = {**made, **known.get(name, {})}
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_text(json.dumps(known, indent=None, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -18,17 +18,17 @@ from reconvene.core.facts.state import RunState
 
 from .archive import lay_out
 from .canonical import differences
-from .driving import end
 from .homes import Golden, every_home, releases
 from .journey import stands
 from .kinds import kind_of
-from .place import Ticks, moved, open_golden
+from .place import Still, moved, open_golden
+from .rendered import check
+from .watching import YEARS_LATER, Watch, decisions, heads, runs_in
 
 if TYPE_CHECKING:
     from commands import Command
 
 EVERY = list(every_home())
-YEARS_LATER = 1000 * 24 * 60  # minutes after the first of them was kept
 
 # What `make test` drives on: every home of the newest release, and of older ones the first of each kind of stop. The
 # whole way goes who has it all in front; the others take one decision, see where it leads, and are ended by hand.
@@ -36,21 +36,17 @@ _FIRST = {(one.release, one.workflow, kind_of(one.stop)): one for one in reverse
 DRIVEN = [one for one in EVERY if one.release == releases()[-1] or one in _FIRST.values()]
 
 
-def steps(golden: Golden) -> int:
-    return 40 if golden.stop == "new" else 1
+@pytest.fixture
+def clock() -> Still:
+    return Still(YEARS_LATER)
 
 
 @pytest.fixture
-def engine(golden: Golden, tmp_path: Path) -> Iterator[Engine]:
+def engine(golden: Golden, tmp_path: Path, clock: Still) -> Iterator[Engine]:
     lay_out(golden.home, tmp_path)
-    engine = open_golden(tmp_path, Ticks(YEARS_LATER))
+    engine = open_golden(tmp_path, clock)
     yield engine
     asyncio.run(engine.close())
-
-
-def runs_in(golden: Golden) -> Mapping[str, Mapping[str, object]]:
-    """Run → how it stood, in the words of the release that made the home."""
-    return cast(Mapping[str, Mapping[str, object]], golden.home.expected["runs"])
 
 
 @pytest.mark.parametrize("golden", EVERY, ids=str)
@@ -69,14 +65,20 @@ def test_every_run_stands_where_it_stood_and_is_shown_as_it_was(golden: Golden, 
         assert list(differences(json.loads(row["doc"]), json.loads(index_row(state).doc), "row", more=True)) == []
 
 
-def drive_on(golden: Golden, engine: Engine, folder: Path, decisions: int) -> None:
-    """Every run of the home to its end: nothing recorded is changed, no remark is lost, the files are as recorded."""
+def drive_on(golden: Golden, engine: Engine, folder: Path, clock: Still, way: str) -> None:
+    """Every run of the home to its end.
+
+    Nothing recorded is changed, no remark is lost, the files are as the log says, and all that is rendered on the way
+    is what an earlier day rendered.
+    """
+    watch = Watch(engine, folder, clock, heads(engine))
     for run in runs_in(golden):
         before, begun = engine.load(run), engine.log.read(run)
-        state = end(engine, run, decisions)
+        state = watch.end(run, decisions(golden, way))
         assert engine.log.read(run)[: len(begun)] == begun
         assert set(before.record.remarks) <= set(state.record.remarks)
         assert on_disk(state, folder) == {path: version.digest for path, version in state.files.items()}
+    check(golden.release, golden.workflow, {f"{way}/{golden.stop}": watch.found})
 
 
 def on_disk(state: RunState, folder: Path) -> dict[str, str]:
@@ -85,14 +87,16 @@ def on_disk(state: RunState, folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("golden", DRIVEN, ids=str)
-def test_every_run_goes_on_to_an_end(golden: Golden, engine: Engine, tmp_path: Path) -> None:
-    drive_on(golden, engine, tmp_path, steps(golden))
+def test_every_run_goes_on_to_an_end_and_renders_what_it_rendered(
+    golden: Golden, engine: Engine, tmp_path: Path, clock: Still
+) -> None:
+    drive_on(golden, engine, tmp_path, clock, "on")
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("golden", [one for one in EVERY if one not in DRIVEN or steps(one) == 1], ids=str)
-def test_every_run_goes_the_whole_way(golden: Golden, engine: Engine, tmp_path: Path) -> None:
-    drive_on(golden, engine, tmp_path, 40)
+@pytest.mark.parametrize("golden", [one for one in EVERY if one not in DRIVEN or decisions(one, "on") == 1], ids=str)
+def test_every_run_goes_the_whole_way(golden: Golden, engine: Engine, tmp_path: Path, clock: Still) -> None:
+    drive_on(golden, engine, tmp_path, clock, "through")
 
 
 # One of each kind per workflow. Nobody made the recorded place for these: the home was moved, the folders are gone.

@@ -26,8 +26,9 @@ from reconvene.core.shown.scope import ROOTS
 from reconvene.doors.cli.main import cli
 from reconvene.kits.reading.feedback import KINDS
 from reconvene.wire.answers import read_answers
-from reconvene.wire.grammar import TABLES
+from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.shapes import Later
+from reconvene.wire.spellings import SPELLINGS
 from reconvene.wire.values import READ_WORDS
 from reconvene.wire.workflow import parse_workflow
 
@@ -167,6 +168,18 @@ def test_every_key_of_the_language_is_explained(table: str) -> None:
     assert [key for key in available if f"`{key}`" not in text] == []
 
 
+def test_every_other_spelling_is_explained() -> None:
+    told = LANGUAGE.read_text(encoding="utf-8").partition("## Other spellings")[2].partition("\n## ")[0]
+    words = {key for keys in SPELLINGS.values() for key in keys}
+    assert sorted(word for word in words if not re.search(rf"\b{word}\b", told)) == []
+
+
+def test_every_key_that_was_taken_out_is_in_the_decision() -> None:
+    text = (ROOT / "docs" / "decisions" / "0022-the-language-trimmed.md").read_text(encoding="utf-8")
+    gone = [f"{table}.{key}" for table, keys in REMOVED.items() for key in keys]
+    assert [key for key in gone if f"`{key}`" not in text] == []
+
+
 @pytest.mark.parametrize(
     "words", [RESERVED, KINDS, tuple(sorted(ROOTS)), READ_WORDS], ids=("reserved", "kinds", "roots", "reads")
 )
@@ -178,7 +191,7 @@ def test_every_word_the_engine_knows_is_in_the_language_page(words: tuple[str, .
 def test_the_limits_in_the_language_page_are_the_real_ones() -> None:
     text = LANGUAGE.read_text(encoding="utf-8")
     usual = Limits()
-    for name in ("entries", "rounds", "calls", "undo", "concurrency", "model_concurrency"):
+    for name in ("entries", "rounds", "calls", "undo", "concurrency", "children"):
         assert re.search(rf"^\| `{name}` \| {getattr(usual, name)} \|", text, re.M), name
 
 

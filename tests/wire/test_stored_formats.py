@@ -12,7 +12,7 @@ import pytest
 from msgspec import Struct, field
 from tests.wire.frozen import COMMAND, FOLDER, FORMATS, Format, as_json, every_event, full, objects, shape, structs
 
-from reconvene.core.definition.workflow import Workflow
+from reconvene.core.definition.workflow import Limits, Workflow
 from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError
 from reconvene.wire import events, pins
@@ -116,6 +116,15 @@ def test_a_pin_of_every_version_loads(version: int) -> None:
         assert as_json(workflow) == golden
     if version == 1:  # as pins were before they had a version
         assert pins.unpin(encoded(golden)) == workflow
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [({"model_concurrency": 2}, 2), ({"concurrency": 1, "model_concurrency": 5}, 1), ({"concurrency": 3}, 3), ({}, 8)],
+)
+def test_a_first_pin_keeps_the_smaller_of_its_two_limits(limits: dict[str, int], most: int) -> None:
+    first = {"name": "w", "phases": [{"id": "p"}], "language": 1, **({"limits": limits} if limits else {})}
+    assert pins.unpin(encoded(first)).limits == Limits(concurrency=most)
 
 
 @pytest.mark.parametrize("version", versions("events"))

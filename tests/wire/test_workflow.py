@@ -260,7 +260,7 @@ def test_agents_of_every_kind() -> None:
         "  shell: {command: echo hi, env: [LANG, TZ], timeout: 1h30m, effects: true}\n"
         "  argv: {command: [echo, hi], retries: 0, timeout: 90}\n"
         "  code: {python: my.module:make}\n"
-        "  asked: {model: 'openai:gpt', temperature: 0.2, tools: read, options: {top_p: 1}, remit: sums, prompt: Hi}\n"
+        "  asked: {model: 'openai:gpt', tools: read, options: {top_p: 1, temperature: 0.2}, remit: sums, prompt: Hi}\n"
     ).agents
     assert [agent.kind for agent in found.values()] == ["model", "command", "command", "python", "model"]
     assert found["plain"].model == "auto"
@@ -279,19 +279,14 @@ def test_gates_as_a_list_or_spread_from_one_mapping() -> None:
     found = one(
         "agents:\n"
         "  a: {gate: {min_chars: 100, headings: [One, Two]}}\n"
-        '  b: {gate: [{min_chars: 5}, {if: "output.text.length > 9", retry_with: shorter}, {schema: {type: object}}]}\n'
+        '  b: {gate: [{min_chars: 5}, {if: "output.text.length > 9", retry_with: shorter}, {ask: Is it good?}]}\n'
     ).agents
     assert found["a"].gates == (Gate(min_chars=100), Gate(headings=("One", "Two")))
     assert found["b"].gates == (
         Gate(min_chars=5),
         Gate(when="output.text.length > 9", retry_with="shorter"),
-        Gate(schema={"type": "object"}),
+        Gate(ask="Is it good?"),
     )
-
-
-def test_contract_and_schema_are_the_same_thing() -> None:
-    found = one("agents: {a: {contract: {type: object}}, b: {schema: {type: object}}}").agents
-    assert found["a"].schema == found["b"].schema == {"type": "object"}
 
 
 def test_inputs_in_long_and_short_form() -> None:
@@ -351,7 +346,7 @@ def test_sibling_loops_share_nothing_but_the_run() -> None:
 
 
 def test_reopen_run_id_and_workspace_are_kept() -> None:
-    found = one("reopen: a\nrun_id: 'R-{{ year }}'\nworkspace: 'runs/{{ run }}'\ndescription: d\nlanguage: 1")
+    found = one("reopen: a\nrun_id: 'R-{{ year }}'\nworkspace: 'runs/{{ run }}'\ndescription: d")
     assert (found.reopen, found.run_id, found.workspace, found.description) == (
         "a",
         "R-{{ year }}",

@@ -16,9 +16,8 @@ from commands import call
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.core.facts.state import RunState
-from reconvene.doors.cli.sample import write_sample
 from reconvene.wire.workflow import load_workflow
-from reconvene.wiring import open_engine
+from reconvene.wiring import new_project, open_engine
 
 from .brainstorming import FOLDER
 
@@ -43,7 +42,7 @@ class Recorded:
         assert isinstance(files, dict)
         given = read("cases", case, "inputs.yaml")
         assert isinstance(given, dict)
-        self.project = write_sample(home, "pantry", files)
+        self.project = Path(new_project(home, "pantry", files))
         self.engine = open_engine(home)
         inputs = {**given, "project": str(self.project)}
         self.run = self.engine.start(workflow, inputs, settings={"can_execute": True}, by="ann")
@@ -136,25 +135,29 @@ def test_every_answer_says_that_it_is_recorded(play: Play) -> None:
     assert not any(event.recorded for event in ended if event.task.endswith("/scout"))
 
 
-def test_the_demo_plays_both_cases_and_leaves_branches_whose_tests_pass(tmp_path: Path) -> None:
-    done = call("demo", "brainstorm", "--json", cwd=tmp_path)
+@pytest.mark.parametrize(("case", "tests"), [("straightforward", 5), ("complex", 9)])
+def test_the_demo_plays_each_case_and_leaves_a_branch_whose_tests_pass(case: str, tests: int, tmp_path: Path) -> None:
+    done = call("demo", "brainstorm", "--case", case, "--json", cwd=tmp_path)
     assert done.code == 0, done.err
-    ended = done.objects
-    assert [row["status"] for row in ended] == ["completed", "completed"]
-    for number, (row, tests) in enumerate(zip(ended, (5, 9)), 1):
-        project = tmp_path / ".reconvene" / "demo" / f"pantry-{number}"
-        mine = tmp_path / f"mine-{number}"
-        clone = ["git", "clone", "-q", "-b", f"reconvene/{row['run']}", str(project), str(mine)]
-        subprocess.run(clone, check=True)
-        ran = subprocess.run([sys.executable, "-m", "unittest"], cwd=mine, capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, ran.stderr
-        assert f"Ran {tests} tests" in ran.stderr
-        assert "def plain" not in (project / "pantry.py").read_text(encoding="utf-8")
+    assert done.object["status"] == "completed"
+    project, mine = tmp_path / ".reconvene" / "recorded" / "brainstorm-1", tmp_path / "mine"
+    clone = ["git", "clone", "-q", "-b", f"reconvene/{done.object['run']}", str(project), str(mine)]
+    subprocess.run(clone, check=True)
+    ran = subprocess.run([sys.executable, "-m", "unittest"], cwd=mine, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert f"Ran {tests} tests" in ran.stderr
+    assert "def plain" not in (project / "pantry.py").read_text(encoding="utf-8")
 
 
-def test_the_demo_tells_what_happens_and_that_it_is_recorded(tmp_path: Path) -> None:
-    done = call("demo", "brainstorm", cwd=tmp_path)
+def test_the_demo_tells_what_happens_and_which_command_it_stands_for(tmp_path: Path) -> None:
+    done = call("demo", "brainstorm", "--case", "complex", cwd=tmp_path)
     assert done.code == 0, done.err
-    for told in ("── straightforward ", "── complex ", "recorded", "Batch 1 complete", "summary.md"):
+    for told in (
+        "reconvene run brainstorm --recorded --input 'description=Let two people keep the pantry together.",
+        "All agents but scout are recorded",
+        "Batch 1 complete",
+        "summary.md",
+        "Another case of it: reconvene demo brainstorm --case straightforward",
+    ):
         assert told in done.out
     assert "{%" not in done.out

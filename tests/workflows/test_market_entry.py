@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from reconvene.core.facts.events import AttemptEnded
-from reconvene.doors.cli.demo import PATTERNS, STORY
 from reconvene.testing.openai_server import OpenAIServer, Say, Seen
 from reconvene.wire.answers import read_answers
+from reconvene.wire.packaged import demos
 from reconvene.wire.workflow import load_workflow
 
 from .conftest import WORKFLOWS, Sit, Table
@@ -153,8 +153,8 @@ def test_without_the_recordings_the_same_workflow_works_with_a_model(
         folder = tmp_path / "mine"
         shutil.copytree(FOLDER, folder)
         text = (folder / "workflow.yaml").read_text(encoding="utf-8")
-        with_model = f'    model: "openai:small"\n    base_url: "{server.url}"\n'
-        (folder / "workflow.yaml").write_text(text.replace("    recorded: team\n", with_model), encoding="utf-8")
+        with_model = f'model: "openai:small", options: {{base_url: "{server.url}"}}'
+        (folder / "workflow.yaml").write_text(text.replace("recorded: team", with_model), encoding="utf-8")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-key-of-anybody")
         table = sit(folder)
         assert table.file("memo.md") == "# Memo: ferries\n"
@@ -175,9 +175,7 @@ def _role(request: Seen) -> Say:
     return Say("## Position\nIt fits.\n\n## Reasoning\n" + "Because the figures of the brief say so. " * 5)
 
 
-@pytest.mark.parametrize(
-    "folder", [WORKFLOWS / name for name in (STORY, "spec-refinement", *PATTERNS)], ids=lambda p: p.name
-)
+@pytest.mark.parametrize("folder", [WORKFLOWS / name for name in demos() if name != "brainstorm"], ids=lambda p: p.name)
 def test_every_packaged_example_is_complete(folder: Path) -> None:
     workflow = load_workflow(folder)
     assert workflow.name == folder.name

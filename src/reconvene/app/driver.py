@@ -7,7 +7,6 @@ own: kill it at any point, and the next one folds the log and does exactly the r
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 
 from reconvene.app.branch import Branch
 from reconvene.app.effects import Done, assignment, run_check, run_task
@@ -49,11 +48,7 @@ class Driver:
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
-        limits = session.book.workflow.limits
-        self._slots = asyncio.Semaphore(limits.concurrency)
-        self._model_slots: dict[str, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(limits.model_concurrency)
-        )
+        self._slots = asyncio.Semaphore(session.book.workflow.limits.concurrency)
 
     def post(self, command: Command) -> None:
         """Put a command into the mailbox, from the driver's own event loop."""
@@ -135,11 +130,7 @@ class Driver:
         if hold:
             await asyncio.sleep(min(hold, _LONGEST_WAIT))
         async with self._slots:
-            if given.agent.kind != "model":
-                done = await self._attempt(effect, given)
-            else:
-                async with self._model_slots[given.agent.model]:
-                    done = await self._attempt(effect, given)
+            done = await self._attempt(effect, given)
         if done.wait:
             self._holding[effect.task] = done.wait
         return done

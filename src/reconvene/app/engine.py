@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from reconvene.app import children, forking, history
+from reconvene.app import children, forking, history, start_values
 from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver, tell_passed
 from reconvene.app.files import Files
@@ -16,8 +15,7 @@ from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session
 from reconvene.app.sessions import Sessions
 from reconvene.core.closest import closest
-from reconvene.core.definition.run_inputs import asks_machine, complete_inputs, complete_settings
-from reconvene.core.definition.workflow import Workflow, every_phase
+from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import (
     AnswerCheckpoint,
@@ -104,8 +102,8 @@ class Engine:
         door: str = "python",
     ) -> str:
         """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
-        given = self._inputs(workflow, inputs or {})
-        chosen = self._settings(workflow, settings or {}, given)
+        given = start_values.inputs(workflow, inputs or {})
+        chosen = start_values.settings(workflow, settings or {}, given, self._surroundings)
         pinned, given_json, chosen_json = pin(workflow), to_json(given), to_json(chosen)
         blobs = {digest_of(data): data for data in (pinned, given_json, chosen_json)}
         digest = digest_of(pinned)
@@ -134,28 +132,9 @@ class Engine:
 
     def foreseen(self, workflow: Workflow, inputs: Mapping[str, object]) -> list[str]:
         """What would stop a run of this workflow hours from now, and can be mended before it starts."""
-        builds = any(step.place == "project" for phase in every_phase(workflow) for step in phase.steps)
-        if self._projects is None or not builds:
+        if self._projects is None:
             return []
-        given = self._inputs(workflow, inputs)
-        paths = [given[name] for name, spec in workflow.inputs.items() if spec.type == "project"]
-        return [why for path in paths if isinstance(path, str) and (why := self._projects.unfit(path))]
-
-    def _inputs(self, workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
-        complete = complete_inputs(workflow, given)
-        folders = [name for name, spec in workflow.inputs.items() if spec.type == "project"]
-        found = {name: project_folder(name, complete[name]) for name in folders if complete[name] is not None}
-        return {**complete, **found}
-
-    def _settings(
-        self, workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object]
-    ) -> dict[str, object]:
-        around = self._surroundings
-        if around is None:
-            return complete_settings(workflow, given, inputs)
-        names = {spec.env for spec in workflow.settings.values() if spec.env}
-        machine = around.machine() if asks_machine(workflow) else None
-        return complete_settings(workflow, given, inputs, {name: around.variable(name) for name in names}, machine)
+        return [why for path in start_values.projects(workflow, inputs) if (why := self._projects.unfit(path))]
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
@@ -399,11 +378,3 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
         if isinstance(error, ReconveneError):
             return error
     return group.exceptions[0]
-
-
-def project_folder(name: str, given: object) -> str:
-    """The absolute path of a folder that is there. Nothing in it is looked at yet."""
-    path = os.path.abspath(os.path.expanduser(given)) if isinstance(given, str) and given else ""
-    if not os.path.isdir(path):
-        raise UserError(f"Input {name!r}: there is no folder {given!r}.", hint=f"Add --input {name}=FOLDER")
-    return path

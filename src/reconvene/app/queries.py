@@ -8,8 +8,10 @@ from msgspec.structs import replace
 
 from reconvene.app import index, stored
 from reconvene.app.engine import Engine
+from reconvene.app.session import Session
 from reconvene.app.views import projections
-from reconvene.app.views.model import Child, Event, File, Late, Run, RunInFull, Said
+from reconvene.app.views.changes import changes
+from reconvene.app.views.model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.paths import unified_diff
@@ -35,12 +37,15 @@ def _driven(engine: Engine, run: str, status: str) -> bool | None:
 
 
 def standing(engine: Engine, run: str) -> Run:
-    """The same, and with an open checkpoint that asks for answers, those given so far."""
+    """The same, and with an open checkpoint what another round changed, and the answers given so far."""
     found = summary(engine, run)
-    if found.checkpoint is None or not found.checkpoint.fields:
-        return found
-    session = engine.session(run)
-    return replace(found, checkpoint=replace(found.checkpoint, answers=drafts.here(session.state, session.book)))
+    return replace(found, checkpoint=_beside(found.checkpoint, engine.session(run))) if found.checkpoint else found
+
+
+def _beside(point: Checkpoint, session: Session) -> Checkpoint:
+    """With what the index does not hold."""
+    answers = drafts.here(session.state, session.book) if point.fields else None
+    return replace(point, changed=changes(session), answers=answers)
 
 
 def talk(engine: Engine, run: str) -> tuple[Said, ...]:
@@ -57,9 +62,10 @@ def converses(engine: Engine, run: str) -> bool:
 
 def show(engine: Engine, run: str) -> RunInFull:
     session = engine.session(run)
-    state = session.state
+    state, shown = session.state, projections.in_full(session.state, session.book)
     return replace(
-        projections.in_full(state, session.book),
+        shown,
+        checkpoint=shown.checkpoint and _beside(shown.checkpoint, session),
         children=children(engine, state),
         late=late(engine, run),
         driven=_driven(engine, run, state.status),

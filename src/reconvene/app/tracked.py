@@ -31,7 +31,8 @@ def tracked(engine: Engine, run: str, kit: str, place: str = "") -> Tracked:
     if not names:
         raise UserError(
             f"{run} follows no {kit}: no phase of its workflow {session.state.name} says `track`.",
-            hint="The workflow language page explains `track`; spec-refinement is a workflow that follows gaps.",
+            hint=f"The workflow language page explains it under {kit.capitalize()}; spec-refinement is a workflow that "
+            "does.",
         )
     found = _values(session, names)
     if place:

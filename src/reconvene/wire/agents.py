@@ -1,24 +1,20 @@
-"""Agents and their gates."""
+"""Agents: how each of them runs, and what it is told."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-from msgspec.structs import replace
-
-from reconvene.core import kit_finder
-from reconvene.core.definition.workflow import Agent, Gate
-from reconvene.errors import UserError
+from reconvene.core.definition.workflow import Agent
+from reconvene.wire.gates import Gates
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import (
     COMMAND_ROOTS,
-    GATE_ROOTS,
     Reading,
+    entries,
     flag_of,
     int_of,
     line_in,
-    mappings,
     scalars,
     text_of,
     texts_of,
@@ -26,19 +22,18 @@ from reconvene.wire.reading import (
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
 _RUNNERS = ("command", "python", "recorded", "survey")
-_EXTRAS = ("base_url", "temperature", "max_tokens", "tools")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _NAMED = re.compile(r"\{\{\s*(settings|inputs)\b")
-_CODE = re.compile(r"[A-Z][A-Z0-9_]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Agents:
     """Reads `agents`; afterwards `recordings` holds what the recorded ones replay."""
 
-    def __init__(self, reading: Reading, root: Mapping) -> None:
+    def __init__(self, reading: Reading, root: Mapping, gates: Gates) -> None:
         self._reading = reading
         self._root = root
+        self._gates = gates
         self.recordings: dict[str, object] = {}
 
     def read(self) -> dict[str, Agent]:
@@ -66,8 +61,8 @@ class Agents:
             python=self._python(node),
             recorded=self._recorded(name, node),
             remit=text_of(node, "remit"),
-            schema=self._contract(node),
-            gates=tuple(gate for each in mappings(node, "gate") for gate in self._gates(each)),
+            schema=self._reading.contract(node, "contract"),
+            gates=self._gates.of(node),
             retries=int_of(node, "retries", 2),
             timeout=self._reading.seconds(node, "timeout", 1800.0),
             effects=flag_of(node, "effects"),
@@ -113,58 +108,12 @@ class Agents:
             self.recordings[recording] = self._reading.recording(recording, node.line_of("recorded"))
         return recording
 
-    def _contract(self, node: Mapping) -> object:
-        if node.get("contract") is not None and node.get("schema") is not None:
-            message = "'contract' and 'schema' are two words for the same thing"
-            self._reading.problems.add(node.line_of("schema"), message, "keep one of them")
-        return self._reading.contract(node, "contract" if node.get("contract") is not None else "schema")
-
     def _env(self, node: Mapping) -> tuple[str, ...]:
         for each in scalars(node, "env"):
             if not _VARIABLE.fullmatch(str(each.value)):
                 message = f"'env': '{shown(each.value)}' is not the name of an environment variable"
                 self._reading.problems.add(each.line, message, "names only, no values")
         return texts_of(node, "env")
-
-    def _gates(self, node: Mapping) -> list[Gate]:
-        """One mapping may hold several rules; each becomes a gate of its own, so that each says what failed."""
-        gates = []
-        if node.get("min_chars") is not None:
-            gates.append(Gate(min_chars=int_of(node, "min_chars", 1)))
-        if headings := texts_of(node, "headings"):
-            gates.append(Gate(headings=headings))
-        if node.get("schema") is not None:
-            gates.append(Gate(schema=self._reading.contract(node, "schema")))
-        if about := texts_of(node, "specific_to"):
-            gates.append(Gate(kit="reading.specific_to", about=about))
-        if name := text_of(node, "kit"):
-            gates.append(Gate(kit=self._known_gate(name, node), about=texts_of(node, "about"), options=_given(node)))
-        if node.get("if") is not None:
-            gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS)))
-        if question := text_of(node, "ask"):
-            gates.append(Gate(ask=question))
-        if not set(node.key_lines) - {"retry_with", "code", "example"}:
-            message = "a gate needs one of min_chars, headings, schema, specific_to, if, ask, kit"
-            self._reading.problems.add(node.line, message, "such as min_chars: 200")
-        retry_with, code = self._reading.template(node, "retry_with"), self._code(node)
-        example = self._reading.prompt(node, "example", template=False)
-        return [replace(gate, retry_with=retry_with, code=code, example=example) for gate in gates]
-
-    def _known_gate(self, name: str, node: Mapping) -> str:
-        try:
-            kit_finder.gate(name)
-        except UserError as error:
-            self._reading.problems.add(node.line_of("kit"), error.message, error.hint)
-        return name
-
-    def _code(self, node: Mapping) -> str:
-        code = text_of(node, "code")
-        if code and not _CODE.fullmatch(code):
-            message = f"'code': '{shown(code)}' is not a code"
-            self._reading.problems.add(
-                node.line_of("code"), message, "capital letters and _, such as NO_GAPS_ADDRESSED"
-            )
-        return code
 
 
 def _command_template(node: Mapping) -> str:
@@ -182,18 +131,10 @@ def _command(node: Mapping) -> tuple[str, ...]:
     return texts_of(node, "command")
 
 
-def _given(node: Mapping) -> dict[str, object]:
-    given = node.get("options")
-    return {key: plain(value) for key, value in given.entries.items()} if isinstance(given, Mapping) else {}
-
-
 def _options(node: Mapping) -> dict[str, object]:
-    options = _given(node)
-    for key in _EXTRAS:
-        value = node.get(key)
-        if value is not None:
-            options[key] = plain(value)
-    return options
+    options = {key: plain(value) for key, value in entries(node, "options").items()}
+    tools = node.get("tools")
+    return options if tools is None else {**options, "tools": plain(tools)}
 
 
 def _is_false(node: Node | None) -> bool:

@@ -1,4 +1,4 @@
-"""Checkpoints, their options and fields, in both spellings."""
+"""Checkpoints, their options and fields."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 from reconvene.core.definition.workflow import Checkpoint, Continue, End, Field, Option
 from reconvene.core.person.attention import RESERVED as RESERVED_LABELS
 from reconvene.wire.moves import Moves
+from reconvene.wire.named import Named
 from reconvene.wire.places import Place
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import ROUTED_ROOTS, Reading, flag_of, mappings, text_of, texts_of
@@ -21,9 +22,8 @@ class Checkpoints:
         self._moves = moves
         self._values = values
         self._starts = Starts(reading, root)
-        shared = root.get("checkpoints")
-        self._shared = shared if isinstance(shared, Mapping) else Mapping({}, root.line)
-        self._used: set[str] = set()
+        self._shared = Named(reading, root, "checkpoints", "checkpoint", ("phase", "checkpoint"))
+        self._sets = Named(reading, root, "fields", "set of fields", ("checkpoint or option", "fields"))
 
     def of(self, phase: Mapping, here: Place) -> Checkpoint | None:
         node = phase.get("checkpoint")
@@ -33,32 +33,16 @@ class Checkpoints:
             case Scalar(value=True):
                 return Checkpoint(options=_approval(node.line), line=node.line)
             case Scalar(value=str() as name):
-                return self._named(name, node.line, here)
+                shared = self._shared.find(name, node.line)
+                return self._checkpoint(shared, here) if isinstance(shared, Mapping) else None
             case _:
                 return None
 
     def check_all_used(self) -> None:
-        for name in self._shared.entries:
-            self._reading.name(name, self._shared.line_of(name), "a checkpoint")
-            if name not in self._used:
-                message = f"no phase uses the checkpoint '{shown(name)}'"
-                self._reading.problems.add(self._shared.line_of(name), message, f"write checkpoint: {name} in a phase")
+        self._shared.check_all_used()
+        self._sets.check_all_used()
 
-    def _named(self, name: str, line: int, here: Place) -> Checkpoint | None:
-        node = self._shared.get(name)
-        self._used.add(name)
-        if isinstance(node, Mapping):
-            return self._checkpoint(node, here)
-        message = f"there is no checkpoint '{shown(name)}' under 'checkpoints'"
-        self._reading.problems.add_unknown(line, message, name, self._shared.entries)
-        return None
-
-    def _checkpoint(self, node: Mapping, here: Place) -> Checkpoint | None:
-        if list(node.entries) == ["approval_required"] and not flag_of(node, "approval_required"):
-            return None
-        if flag_of(node, "approval_required") and node.get("options") is not None:
-            message = "'approval_required' brings its own options, Continue and Abort"
-            self._reading.problems.add(node.line_of("options"), message, "remove one of the two")
+    def _checkpoint(self, node: Mapping, here: Place) -> Checkpoint:
         options = self._options(node, here) if node.get("options") is not None else _approval(node.line)
         fields = self._fields(node, here)
         for option in options:
@@ -127,7 +111,7 @@ class Checkpoints:
     # --- fields -------------------------------------------------------------------------------------------------------
 
     def _fields(self, node: Mapping, here: Place) -> tuple[Field, ...]:
-        fields = tuple(self._field(each, here) for each in mappings(node, "fields"))
+        fields = tuple(self._field(each, here) for each in self._sets.spread(node.get("fields")))
         self._check_distinct(fields, node.line_of("fields"))
         return fields
 
@@ -205,10 +189,8 @@ def _remark(option: Mapping) -> Literal["none", "optional", "required"]:
             return "optional"
         case "required":
             return "required"
-        case "none":
-            return "none"
         case _:
-            return "optional" if flag_of(option, "with_feedback") else "none"
+            return "none"
 
 
 def _approval(line: int) -> tuple[Option, ...]:

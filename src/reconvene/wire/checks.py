@@ -1,4 +1,4 @@
-"""The gap check of a phase: rules or a script, in both spellings."""
+"""The gap check of a phase: rules or a script."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import shlex
 from reconvene.core.definition.workflow import Again, Check, Continue, End, Goto, Move, Rule
 from reconvene.wire.moves import Moves
 from reconvene.wire.places import Place
-from reconvene.wire.reading import Reading, int_of, mappings, text_of, texts_of
-from reconvene.wire.yaml_reader import Mapping, Scalar
-
-_TWICE = (("if", "condition"), ("then", "action"), ("say", "message"))
+from reconvene.wire.reading import Reading, int_of, mappings, texts_of
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar
 
 
 class Checks:
@@ -19,29 +17,20 @@ class Checks:
         self._moves = moves
 
     def of(self, phase: Mapping, here: Place) -> Check | None:
-        self._only_one(phase, "check", "gap_check")
-        node = phase.get("check") or phase.get("gap_check")
+        node = phase.get("check")
         if not isinstance(node, Mapping):
             return None
-        self._only_one(node, "rules", "criteria")
-        written = [key for key in ("rules", "criteria", "script") if node.wrote(key)]
-        if not written:
+        if not node.wrote("rules") and not node.wrote("script"):
             self._reading.problems.add(node.line, "a check needs 'rules' or 'script'", "such as [{if: …, then: ask}]")
-        elif "script" in written and len(written) > 1:
+        elif node.wrote("rules") and node.wrote("script"):
             message = "a check has either rules or a script"
             self._reading.problems.add(node.line_of("script"), message, "keep one of them")
-        key = "rules" if "rules" in written else "criteria"
         return Check(
-            rules=tuple(self._rule(each, here) for each in mappings(node, key)),
+            rules=tuple(self._rule(each, here) for each in mappings(node, "rules")),
             script=self._script(node),
             max=int_of(node, "max", 2),
             timeout=self._reading.seconds(node, "timeout", Check().timeout),
         )
-
-    def _only_one(self, node: Mapping, one: str, other: str) -> None:
-        if node.get(one) is not None and node.get(other) is not None:
-            message = f"'{one}' and '{other}' are two words for the same thing"
-            self._reading.problems.add(node.line_of(other), message, "keep one of them")
 
     def _script(self, node: Mapping) -> tuple[str, ...]:
         script = node.get("script")
@@ -58,43 +47,33 @@ class Checks:
         return words
 
     def _rule(self, node: Mapping, here: Place) -> Rule:
-        for one, other in _TWICE:
-            self._only_one(node, one, other)
-        condition = "if" if node.get("if") is not None else "condition"
-        if not node.wrote("if") and not node.wrote("condition"):
+        if not node.wrote("if"):
             self._reading.problems.add(node.line, "a rule needs 'if'", 'such as if: "context.review.score < 7"')
-        elif not node.wrote("then") and not node.wrote("action"):
+        elif not node.wrote("then"):
             self._reading.problems.add(node.line, "a rule needs 'then'", "retry, ask, abort or a move")
         return Rule(
-            when=self._reading.expression(node, condition),
+            when=self._reading.expression(node, "if"),
             then=self._then(node, here),
-            say=self._reading.template(node, "say") or self._reading.template(node, "message"),
+            say=self._reading.template(node, "say"),
         )
 
     def _then(self, node: Mapping, here: Place) -> Move | None:
-        if isinstance(node.get("then"), Mapping):
-            move: Move | None = self._moves.of_then(node, here)
-            line = node.line_of("then")
-        else:
-            key = "then" if node.get("then") is not None else "action"
-            line = node.line_of(key)
-            move = self._action(text_of(node, key), node, here, line)
+        line = node.line_of("then")
+        then = node.get("then")
+        move = self._moves.of_then(node, here) if isinstance(then, Mapping) else self._word(then, here, line)
         if isinstance(move, Again):
             self._moves.check_room(here, line)
-        elif node.get("agents") is not None:
-            hint = "remove it, or use spawn_additional"
-            self._reading.problems.add(node.line_of("agents"), "'agents' belongs to spawn_additional", hint)
         return move
 
-    def _action(self, action: str, node: Mapping, here: Place, line: int) -> Move | None:
-        match action:
-            case "retry" | "retry_phase":
+    def _word(self, then: Node | None, here: Place, line: int) -> Move | None:
+        match then:
+            case Scalar(value="retry"):
                 return self._moves.goto("current", True, here, line) if here.id else Goto("", True)
-            case "spawn_additional" | "again":
-                return self._moves.again(node, "agents")
-            case "abort":
+            case Scalar(value="again"):
+                return Again()
+            case Scalar(value="abort"):
                 return End("gap check", "failed")
-            case "continue":
+            case Scalar(value="continue"):
                 return Continue()
             case _:
                 return None

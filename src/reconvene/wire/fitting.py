@@ -6,6 +6,11 @@ workflow language.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Mapping as Dict
+from types import MappingProxyType
+from typing import NamedTuple
+
 from reconvene.wire.problems import Problems, shown
 from reconvene.wire.shapes import (
     Expression,
@@ -27,14 +32,29 @@ from reconvene.wire.shapes import (
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence
 
 
-def fit(node: Node, shape: Shape, what: str, tables: Tables, problems: Problems) -> Node | None:
+def _as_written(table: str, node: Mapping, problems: Problems) -> Mapping:
+    return node
+
+
+class Grammar(NamedTuple):
+    """The tables, and what else may stand in a file: other spellings, rewritten before a table is looked at, and keys
+    that were taken out, with what to write instead."""
+
+    tables: Tables
+    spellings: Tables = MappingProxyType({})
+    rewritten: Callable[[str, Mapping, Problems], Mapping] = _as_written
+    removed: Dict[str, Dict[str, str]] = MappingProxyType({})
+
+
+def fit(node: Node, shape: Shape, what: str, grammar: Grammar, problems: Problems) -> Node | None:
     """The part of `node` that has this shape, or None. `what` names the place in messages."""
-    return _Fitting(tables, problems).fit(node, shape, what)
+    return _Fitting(grammar, problems).fit(node, shape, what)
 
 
 class _Fitting:
-    def __init__(self, tables: Tables, problems: Problems) -> None:
-        self._tables = tables
+    def __init__(self, grammar: Grammar, problems: Problems) -> None:
+        self._grammar = grammar
+        self._tables = grammar.tables
         self._problems = problems
 
     def fit(self, node: Node, shape: Shape, what: str) -> Node | None:
@@ -96,19 +116,26 @@ class _Fitting:
 
     def _table(self, node: Mapping, shape: Table, what: str) -> Node:
         keys = self._tables[shape.name]
+        node = self._grammar.rewritten(shape.name, node, self._problems)
         fitted: dict[str, Node | None] = {}
         for key, value in node.entries.items():
             if key in keys:
                 at = Scalar(None, node.line_of(key)) if isinstance(keys[key].shape, Later) else value
-                fitted[key] = self.fit(at, keys[key].shape, f"'{key}'")
+                fitted[key] = self.fit(at, keys[key].shape, f"'{node.word(key)}'")
             else:
-                known = [name for name, each in keys.items() if not isinstance(each.shape, Later)]
-                message = f"unknown key '{shown(key)}' in {what}"
-                self._problems.add_unknown(node.line_of(key), message, key, known)
+                self._unknown(node, key, shape.name, what)
         for key, each in keys.items():
             if each.required and key not in node.entries:
                 self._problems.add(node.line, f"{what} needs '{key}'", each.about)
         return _kept(node, fitted)
+
+    def _unknown(self, node: Mapping, key: str, table: str, what: str) -> None:
+        if instead := self._grammar.removed.get(table, {}).get(key):
+            self._problems.add(node.line_of(key), f"'{key}' is no longer a key of {what}", instead)
+            return
+        known = [name for name, each in self._tables[table].items() if not isinstance(each.shape, Later)]
+        known += self._grammar.spellings.get(table, {})
+        self._problems.add_unknown(node.line_of(key), f"unknown key '{shown(key)}' in {what}", key, known)
 
 
 def _with_article(noun: str) -> str:
@@ -117,4 +144,4 @@ def _with_article(noun: str) -> str:
 
 def _kept(node: Mapping, fitted: dict[str, Node | None]) -> Mapping:
     entries = {key: value for key, value in fitted.items() if value is not None}
-    return Mapping(entries, node.line, node.column, node.key_lines)
+    return Mapping(entries, node.line, node.column, node.key_lines, node.words)

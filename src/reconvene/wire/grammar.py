@@ -1,6 +1,7 @@
 """Every key of the workflow language, with its shape and one line of explanation: the single table of it.
 
-The loader refuses what is not here; `reconvene schema` and the editors' completion are made from it.
+The loader refuses what is not here; `reconvene schema` and the editors' completion are made from it. Other spellings
+are in `spellings.py`: they are rewritten before anything is compared with this table.
 """
 
 from __future__ import annotations
@@ -29,8 +30,7 @@ REMARKS = ("none", "optional", "required")
 MISSING = ("ask", "go_on")
 STATUSES = ("completed", "failed", "aborted")
 PLACES = ("private", "project", "project.read")
-SEED_ACTIONS = ("continue", "repeat_phase", "skip_phases", "abort")
-RULE_ACTIONS = ("retry", "retry_phase", "spawn_additional", "escalate", "ask", "continue", "again", "abort")
+RULE_MOVES = ("retry", "ask", "continue", "again", "abort")
 
 _EXPRESSION = Expression()
 _WORDS = one_of(Text(), ListOf(Text()))
@@ -38,6 +38,8 @@ _SOME_WORDS = one_of(Text(), ListOf(Text(), 1))
 _MOVE = one_of(Word(("continue", "leave", "again")), Table("move"))
 _SECONDS = one_of(Number(), Text())
 _CONTRACT = one_of(MapOf(Anything()), Text())
+_GATE = one_of(ListOf(one_of(Table("gate"), Text())), Table("gate"), Text())
+_FIELDS = one_of(ListOf(one_of(Table("field"), Text())), Text())
 _STEP = {
     "agents": Key(_SOME_WORDS, "a list of agents and groups, one name, or an expression that gives a list"),
     "prompt": Key(Text(), "what the agents are asked in this step: text, or a file beside the workflow"),
@@ -46,13 +48,13 @@ _STEP = {
     "writes": Key(_WORDS, "files the agents must write"),
     "output": Key(one_of(Text(), Table("output")), "the name of the value that holds what the agents return"),
     "place": Key(Word(PLACES), "where the agents work: a private folder, or a worktree of the person's project"),
+    "gate": Key(_GATE, "rules that the outputs of this step must pass, after those of the agent; or names of them"),
     "missing": Key(Word(MISSING), "when every agent of the step failed: ask (default), or go_on without"),
 }
 
 TABLES: dict[str, dict[str, Key]] = {
     "workflow": {
         "name": Key(Text(), "the name of the workflow, one word", required=True),
-        "language": Key(Integer(1), "the version of this language"),
         "description": Key(Text(), "one line for lists"),
         "run_id": Key(Text(), "template of run ids"),
         "workspace": Key(Text(), "template of the folder of a run"),
@@ -61,6 +63,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "limits": Key(Table("limits"), "circuit breakers"),
         "agents": Key(MapOf(one_of(Nothing(), Table("agent"))), "the roles"),
         "groups": Key(MapOf(ListOf(Text(), 1)), "names for lists of agents"),
+        "gates": Key(MapOf(one_of(ListOf(Table("gate"), 1), Table("gate"))), "gates that agents and steps use by name"),
+        "fields": Key(MapOf(ListOf(Table("field"), 1)), "sets of fields that checkpoints and options use by name"),
         "checkpoints": Key(MapOf(Table("checkpoint")), "checkpoints that several phases share"),
         "phases": Key(ListOf(Table("phase"), 1), "the work, in order", required=True),
         "files": Key(ListOf(Table("file")), "files rendered from the run's record"),
@@ -88,7 +92,6 @@ TABLES: dict[str, dict[str, Key]] = {
         "calls": Key(one_of(Integer(1), MapOf(Integer(0))), "agent tasks in the whole run, or {group: n, total: n}"),
         "undo": Key(Integer(0), "undone rounds in the whole run"),
         "concurrency": Key(Integer(1), "agents that work at the same time"),
-        "model_concurrency": Key(Integer(1), "calls to one model at the same time"),
         "children": Key(Integer(1), "runs that one run may start"),
     },
     "agent": {
@@ -101,22 +104,17 @@ TABLES: dict[str, dict[str, Key]] = {
         "remit": Key(Text(), "what the agent is responsible for; remarks are routed by it"),
         "always": Key(Flag(), "part of every extra round, whomever the remarks affect"),
         "contract": Key(_CONTRACT, "JSON Schema of the output, or a .json or .yaml file with it"),
-        "schema": Key(_CONTRACT, "another word for contract"),
-        "gate": Key(one_of(ListOf(Table("gate")), Table("gate")), "rules an output must pass"),
+        "gate": Key(_GATE, "rules an output must pass, or names of them"),
         "retries": Key(Integer(0), "further attempts after a rejected output; default 2"),
         "timeout": Key(_SECONDS, 'seconds, or "10m"'),
         "effects": Key(Flag(), "acts on the outside world: never run twice without asking"),
         "env": Key(_WORDS, "names of environment variables that a command may see"),
-        "options": Key(MapOf(Anything()), "further options of the model"),
-        "base_url": Key(Text(), "where the model's provider is reached"),
-        "temperature": Key(Number(), "the model's temperature"),
-        "max_tokens": Key(Integer(1), "the longest answer"),
+        "options": Key(MapOf(Anything()), "options of the model: base_url, temperature, max_tokens and others"),
         "tools": Key(Anything(), "tools the model may use"),
     },
     "gate": {
         "min_chars": Key(Integer(1), "the shortest output that is accepted"),
         "headings": Key(_WORDS, "headings that must be there"),
-        "schema": Key(_CONTRACT, "JSON Schema of the output"),
         "if": Key(_EXPRESSION, "reject when this expression over `output` is true"),
         "specific_to": Key(_WORDS, "files and inputs of which the output must name something"),
         "kit": Key(Text(), "a gate that a kit brings, as KIT.GATE"),
@@ -134,10 +132,10 @@ TABLES: dict[str, dict[str, Key]] = {
         "each": Key(Table("each"), "go through a list, one item after the other"),
         "rounds": Key(Table("rounds"), "how often the steps run"),
         **_STEP,
+        "reads": Key(_WORDS, "what the agents are shown; beside steps or phases: what all of them are shown first"),
         "steps": Key(ListOf(Table("step"), 1), "one after the other; the agents of a step work at the same time"),
         "phases": Key(ListOf(Table("phase"), 1), "phases inside this one"),
         "check": Key(Table("check"), "what must hold before the phase may end"),
-        "gap_check": Key(Table("check"), "another word for check"),
         "checkpoint": Key(one_of(Flag(), Text(), Table("checkpoint")), "where the run waits for a person"),
         "track": Key(MapOf(_EXPRESSION), "follow something through the rounds: kit, into, and the keys of the kit"),
     },
@@ -153,7 +151,11 @@ TABLES: dict[str, dict[str, Key]] = {
         "undo": Key(Integer(0), "how often one round may be undone"),
         "folder": Key(Text(), "a round's own folder, a template; kept beside it when the round is undone"),
     },
-    "step": {**_STEP, "when": Key(_EXPRESSION, "run this step only if this is true")},
+    "step": {
+        **_STEP,
+        "on": Key(_SOME_WORDS, "run this step only in the rounds of these names, or in extra ones"),
+        "when": Key(_EXPRESSION, "run this step only if this is true"),
+    },
     "output": {
         "name": Key(Text(), "the name of the value"),
         "file": Key(Text(), "the text is also written to this file"),
@@ -161,28 +163,22 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "check": {
         "rules": Key(ListOf(Table("rule"), 1), "the first true one wins"),
-        "criteria": Key(ListOf(Table("rule"), 1), "another word for rules"),
         "script": Key(_SOME_WORDS, 'a program that prints {"action": …}'),
         "max": Key(Integer(0), "how often the check may send the phase back; default 2"),
         "timeout": Key(_SECONDS, 'how long the script may take: seconds, or "10m"'),
     },
     "rule": {
         "if": Key(_EXPRESSION, "the rule applies when this is true"),
-        "condition": Key(_EXPRESSION, "another word for if"),
-        "then": Key(one_of(Word(RULE_ACTIONS), Table("move")), "a move, or ask"),
-        "action": Key(Word(RULE_ACTIONS), "another way to write then"),
-        "agents": Key(_SOME_WORDS, "for spawn_additional: who runs in the extra round"),
+        "then": Key(one_of(Word(RULE_MOVES), Table("move")), "a move, retry, ask or abort"),
         "say": Key(Text(), "why, for people and agents"),
-        "message": Key(Text(), "another word for say"),
     },
     "checkpoint": {
-        "approval_required": Key(Flag(), "offer Continue and Abort"),
         "condition": Key(_EXPRESSION, "ask only if this is true"),
         "prompt": Key(Text(), "the question; a template"),
         "show_files": Key(_WORDS, "files to look at first; templates"),
         "status": Key(Text(), "the checkpoint's own status word"),
         "feedback": Key(Text(), "asked first on a terminal: what the person has to say; a template"),
-        "fields": Key(ListOf(Table("field")), "what else is asked"),
+        "fields": Key(_FIELDS, "what else is asked, or names of sets of fields"),
         "options": Key(ListOf(Table("option"), 1), "what can be chosen"),
     },
     "field": {
@@ -201,13 +197,11 @@ TABLES: dict[str, dict[str, Key]] = {
     "option": {
         "label": Key(Text(), "what the person reads and chooses", required=True),
         "then": Key(_MOVE, "continue, leave, again, {goto: phase}, {goto: phase, rerun: true} or {end: outcome}"),
-        "on_select": Key(Table("on_select"), "another way to write then"),
         "when": Key(_EXPRESSION, "offered only if this is true"),
         "why_not": Key(Text(), "what is said where it is not; a template"),
         "recommend": Key(_EXPRESSION, "recommended if this is true"),
         "remark": Key(Word(REMARKS), "whether a remark goes with it; default none"),
-        "with_feedback": Key(Flag(), "another way to write remark: optional"),
-        "fields": Key(ListOf(Table("field")), "what is asked with this option"),
+        "fields": Key(_FIELDS, "what is asked with this option, or names of sets of fields"),
         "as": Key(Text(), "the name under which context.checkpoints records it"),
         "undo": Key(Flag(), "take the round back first"),
         "set": Key(MapOf(Anything()), "values to set"),
@@ -220,11 +214,6 @@ TABLES: dict[str, dict[str, Key]] = {
             _EXPRESSION, "an expression that gives the pieces, {id, title, description} or texts", required=True
         ),
         "inputs": Key(MapOf(_EXPRESSION), "inputs of each run, as expressions; item is the piece"),
-    },
-    "on_select": {
-        "action": Key(Word(SEED_ACTIONS), "continue, repeat_phase, skip_phases or abort", required=True),
-        "target": Key(Text(), 'for repeat_phase: a phase, or "current"'),
-        "phases": Key(_SOME_WORDS, "for skip_phases: which"),
     },
     "move": {
         "again": Key(one_of(Flag(), Text(), ListOf(Text(), 1)), "another round, with these agents only"),
@@ -240,4 +229,17 @@ TABLES: dict[str, dict[str, Key]] = {
         "from": Key(Text(), "with each: the part of the output to write, such as output.full"),
         "section": Key(Later()),
     },
+}
+
+# Keys that were taken out, and what to write instead (docs/decisions/0022).
+REMOVED: dict[str, dict[str, str]] = {
+    "workflow": {"language": "remove it: there is one version of the language"},
+    "limits": {"model_concurrency": "write concurrency: it bounds all agents of the run that work at the same time"},
+    "agent": {
+        "schema": "write contract",
+        "base_url": "write options: {base_url: …}",
+        "temperature": "write options: {temperature: …}",
+        "max_tokens": "write options: {max_tokens: …}",
+    },
+    "gate": {"schema": "write contract at the agent, or output: {name: …, schema: …} at the step"},
 }

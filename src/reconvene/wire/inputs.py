@@ -118,6 +118,5 @@ def read_limits(reading: Reading, root: Mapping, roster: Roster) -> Limits:
         group_calls={name: int_of(calls, name, 0) for name in groups} if isinstance(calls, Mapping) else {},
         undo=int_of(node, "undo", usual.undo),
         concurrency=int_of(node, "concurrency", usual.concurrency),
-        model_concurrency=int_of(node, "model_concurrency", usual.model_concurrency),
         children=int_of(node, "children", usual.children),
     )

@@ -1,7 +1,7 @@
-"""Workflow files → `core.workflow.Workflow`, valid or refused with every problem at once.
+"""Workflow files → `core.definition.workflow.Workflow`, valid or refused with every problem at once.
 
-The order: text → nodes (yaml_reader) → only what the grammar knows (shapes) → the parts, each checking what it refers
-to. All of them report into one list, so a person mends a file in one go.
+The order: text → nodes (yaml_reader) → in one spelling (spellings), only what the grammar knows (fitting) → the parts,
+each checking what it refers to. All of them report into one list, so a person mends a file in one go.
 """
 
 from __future__ import annotations
@@ -11,25 +11,28 @@ from collections.abc import Mapping as Dict
 from pathlib import Path
 
 from reconvene.core import kit_finder
-from reconvene.core.definition.workflow import LANGUAGE, FileSpec, Workflow
+from reconvene.core.definition.workflow import FileSpec, Workflow
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown.scope import TEMPLATE_ROOTS
 from reconvene.errors import Problem, UserError, WorkflowError
 from reconvene.wire.agents import Agents
-from reconvene.wire.fitting import fit
-from reconvene.wire.grammar import TABLES
+from reconvene.wire.fitting import Grammar, fit
+from reconvene.wire.gates import Gates
+from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.ids import read_run_id, read_workspace
 from reconvene.wire.inputs import read_inputs, read_limits, read_settings
 from reconvene.wire.names.check import check_names
 from reconvene.wire.phases import Phases
 from reconvene.wire.places import Places, Roster
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import TASK_ROOTS, Reading, int_of, mappings, scalars, text_of, texts_of
+from reconvene.wire.reading import TASK_ROOTS, Reading, mappings, scalars, text_of, texts_of
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.shapes import Table
+from reconvene.wire.spellings import SPELLINGS, rewritten
 from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
 
+_GRAMMAR = Grammar(TABLES, SPELLINGS, rewritten, REMOVED)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SOURCE = re.compile(r"output(\.[A-Za-z_][A-Za-z0-9_]*)?")
 
@@ -53,7 +56,7 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
         reading.problems.add(written.line, "a workflow is a mapping with 'name', 'agents' and 'phases'")
         reading.problems.raise_any()
     assert isinstance(written, Mapping)
-    root = fit(written, Table("workflow"), "the workflow", TABLES, reading.problems)
+    root = fit(written, Table("workflow"), "the workflow", _GRAMMAR, reading.problems)
     assert isinstance(root, Mapping)  # a table keeps whatever fits
     fits = not len(reading.problems)
     workflow = _build(reading, root, written, text, file)
@@ -67,12 +70,14 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
     values = Values(reading)
     roster = Roster(reading, root, written)
     places = Places(reading, root)
-    agents = Agents(reading, root)
-    phases = Phases(reading, root, places, roster, values).read()
+    gates = Gates(reading, root)
+    agents = Agents(reading, root, gates)
+    phases = Phases(reading, root, places, roster, values, gates).read()
     inputs = read_inputs(reading, root)
     declared = written.get("inputs")
     values.check_reads([*inputs, *(declared.entries if isinstance(declared, Mapping) else ())])
     roles = agents.read()
+    gates.check_all_used()
     for role in roles.values():
         if role.kind == "survey":
             values.needs_project(role.line, f"agent '{role.name}': survey")
@@ -81,7 +86,6 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
     return Workflow(
         name=_name(reading, root),
         phases=phases,
-        language=_language(reading, root),
         description=text_of(root, "description"),
         file=file,
         source=text,
@@ -121,14 +125,6 @@ def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
         except UserError as error:
             reading.problems.add(each.line, error.message, error.hint)
     return texts_of(root, "kits")
-
-
-def _language(reading: Reading, root: Mapping) -> int:
-    language = int_of(root, "language", LANGUAGE)
-    if language != LANGUAGE:
-        message = f"this release reads version {LANGUAGE} of the workflow language, not {language}"
-        reading.problems.add(root.line_of("language"), message)
-    return language
 
 
 def _reopen(root: Mapping, places: Places) -> str:

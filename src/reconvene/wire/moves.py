@@ -1,4 +1,4 @@
-"""Where an option or a rule leads: both spellings of the moves, checked against the phases."""
+"""Where an option or a rule leads, checked against the phases."""
 
 from __future__ import annotations
 
@@ -29,12 +29,6 @@ class Moves:
 
     def of_option(self, option: Mapping, here: Place) -> Selected:
         skip = self._phases(option, "skip")
-        select = option.get("on_select")
-        if isinstance(select, Mapping):
-            if option.get("then") is not None:
-                self._reading.problems.add(option.line_of("then"), "'then' and 'on_select' say the same", "keep one")
-            move, more = self._select(select, here)
-            return Selected(move, (*skip, *more), text_of(option, "as") or text_of(select, "action", "continue"))
         move = self.of_then(option, here)
         if isinstance(move, Again) and not flag_of(option, "undo"):
             self.check_room(here, option.line_of("then"))
@@ -48,14 +42,14 @@ class Moves:
         word = node.value if isinstance(node, Scalar) else "continue"
         return Again() if word == "again" else Continue(leave=word == "leave")
 
-    def goto(self, target: str, rerun: bool, here: Place, line: int) -> Move:
+    def goto(self, target: str, rerun: bool, here: Place, line: int, what: str = "goto") -> Move:
         if target == "current":
             target = here.id
         if target == "previous":
             return self._previous(rerun, here, line)
-        place = self._places.find(target, line, "goto")
+        place = self._places.find(target, line, what)
         if place is not None:
-            self._check_reach(place, rerun, here, line)
+            self._check_reach(place, rerun, here, line, what)
         return Goto(target, rerun)
 
     def again(self, owner: Mapping, key: str) -> Again:
@@ -67,28 +61,6 @@ class Moves:
         if not here.rounds.open_ended and needed > here.rounds.max:
             message = f"another round of phase '{here.id}' can never fit: its rounds end at {here.rounds.max}"
             self._reading.problems.add(line, message, f"set rounds: {{max: {needed}}}")
-
-    def _select(self, select: Mapping, here: Place) -> tuple[Move, tuple[str, ...]]:
-        action = text_of(select, "action", "continue")
-        self._check_belongs(select, action, "target", "repeat_phase")
-        self._check_belongs(select, action, "phases", "skip_phases")
-        match action:
-            case "repeat_phase":
-                line = select.line_of("target")
-                return self.goto(text_of(select, "target", "current"), True, here, line), ()
-            case "skip_phases":
-                if not select.wrote("phases"):
-                    self._reading.problems.add(select.line, "skip_phases needs 'phases'", "name the phases to skip")
-                return Continue(), self._phases(select, "phases")
-            case "abort":
-                return End("aborted", "aborted"), ()
-            case _:
-                return Continue(), ()
-
-    def _check_belongs(self, select: Mapping, action: str, key: str, owner: str) -> None:
-        if select.get(key) is not None and action != owner and select.get("action") is not None:
-            message = f"'{key}' belongs to {owner}, not to {action}"
-            self._reading.problems.add(select.line_of(key), message, "remove it, or change the action")
 
     def _mapping(self, node: Mapping, here: Place) -> Move:
         given = [key for key in ("again", "goto", "end") if key in node.entries]
@@ -103,7 +75,8 @@ class Moves:
             case "again":
                 return self.again(node, "again")
             case "goto":
-                return self.goto(text_of(node, "goto"), flag_of(node, "rerun"), here, node.line_of("goto"))
+                target, line = text_of(node, "goto"), node.line_of("goto")
+                return self.goto(target, flag_of(node, "rerun"), here, line, node.word("goto"))
             case _:
                 return _end(text_of(node, "end"), text_of(node, "status"))
 
@@ -115,17 +88,17 @@ class Moves:
             self._reading.problems.add(line, message, "remove this option")
         return Goto("previous")
 
-    def _check_reach(self, target: Place, rerun: bool, here: Place, line: int) -> None:
+    def _check_reach(self, target: Place, rerun: bool, here: Place, line: int, what: str) -> None:
         add = self._reading.problems.add
         if rerun and not self._places.on_the_way(here, target):
             where = "comes after" if self._places.same_pass(here, target) else "is not on the way to"
             hint = "phases that can run again from here: " + ", ".join(self._before(here))
-            add(line, f"goto: phase '{target.id}' {where} '{here.id}', so it cannot run again from here", hint)
+            add(line, f"{what}: phase '{target.id}' {where} '{here.id}', so it cannot run again from here", hint)
         elif not rerun and not target.asks:
             hint = f"add rerun: true to run it again, or give '{target.id}' a checkpoint"
-            add(line, f"goto: phase '{target.id}' has no checkpoint, so there is no visit to reopen", hint)
+            add(line, f"{what}: phase '{target.id}' has no checkpoint, so there is no visit to reopen", hint)
         elif not rerun and not self._places.same_pass(here, target):
-            message = f"goto: phase '{target.id}' lies inside '{target.parents[-1]}', which has ended at '{here.id}'"
+            message = f"{what}: phase '{target.id}' lies inside '{target.parents[-1]}', which has ended at '{here.id}'"
             add(line, message, f"go to '{target.parents[0]}' with rerun: true instead")
 
     def _before(self, here: Place) -> list[str]:
@@ -134,7 +107,7 @@ class Moves:
     def _phases(self, owner: Mapping, key: str) -> tuple[str, ...]:
         found = []
         for node in scalars(owner, key):
-            if self._places.find(str(node.value), node.line, key):
+            if self._places.find(str(node.value), node.line, owner.word(key)):
                 found.append(str(node.value))
         return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Literal
 
@@ -11,49 +12,55 @@ from reconvene.core.extensions import Tracker
 from reconvene.errors import UserError
 from reconvene.wire.checkpoints import Checkpoints
 from reconvene.wire.checks import Checks
+from reconvene.wire.gates import Gates
 from reconvene.wire.moves import Moves
-from reconvene.wire.places import Place, Places, Roster
+from reconvene.wire.places import EXTRA, Place, Places, Roster
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading, mappings, scalars, text_of
 from reconvene.wire.values import Values
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
-_SHORT = ("agents", "prompt", "revise", "reads", "writes", "output", "missing", "place")
+_SHORT = ("agents", "prompt", "revise", "reads", "writes", "output", "gate", "missing", "place")
 _NAME = re.compile(r"[\w-]+")
 
 
 class Phases:
-    def __init__(self, reading: Reading, root: Mapping, places: Places, roster: Roster, values: Values) -> None:
+    def __init__(
+        self, reading: Reading, root: Mapping, places: Places, roster: Roster, values: Values, gates: Gates
+    ) -> None:
         self._reading = reading
         self._root = root
         self._places = places
         self._roster = roster
         self._values = values
+        self._gates = gates
         moves = Moves(reading, places, roster)
         self._checks = Checks(reading, moves)
         self._checkpoints = Checkpoints(reading, root, moves, values)
 
     def read(self) -> tuple[Phase, ...]:
-        phases = self._phases(self._root)
+        phases = self._phases(self._root, ())
         self._checkpoints.check_all_used()
         return phases
 
-    def _phases(self, owner: Mapping) -> tuple[Phase, ...]:
-        return tuple(self._phase(each, self._places.of(each)) for each in mappings(owner, "phases"))
+    def _phases(self, owner: Mapping, shared: tuple[Scalar, ...]) -> tuple[Phase, ...]:
+        """`shared`: what all of them read before what they name themselves."""
+        return tuple(self._phase(each, self._places.of(each), shared) for each in mappings(owner, "phases"))
 
-    def _phase(self, node: Mapping, here: Place) -> Phase:
+    def _phase(self, node: Mapping, here: Place, shared: tuple[Scalar, ...]) -> Phase:
         with self._reading.inside(phase=here.id):
-            return self._read_phase(node, here)
+            return self._read_phase(node, here, shared)
 
-    def _read_phase(self, node: Mapping, here: Place) -> Phase:
+    def _read_phase(self, node: Mapping, here: Place, shared: tuple[Scalar, ...]) -> Phase:
         self._check_body(node)
+        below = (*shared, *scalars(node, "reads"))
         return Phase(
             id=here.id,
             when=self._reading.expression(node, "when"),
             each=self._each(node),
             rounds=here.rounds,
-            steps=self._steps(node, here),
-            phases=self._phases(node),
+            steps=self._steps(node, here, shared, below),
+            phases=self._phases(node, below),
             check=self._checks.of(node, here),
             checkpoint=self._checkpoints.of(node, here),
             title=text_of(node, "title"),
@@ -66,6 +73,8 @@ class Phases:
         short = [key for key in _SHORT if node.get(key) is not None]
         if node.get("steps") is not None and node.get("phases") is not None:
             add(node.line_of("phases"), "a phase has either steps or phases", "put the steps into a phase of their own")
+        if node.wrote("steps") or node.wrote("phases"):
+            short = [key for key in short if key != "reads"]
         for body in ("steps", "phases"):
             if short and node.get(body) is not None:
                 message = f"a phase has either '{short[0]}' or '{body}'"
@@ -129,12 +138,16 @@ class Phases:
                 found[key] = name
         return found
 
-    def _steps(self, node: Mapping, here: Place) -> tuple[Step, ...]:
+    def _steps(
+        self, node: Mapping, here: Place, shared: tuple[Scalar, ...], below: tuple[Scalar, ...]
+    ) -> tuple[Step, ...]:
+        """`shared`: what is read because of the phases around; `below`: with what this one adds for its steps."""
         if node.get("steps") is not None:
-            return tuple(self._step(each, here, when=True) for each in mappings(node, "steps"))
-        return (self._step(node, here, when=False),) if node.get("agents") is not None else ()
+            steps = enumerate(mappings(node, "steps"))
+            return tuple(self._step(each, here, index, below, self._when(each, here)) for index, each in steps)
+        return (self._step(node, here, 0, shared, ""),) if node.get("agents") is not None else ()
 
-    def _step(self, node: Mapping, here: Place, *, when: bool) -> Step:
+    def _step(self, node: Mapping, here: Place, index: int, shared: tuple[Scalar, ...], when: str) -> Step:
         """`when` beside a short form is the phase's own."""
         agents, agents_expr = self._who(node)
         output = node.get("output")
@@ -143,13 +156,15 @@ class Phases:
         if name:
             self._output_name(name, output.line if output else node.line, here)
         file = detail.get("file")
+        with self._reading.inside(step=str(index)):
+            gates = self._gates.of(node)
         return Step(
             agents=agents,
             agents_expr=agents_expr,
-            when=self._reading.expression(node, "when") if when else "",
+            when=when,
             prompt=self._reading.prompt(node),
             revise=self._reading.prompt(node, "revise"),
-            reads=None if node.get("reads") is None else self._values.read(scalars(node, "reads")),
+            reads=self._reads(node, shared),
             writes=self._reading.paths(node, "writes"),
             output=name,
             output_file=self._reading.path(file, "'file'") if isinstance(file, Scalar) else "",
@@ -157,7 +172,36 @@ class Phases:
             line=node.line,
             place=self._place(node),
             missing="go_on" if text_of(node, "missing") == "go_on" else "ask",
+            gates=gates,
         )
+
+    def _when(self, node: Mapping, here: Place) -> str:
+        """When a step runs: in the rounds that `on` names, and only if `when` holds."""
+        when = self._reading.expression(node, "when")
+        names = [str(each.value) for each in scalars(node, "on") if self._is_round(each, here)]
+        if not names:
+            return when
+        said = json.dumps(names, ensure_ascii=False)
+        rounds = f"round.name === {said[1:-1]}" if len(names) == 1 else f"{said}.includes(round.name)"
+        return f"{rounds} && ({when})" if when else rounds
+
+    def _is_round(self, node: Scalar, here: Place) -> bool:
+        name, rounds, problems = str(node.value), here.rounds, self._reading.problems
+        if name == EXTRA and not rounds.open_ended and rounds.max <= len(rounds.plan):
+            message = f"'on': phase '{here.id}' can have no extra round: its rounds end at {rounds.max}"
+            problems.add(node.line, message, f"set rounds: {{max: {len(rounds.plan) + 1}}}")
+            return False
+        if name == EXTRA or name in rounds.plan:
+            return True
+        message = f"'on': phase '{here.id}' has no round '{shown(name)}'"
+        problems.add_unknown(node.line, message, name, [*rounds.plan, EXTRA], column=node.column)
+        return False
+
+    def _reads(self, node: Mapping, shared: tuple[Scalar, ...]) -> tuple[str, ...] | None:
+        """What the phases around read first, then what the step names; without any of them, everything."""
+        if node.get("reads") is None and not shared:
+            return None
+        return tuple(dict.fromkeys(self._values.read((*shared, *scalars(node, "reads")))))
 
     def _place(self, node: Mapping) -> Literal["", "project", "project.read"]:
         match text_of(node, "place"):

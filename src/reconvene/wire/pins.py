@@ -68,9 +68,20 @@ _Any = dict[str, Any]
 
 
 def _to_2(raw: _Any) -> Raw:
-    """Version 2: a tracker is a kit's, and so is the gate `specific_to`."""
+    """Version 2: a tracker is a kit's, and so is the gate `specific_to`; a step has gates; two fields are gone."""
+    raw = _trimmed(raw)
     agents = {name: _gates_to_2(agent) for name, agent in raw.get("agents", {}).items()}
     return raw | {"phases": [_phase_to_2(phase) for phase in raw["phases"]]} | ({"agents": agents} if agents else {})
+
+
+def _trimmed(raw: _Any) -> _Any:
+    """Without the version of the language, and with one limit of agents that work at the same time."""
+    limits = raw.get("limits", {})
+    if "model_concurrency" in limits:
+        most = min(limits["model_concurrency"], limits.get("concurrency", 8))
+        limits = {key: value for key, value in limits.items() if key != "model_concurrency"} | {"concurrency": most}
+    rest = {key: value for key, value in raw.items() if key != "language"}
+    return rest | {"limits": limits} if limits else rest
 
 
 def _phase_to_2(phase: _Any) -> _Any:

@@ -12,6 +12,7 @@ from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading, int_of, mappings, scalars, text_of, texts_of
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
+EXTRA = "extra"  # what rounds are called that were ordered with `again`
 _NOT_IDS = ("previous", "current")
 
 
@@ -111,6 +112,9 @@ def _rounds(reading: Reading, phase: Mapping) -> Rounds:
     if not isinstance(node, Mapping):
         return Rounds()
     plan = texts_of(node, "plan") or ("main",)
+    if EXTRA in plan:
+        message = f"'plan': '{EXTRA}' cannot be the name of a round"
+        reading.problems.add(node.line_of("plan"), message, "rounds that are ordered with again are called that")
     until = reading.expression(node, "until")
     open_ended = bool(until) and not node.wrote("plan")
     if open_ended and not node.wrote("max"):

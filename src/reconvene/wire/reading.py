@@ -57,7 +57,7 @@ class Reading:
     def expression(self, owner: Mapping, key: str, roots: frozenset[str] = ROOTS) -> str:
         """The source under `key`, checked; "" where there is none."""
         node = owner.get(key)
-        return self.source(node, f"'{key}'", roots) if isinstance(node, Scalar) else ""
+        return self.source(node, f"'{owner.word(key)}'", roots) if isinstance(node, Scalar) else ""
 
     def source(self, node: Scalar, what: str, roots: frozenset[str] = ROOTS) -> str:
         text = _javascript(node.value)
@@ -72,7 +72,7 @@ class Reading:
 
     def template(self, owner: Mapping, key: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
         node = owner.get(key)
-        return self.template_text(node, f"'{key}'", roots) if isinstance(node, Scalar) else ""
+        return self.template_text(node, f"'{owner.word(key)}'", roots) if isinstance(node, Scalar) else ""
 
     def template_text(self, node: Scalar, what: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
         """A template, checked. `roots`: the names that it may take from outside; none = it is not filled in."""

@@ -1,4 +1,4 @@
-"""The JSON Schema of workflow files, for editors: the grammar's own table in another notation."""
+"""The JSON Schema of workflow files, for editors: the grammar's own table and the other spellings, in its notation."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from reconvene.wire.shapes import (
     Text,
     Word,
 )
+from reconvene.wire.spellings import SPELLINGS
 
 JsonObject = dict[str, object]
 
 
 def json_schema() -> JsonObject:
     """A draft 2020-12 schema with a definition for each part of the language."""
-    definitions = {name: _table(keys) for name, keys in TABLES.items()}
+    names = dict.fromkeys((*TABLES, *SPELLINGS))
+    definitions = {name: _table({**TABLES.get(name, {}), **SPELLINGS.get(name, {})}) for name in names}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Reconvene workflow",

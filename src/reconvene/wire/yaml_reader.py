@@ -52,6 +52,7 @@ class Mapping:
     line: int
     column: int = 0
     key_lines: dict[str, int] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)  # key → how the file spells it, where that is another word
 
     def get(self, key: str) -> Node | None:
         return self.entries.get(key)
@@ -62,6 +63,10 @@ class Mapping:
 
     def line_of(self, key: str) -> int:
         return self.key_lines.get(key, self.line)
+
+    def word(self, key: str) -> str:
+        """The key as the author spelled it, for messages."""
+        return self.words.get(key, key)
 
 
 Node = Scalar | Sequence | Mapping

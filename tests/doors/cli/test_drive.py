@@ -490,11 +490,3 @@ def test_pause_now_from_elsewhere_stops_the_process_at_work(reconvene: Command, 
 def test_abort_from_elsewhere_ends_the_process_at_work(reconvene: Command, at_work: subprocess.Popen[str]) -> None:
     assert reconvene("abort", "slow-1").code == 2
     assert ending(at_work) == (2, "aborted")
-
-
-def test_the_demo_runs_to_the_end_where_nobody_can_be_asked(reconvene: Command) -> None:
-    done = reconvene("demo")
-    assert done.code == 0, done.err
-    assert "One more round" in done.out
-    assert "FB-001 correction" in done.out
-    assert {"completed"} <= {row["status"] for row in reconvene("runs", "--json").objects}

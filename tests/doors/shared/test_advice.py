@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
 from reconvene.app.views.estimates import Estimate
+from reconvene.app.views.model import Change
 from reconvene.app.views.ratings import Meter
 from reconvene.app.views.remark_lives import Entry, ledger_of
-from reconvene.doors.shared.advice import never_answered, preview_line, reasons, said_in, sections, weighed
+from reconvene.doors.shared.advice import (
+    changed_lines,
+    never_answered,
+    preview_line,
+    reasons,
+    said_in,
+    sections,
+    weighed,
+)
 
 from .made import remark
 
@@ -68,3 +77,10 @@ def test_what_nobody_answered_is_named_at_the_end() -> None:
         "1 remark was never answered: FB-001 remark 1; see: LEDGER"
     )
     assert never_answered(ledger_of(left), "LEDGER").startswith("4 remarks were never answered: FB-001 remark 1; FB")
+
+
+def test_those_who_say_the_same_are_named_together_and_more_than_four_are_only_named() -> None:
+    lines = changed_lines([Change(f"a{n}", f"It was {max(n, 2)}.") for n in range(1, 8)])
+    assert lines[1:4] == ["  a1, a2", "    was: It was 2.", "    is:  (no longer said)"]
+    assert lines[-1] == "  also changed: a6, a7"
+    assert changed_lines([]) == []

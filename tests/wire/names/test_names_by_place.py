@@ -20,6 +20,8 @@ settings:
   deep: {{type: bool, default: {setting_default}}}
   wide: {{type: bool, expr: {setting_expr}}}
 groups: {{both: [writer, critic]}}
+gates: {{judged: {{if: {named_gate}, retry_with: {named_retry}}}}}
+fields: {{asked: [{{each: {named_each}, into: yet_more}}, {{id: five, prompt: {named_field}}}]}}
 agents:
   writer:
     prompt: {agent_prompt}
@@ -33,6 +35,7 @@ checkpoints:
     show_files: [{show_files}]
     feedback: {feedback}
     fields:
+      - asked
       - {{id: one, into: answers.one, prompt: {field_prompt}, type: choice, options: {field_options}}}
       - {{id: two, type: number, default: {field_default}}}
       - {{id: three, type: number, expr: {field_expr}}}
@@ -63,6 +66,7 @@ phases:
     checkpoint: shared
   - id: judge
     agents: [critic]
+    gate: [judged, {{if: {step_gate}, retry_with: {step_retry}}}]
     output: analysis
   - id: chapter
     each: {{of: {each_of}, until: {each_until}}}
@@ -82,6 +86,12 @@ PLACES = {
     "agent_prompt": "{{ context.analysis }}",
     "gate": "context.analysis && output.text",
     "retry_with": "{{ context.analysis.risk }}",
+    "named_gate": "output.value.risk > context.analysis.risk",
+    "named_retry": "{{ context.analysis.risk }}",
+    "named_each": "context.gaps.list",
+    "named_field": "{{ context.answers.one }}",
+    "step_gate": "output.value.risk",
+    "step_retry": "{{ context.analysis.risk }}",
     "command": "{{ settings.coder }}",
     "condition": "context.analysis.risk",
     "prompt": "{{ context.analysis.risk }}",
@@ -123,6 +133,7 @@ PLACES = {
     "closing": "{{ project.branch }}",
 }
 ROOTED = ("context", "inputs", "settings", "items", "phase", "round", "groups", "feedback", "project", "task", "item")
+ROOTED += ("output",)
 
 
 def problems(places: Mapping[str, str]) -> list[Problem]:

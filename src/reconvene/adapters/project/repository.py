@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reconvene.adapters.project.git import Git, GitFailed
+from reconvene.adapters.project.git import ALONE, Git, GitFailed
 from reconvene.errors import AgentError
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -45,6 +45,21 @@ class Repository(NamedTuple):
     def person(self) -> tuple[str, str]:
         """Whom the person's git configuration names."""
         return self.git.maybe("config", "--get", "user.name"), self.git.maybe("config", "--get", "user.email")
+
+
+def plant(folder: str, files: Mapping[str, str], environ: Mapping[str, str]) -> None:
+    """A new repository with these files in one commit. Nothing of the person's configuration is read."""
+    for path, text in files.items():
+        file = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        with open(file, "x", encoding="utf-8") as opened:
+            opened.write(text)
+    roles = ("GIT_AUTHOR", "GIT_COMMITTER")
+    named = {f"{role}_{part}": text for role in roles for part, text in (("NAME", "Reconvene"), ("EMAIL", "none"))}
+    git = Git(environ, folder, {**ALONE, **named})
+    git.do("init", "--quiet", "--template=", "--initial-branch=main")
+    git.do("add", "--all")
+    git.do("commit", "--quiet", "--message=The project of a recording")
 
 
 def find(folder: str, environ: Mapping[str, str]) -> Repository:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 Answers = Mapping[str, object]  # by id of a field
 
@@ -49,6 +49,15 @@ class Option(Shown, frozen=True):
     fields: tuple[Field, ...] = ()
 
 
+class Change(Struct, frozen=True):
+    """What another round changed in what an agent says. `was` is empty where nothing like it was said before, `now`
+    where it is no longer said."""
+
+    agent: str
+    was: str = ""
+    now: str = field(default="", name="is")
+
+
 class Checkpoint(Shown, frozen=True):
     id: str
     prompt: str
@@ -61,6 +70,7 @@ class Checkpoint(Shown, frozen=True):
     feedback: str = ""  # the question for remarks
     fields: tuple[Field, ...] = ()
     answers: Answers | None = None  # so far, by field; None where they were not looked up
+    changed: tuple[Change, ...] = ()  # since the round before
 
 
 # --- a run ---

@@ -10,7 +10,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import NOT_HERE, current_digest
-from reconvene.core.shown import conversation, drafts, on_record, scope
+from reconvene.core.shown import conversation, on_record, scope
 
 
 def field(asked: e.FieldAsked) -> model.Field:
@@ -30,8 +30,7 @@ def option(offered: e.OptionOffered) -> model.Option:
     )
 
 
-def checkpoint(state: RunState, book: Book | None = None) -> model.Checkpoint | None:
-    """The open one; with a book also the answers so far, where it asks for any."""
+def checkpoint(state: RunState) -> model.Checkpoint | None:
     point = state.world.open
     if point is None:
         return None
@@ -46,7 +45,6 @@ def checkpoint(state: RunState, book: Book | None = None) -> model.Checkpoint | 
         point.at,
         point.feedback,
         tuple(map(field, point.fields)),
-        drafts.here(state, book) if book and point.fields else None,
     )
 
 
@@ -105,7 +103,7 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
     """All that the state says of it."""
     record, listed = state.record, run(state)
     own = {name: getattr(listed, name) for name in listed.__struct_fields__}
-    own |= {"checkpoint": checkpoint(state, book), "passed_over": tuple(map(passed, record.passed_over))}
+    own["passed_over"] = tuple(map(passed, record.passed_over))
     return model.RunInFull(
         **own,
         context=scope.context(state, book),

@@ -11,8 +11,6 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-LANGUAGE = 1
-
 
 class Input(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """type: text | number | bool | json | file | files | folder | project.
@@ -45,7 +43,6 @@ class Limits(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     group_calls: dict[str, int] = field(default_factory=dict)  # agent tasks per group
     undo: int = 5  # undone rounds in the whole run
     concurrency: int = 8  # agents of this run working at the same time
-    model_concurrency: int = 8  # calls of this run to one model at the same time
     children: int = 50  # runs that this run may start
 
 
@@ -200,6 +197,7 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     line: int = 0
     place: Literal["", "project", "project.read"] = ""  # where the agents work; "" = each in a private folder
     missing: Literal["ask", "go_on"] = "ask"  # when every agent of the step failed: ask the person, or go on without
+    gates: tuple[Gate, ...] = ()  # after those of the agent
 
 
 class Rule(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -254,7 +252,6 @@ class FileSpec(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
 class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     name: str
     phases: tuple[Phase, ...]
-    language: int = LANGUAGE
     description: str = ""
     file: str = ""  # the file name it came from, for messages (never a full path)
     source: str = ""  # its text, as written

@@ -12,6 +12,7 @@ from reconvene.core.definition.workflow import Again, Continue
 from reconvene.core.facts import events as e
 from reconvene.core.facts import talk
 from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
+from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt
 from reconvene.core.facts.state import (
     EMPTY,
     TRANSITIONS,
@@ -21,15 +22,11 @@ from reconvene.core.facts.state import (
     GapCheck,
     ItemAt,
     Note,
-    OutputAt,
     PassedOver,
     ProjectAt,
     Record,
-    RoundAt,
     RunState,
     Stage,
-    StepAt,
-    TaskAt,
     Undone,
     Value,
     Visit,

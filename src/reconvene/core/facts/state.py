@@ -29,11 +29,11 @@ from reconvene.core.facts.events import (
     DecisionRecorded,
     FieldAsked,
     FileOut,
-    Read,
     Ref,
     RemarkAdded,
     Trouble,
 )
+from reconvene.core.facts.round import OutputAt, RoundAt
 
 # Part of every snapshot's key; raised whenever evolve or this module changes what it means. Then, for the test
 # that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the version before.
@@ -95,61 +95,6 @@ class Value(Struct, frozen=True):
     by: str
     ref: Ref | None = None
     parts: Map[str, Ref] | None = None
-
-
-class TaskAt(Struct, frozen=True):
-    """One agent's work in the open step. ask = in doubt, waiting for the person."""
-
-    agent: str
-    status: Literal["open", "done", "missing", "ask"] = "open"
-    attempt: int = 1
-    tries: int = 0  # attempts that count against `retries`
-    claim: str = ""
-    own: tuple[Read, ...] = ()
-    seen_before: int = 0  # remarks this agent had been shown when the step began
-    output: Ref | None = None
-    value: Ref | None = None
-    files: tuple[FileOut, ...] = ()
-    why: str = ""
-    rejected: Ref | None = None  # the last output a gate sent back
-    rejected_diff: Ref | None = None  # and what it had changed in the project
-    example: str = ""  # digest of one that would pass
-
-
-class StepAt(Struct, frozen=True):
-    index: int
-    order: tuple[str, ...]
-    tasks: Map[str, TaskAt]
-    open: int  # how many are not ended
-    reads: tuple[Read, ...] = ()
-    remarks: int = 0
-    missing: tuple[str, ...] = ()  # unfunded
-    settled: tuple[str, ...] = ()  # kinds of trouble the person has ruled on
-    use: Map[str, str] = Map()  # path → agent whose version the person chose
-    talk: tuple[int, ...] = ()  # which entries of the talk are shown
-    untold: int = 0  # how many older ones were left out
-
-
-class OutputAt(Struct, frozen=True):
-    agent: str
-    output: Ref
-    value: Ref | None = None
-    step: int = 0
-    files: tuple[FileOut, ...] = ()
-
-
-class RoundAt(Struct, frozen=True):
-    serial: int
-    n: int
-    name: str
-    extra: bool
-    agents: tuple[str, ...]
-    step: int = 0
-    open: StepAt | None = None
-    outputs: tuple[OutputAt, ...] = ()
-    last: bool = False
-    ended_by: str = ""
-    missing: tuple[str, ...] = ()
 
 
 class ItemAt(Struct, frozen=True):

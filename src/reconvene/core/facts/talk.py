@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Continue, End
 from reconvene.core.facts import events as e
-from reconvene.core.facts.state import Asked, OutputAt, RunState, TalkEntry, TalkKind, Thread, spot
+from reconvene.core.facts.round import OutputAt
+from reconvene.core.facts.state import Asked, RunState, TalkEntry, TalkKind, Thread, spot
 
 
 def output(state: RunState, given: OutputAt, at: str) -> RunState:

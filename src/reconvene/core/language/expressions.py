@@ -9,38 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from reconvene.core.closest import closest
 from reconvene.core.language.javascript.engine import ExpressionError, ExpressionLimit, compiles, run
 
-__all__ = ["Expression", "ExpressionError", "ExpressionLimit", "check", "compile", "evaluate", "truth"]
+if TYPE_CHECKING:
+    from reconvene.core.language.javascript.expression import Expression
+
+__all__ = ["ExpressionError", "ExpressionLimit", "check", "compile", "evaluate", "truth"]
 
 _CONSTANTS = {"true": True, "false": False}
-
-
-class Expression(NamedTuple):
-    """What a source says about itself. `context_keys` None = it may look at any part of `context`, and so on."""
-
-    source: str
-    roots: frozenset[str]
-    context_keys: frozenset[str] | None
-    feedback_keys: frozenset[str] | None = None
-    problem: str = ""
 
 
 @lru_cache(maxsize=4096)
 def compile(source: str) -> Expression:
     """Never raises: a source that cannot be evaluated carries its `problem`."""
     # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
-    from reconvene.core.language.javascript.lexer import ScanError
-    from reconvene.core.language.javascript.scan import scan
+    from reconvene.core.language.javascript.expression import compiled
 
-    try:
-        found = scan(source)
-    except ScanError as error:
-        return Expression(source, frozenset(), None, problem=str(error))
-    return Expression(source, found.roots, found.context_keys, found.feedback_keys)
+    return compiled(source)
 
 
 def check(source: str, allowed_roots: Collection[str]) -> str | None:
@@ -49,7 +37,7 @@ def check(source: str, allowed_roots: Collection[str]) -> str | None:
     if expression.problem:
         return expression.problem
     try:
-        compiles(source)
+        compiles(source, fast=expression.compiles_fast)
     except ExpressionError as error:
         return error.message.removeprefix("SyntaxError: ")
     unknown = sorted(expression.roots.difference(allowed_roots))
@@ -65,17 +53,17 @@ def _unknown(root: str, allowed: list[str]) -> str:
 def evaluate(source: str, scope: Mapping[str, object]) -> object:
     """The value of `source` as plain data; `undefined` is None. Raises ExpressionError, ExpressionLimit."""
     constant = _CONSTANTS.get(source)
-    return constant if constant is not None else run(source, _needed(source, scope), truth=False)
+    return constant if constant is not None else _run(source, scope, truth=False)
 
 
 def truth(source: str, scope: Mapping[str, object]) -> bool:
     """Whether JavaScript takes the value of `source` for true: '', 0, NaN and null are not, [] and {} are."""
     constant = _CONSTANTS.get(source)
-    return constant if constant is not None else run(source, _needed(source, scope), truth=True) is True
+    return constant if constant is not None else _run(source, scope, truth=True) is True
 
 
-def _needed(source: str, scope: Mapping[str, object]) -> dict[str, object]:
-    """The part of `scope` that `source` can look at: the rest is not worth carrying over."""
+def _run(source: str, scope: Mapping[str, object], *, truth: bool) -> object:
+    """Over the part of `scope` that `source` can look at: the rest is not worth carrying over."""
     expression = compile(source)
     if expression.problem:
         raise ExpressionError(f"SyntaxError: {expression.problem}")
@@ -84,4 +72,4 @@ def _needed(source: str, scope: Mapping[str, object]) -> dict[str, object]:
         whole = needed.get(name)
         if keys is not None and isinstance(whole, Mapping):
             needed[name] = {key: whole[key] for key in keys if key in whole}
-    return needed
+    return run(source, needed, expression.shape, truth=truth)

@@ -17,7 +17,7 @@ class OutOfTime(Exception):
 
 class Guest(Protocol):
     def evaluate(self, ask: Ask) -> str:
-        """What `core.javascript.machine.Machines.answer` gives. Raises OutOfTime."""
+        """What `core.language.javascript.machine.Machines.answer` gives. Raises OutOfTime."""
 
     def validate(self, schema: bytes, value: bytes, seconds: float) -> bytes:
         """What is wrong with `value`, as a JSON list of sentences; all of them JSON. Raises OutOfTime."""

@@ -14,7 +14,8 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import late_key, parse_task
-from reconvene.core.facts.state import RunState, StepAt, TaskAt
+from reconvene.core.facts.round import StepAt, TaskAt
+from reconvene.core.facts.state import RunState
 from reconvene.core.language.expressions import ExpressionError, truth
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.person import checkpoint, deciding
@@ -263,7 +264,8 @@ def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -
     agent = turn.book.workflow.agents[task.agent]
     definition = turn.phase.steps[step.index]
     schema = definition.schema if definition.schema is not None else agent.schema
-    if not agent.gates and schema is None and not definition.writes and turn.phase.track is None:
+    rules = (*agent.gates, *definition.gates)
+    if not rules and schema is None and not definition.writes and turn.phase.track is None:
         return "accepted", _NOTHING
     output = gates.Output(
         text=turn.book.text(command.output.digest),
@@ -276,7 +278,7 @@ def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -
     )
     writes = naming.writes(turn.state, turn.book, definition)
     try:
-        wrong = gates.rejection(agent.gates, schema, writes, output, command.objections, _judge(turn, definition))
+        wrong = gates.rejection(rules, schema, writes, output, command.objections, _judge(turn, definition))
     except ExpressionError as error:
         return "rejected", gates.Rejection(f"the gate itself failed: {error}")
     return ("rejected", wrong) if wrong else ("accepted", _NOTHING)

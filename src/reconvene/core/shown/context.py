@@ -14,7 +14,8 @@ from reconvene.core.definition.workflow import Agent, Step
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import Read, RemarkAdded
 from reconvene.core.facts.ids import parse_task
-from reconvene.core.facts.state import RunState, StepAt, TaskAt
+from reconvene.core.facts.round import StepAt, TaskAt
+from reconvene.core.facts.state import RunState
 from reconvene.core.shown import conversation, drafts, naming, on_record, scope
 from reconvene.errors import Bug, UserError
 
@@ -56,7 +57,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         _retry(book, task),
     )
     return Shown(
-        agent=agent,
+        agent=replace(agent, gates=(*agent.gates, *step.gates)) if step.gates else agent,
         prompt="\n\n".join(part for part in parts if part) + "\n",
         files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
         writes=("*",) if step.place == "project" else writes,

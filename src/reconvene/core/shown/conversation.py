@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.state import RunState, StepAt, TalkEntry
+from reconvene.core.facts.round import StepAt
+from reconvene.core.facts.state import RunState, TalkEntry
 from reconvene.core.shown.drafts import ENGINE, is_around, told
 
 WORD = "conversation"  # in a step's `reads`

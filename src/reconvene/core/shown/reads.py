@@ -9,7 +9,8 @@ from reconvene.core.definition.workflow import Step
 from reconvene.core.extensions import Pick
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Read, Ref
-from reconvene.core.facts.state import OutputAt, RunState
+from reconvene.core.facts.round import OutputAt
+from reconvene.core.facts.state import RunState
 from reconvene.core.shown import project, scope
 from reconvene.core.shown.conversation import WORD
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 
 from reconvene.core import kit_finder
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.state import Frame, RoundAt, RunState, Value
+from reconvene.core.facts.round import RoundAt
+from reconvene.core.facts.state import Frame, RunState, Value
 from reconvene.core.language import templates
 from reconvene.core.language.expressions import compile as compile_expression
 from reconvene.core.language.growing import Growing

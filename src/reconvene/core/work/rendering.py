@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from reconvene.core.definition.workflow import FileSpec
 from reconvene.core.facts import events as e
-from reconvene.core.facts.state import TaskAt
+from reconvene.core.facts.round import TaskAt
 from reconvene.core.language import templates
 from reconvene.core.paths import safe_path
 from reconvene.core.shown import scope

@@ -5,7 +5,8 @@ from __future__ import annotations
 from reconvene.core.definition.workflow import Step
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
-from reconvene.core.facts.state import Frame, StepAt, TaskAt
+from reconvene.core.facts.round import StepAt, TaskAt
+from reconvene.core.facts.state import Frame
 from reconvene.core.shown import naming, reads
 from reconvene.core.shown.conversation import WORD, Replay, replay
 from reconvene.core.shown.scope import value_key
@@ -62,7 +63,8 @@ def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) ->
 
 
 def _agents(turn: Turn, frame: Frame, step: Step, index: int, where: str) -> tuple[str, ...] | None:
-    """Who works in this step. In an extra round for chosen agents, a step with some of them runs only those."""
+    """Who works in this step. In an extra round for chosen agents, a step runs those of its agents that were chosen or
+    always take part; if there are none, all of them."""
     if step.agents_expr:
         named = turn.names(step.agents_expr, f"agents of {where}")
         if named is None:
@@ -82,7 +84,8 @@ def _agents(turn: Turn, frame: Frame, step: Step, index: int, where: str) -> tup
         return step.agents
     everywhere = {agent for other in turn.phase.steps for agent in other.agents}
     additional = tuple(agent for agent in chosen if agent not in everywhere)
-    here = tuple(agent for agent in step.agents if agent in chosen)
+    roles = turn.book.workflow.agents
+    here = tuple(agent for agent in step.agents if agent in chosen or roles[agent].always)
     if index == 0:
         return (*here, *additional) or step.agents
     return here or step.agents

@@ -10,7 +10,7 @@ from reconvene.core.definition.workflow import Phase, Step, Track
 from reconvene.core.extensions import Objection, Seen
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.state import OutputAt, RoundAt
+from reconvene.core.facts.round import OutputAt, RoundAt
 from reconvene.core.kit_finder import tracker
 from reconvene.core.shown import scope
 from reconvene.core.work.turn import Turn

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, command, note, open_engine, open_run, put, put_json
+from reconvene.doors.cli.common import (
+    DOOR,
+    EXIT_CODES,
+    Call,
+    command,
+    note,
+    open_engine,
+    open_run,
+    put,
+    put_json,
+    split_pair,
+)
 from reconvene.doors.cli.text import clean, nearest
 from reconvene.errors import UserError
 from reconvene.settings import person
@@ -20,6 +31,13 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.core.definition.workflow import Workflow
     from reconvene.doors.cli.session import Decider
+    from reconvene.wire.recordings import Recording
+
+_RECORDED = click.option(
+    "--recorded",
+    is_flag=True,
+    help="Play the recording that comes with WORKFLOW: no model is asked, and it gives the inputs that you leave out.",
+)
 
 
 @command(
@@ -36,6 +54,7 @@ Examples:
 @click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
 @click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 @click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
 def run_command(
@@ -46,6 +65,7 @@ def run_command(
     auto: bool,
     answers: str | None,
     by: str,
+    recorded: bool,
     no_input: bool,
     no_drive: bool,
 ) -> int:
@@ -54,10 +74,16 @@ def run_command(
     On a terminal you are asked at each checkpoint. Elsewhere the run parks there with exit code 3 and prints the
     command that continues it.
     """
-    decider = who_decides(call, answers, person(by), no_input)
+    played = _recording(workflow, inputs) if recorded else None
+    decider = who_decides(call, answers, person(by), no_input, played)
     if auto:
         settings = (*settings, "auto=true")
-    engine, run = _started(call, workflow, inputs, settings, person(by), ask=call.interactive and not no_input)
+    ask = call.interactive and not no_input
+    if played and not call.as_json:
+        from reconvene.doors.cli.recorded import introduce
+
+        introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
+    engine, run = _started(call, workflow, inputs, settings, person(by), ask=ask, played=played)
     if not call.as_json:
         note(f"run {run} started")
     return proceed(call, engine, run, decider, person(by), only_record=no_drive)
@@ -68,15 +94,25 @@ def run_command(
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
-def new(call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], by: str, no_input: bool) -> int:
+def new(
+    call: Call,
+    workflow: str,
+    inputs: tuple[str, ...],
+    settings: tuple[str, ...],
+    by: str,
+    recorded: bool,
+    no_input: bool,
+) -> int:
     """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`.
 
     `run` does the same and drives on.
     """
     from reconvene.app import queries
 
-    engine, run = _started(call, workflow, inputs, settings, person(by), ask=call.interactive and not no_input)
+    ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
+    engine, run = _started(call, workflow, inputs, settings, person(by), ask=ask, played=played)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     if call.as_json:
@@ -86,15 +122,32 @@ def new(call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str,
     return 0
 
 
+def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
+    from reconvene.wire.recordings import recording
+
+    return recording(file_of(workflow), dict(split_pair(pair, "--input") for pair in inputs))
+
+
 def _started(
-    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], by: str, *, ask: bool
+    call: Call,
+    workflow: str,
+    inputs: tuple[str, ...],
+    settings: tuple[str, ...],
+    by: str,
+    *,
+    ask: bool,
+    played: Recording | None,
 ) -> tuple[Engine, str]:
-    """A new run on record. Inputs that are missing are asked for, where there is somebody to ask."""
+    """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
     from reconvene.doors.cli.inputs import missing_inputs, read_inputs, read_settings
 
-    loaded = load(workflow)
+    loaded = played.workflow if played else load(workflow)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
+    if played:
+        from reconvene.doors.cli.recorded import filled_in
+
+        values, chosen = filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
     if missing and not ask:
         names = ", ".join(missing)
@@ -128,18 +181,22 @@ def resume(call: Call, run: str | None, answers: str | None, by: str, no_input: 
 
 def load(named: str) -> Workflow:
     """A workflow by its file, or by the name of a packaged one."""
-    from pathlib import Path
-
     from reconvene.wire.workflow import load_workflow
+
+    return load_workflow(file_of(named))
+
+
+def file_of(named: str) -> Path:
+    from pathlib import Path
 
     path = Path(named)
     if path.is_dir() and (path / "workflow.yaml").is_file():
-        return load_workflow(path / "workflow.yaml")
+        return path / "workflow.yaml"
     if path.exists() or path.suffix in (".yaml", ".yml"):
-        return load_workflow(path)
+        return path
     packaged = packaged_workflows()
     if named in packaged:
-        return load_workflow(packaged[named])
+        return packaged[named]
     raise UserError(
         f"there is no file and no packaged workflow {clean(named)!r}",
         hint=nearest(named, packaged) or "give the path of a workflow file",
@@ -153,13 +210,16 @@ def packaged_workflows() -> dict[str, Path]:
     return packaged()
 
 
-def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Decider:
-    """A file of answers, the person, or nobody. A bad answers file is refused before anything starts."""
-    from reconvene.doors.cli.session import FromFile, Nobody
+def who_decides(call: Call, answers: str | None, by: str, no_input: bool, played: Recording | None = None) -> Decider:
+    """A file of answers, the person, or nobody. A bad answers file is refused before anything starts.
+
+    The answers of a recording are suggested to the person."""
+    from reconvene.doors.cli.session import Nobody
 
     if answers is not None:
         from pathlib import Path
 
+        from reconvene.doors.cli.from_file import FromFile
         from reconvene.doors.cli.inputs import read_text
         from reconvene.wire.answers import read_answers
 
@@ -169,7 +229,7 @@ def who_decides(call: Call, answers: str | None, by: str, no_input: bool) -> Dec
     if call.interactive and not no_input:
         from reconvene.doors.cli.terminal import Person
 
-        return Person(by)
+        return Person(by, played.case.answers if played else ())
     return Nobody()
 
 

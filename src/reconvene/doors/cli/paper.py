@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.text import clean, one_line
-from reconvene.doors.shared.advice import said_in, sections, weighed, weight_of
+from reconvene.doors.shared.advice import changed_lines, said_in, sections, weighed, weight_of
 from reconvene.doors.shared.fields import asked, mark, worded
 from reconvene.doors.shared.menu import Menu
 from reconvene.doors.shared.talk import talk_lines
@@ -59,6 +59,7 @@ class Paper:
         self.talk(talk)
         self._console.print()
         self.markdown(checkpoint.prompt)
+        self._changed(checkpoint)
         for path in checkpoint.show_files:
             self._beginning(path, workspace)
         self._said(checkpoint)
@@ -138,6 +139,15 @@ class Paper:
             self._indented(line)
         if len(lines) > _FIRST_LINES:
             self.line(f"  … {len(lines) - _FIRST_LINES} more lines", "dim")
+
+    def _changed(self, checkpoint: Checkpoint) -> None:
+        """What another round changed."""
+        title, *lines = changed_lines(checkpoint.changed) or [""]
+        if title:
+            self._console.print()
+            self.line(title, "bold")
+        for line in lines:
+            self._indented(line)
 
     def _said(self, checkpoint: Checkpoint) -> None:
         """What was said here already: it will reach the agents whatever is decided."""

@@ -40,21 +40,22 @@ Every other command exits with 0 when it worked.
 
 With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`queued`, `running`, `waiting`,
 `paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `prompt`, `options`, `fields`,
-`show_files`, `digest`, `status`, `attention`, with `fields` the `answers` so far, and `feedback`, the question for
-remarks, where there is one) or null; while `running` also `driven`: false where no process is at work on it (after a
-crash, or `--no-drive`) and `resume` is needed. A piece of a run that was split also has `parent`, `piece` (its key)
-and `title`, such a run `children`, and `unmade` while some of them have no log yet. `inbox`, `runs` and `queue run`
-print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`, `workflow`, `since` and
-`siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint: `remarks` made there with
-`level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk` (what was said in a phase
-whose agents talk with you: `kind`, `who`, `round`, `text`) and more; `remark` adds `understood` and `remarks`;
-`ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked for), `open`, `by_severity`,
-`state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`, `issues`, `conflicts`,
-`decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`, `tried`, `undone`, …), with
-`--compare` `tries`, `asked` and `differences`, with `--prune` `pruned` and `spared`; `log` prints one event per line
-with `seq`, `type` and `at`. Keys are added, never taken away. Long lists come page by page: `--limit N`, and
-`--after` with the last row that was shown: `UPDATED/RUN` for `inbox` and `runs`, `SEQ` for `log`, `ID` for `ledger`.
-Messages for people go to stderr. An error is an object there, too:
+`show_files`, `digest`, `status`, `attention`, with `fields` the `answers` so far, `feedback`, the question for
+remarks, where there is one, and `changed`, where another round changed something: for each `agent` a sentence of what
+it said, `was`, and of what it says now, `is`) or null; while `running` also `driven`: false where no process is at
+work on it (after a crash, or `--no-drive`) and `resume` is needed. A piece of a run that was split also has `parent`,
+`piece` (its key) and `title`, such a run `children`, and `unmade` while some of them have no log yet. `inbox`, `runs`
+and `queue run` print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`,
+`workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
+`remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk`
+(what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`) and more; `remark` adds
+`understood` and `remarks`; `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
+for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
+`issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,
+`tried`, `undone`, …), with `--compare` `tries`, `asked` and `differences`, with `--prune` `pruned` and `spared`;
+`log` prints one event per line with `seq`, `type` and `at`. Keys are added, never taken away. Long lists come page by
+page: `--limit N`, and `--after` with the last row that was shown: `UPDATED/RUN` for `inbox` and `runs`, `SEQ` for
+`log`, `ID` for `ledger`. Messages for people go to stderr. An error is an object there, too:
 `{"error": …, "hint": …}`.
 
 ## Answers file
@@ -69,8 +70,9 @@ Messages for people go to stderr. An error is an object there, too:
   by: Ada
 ```
 
-An answer that does not fit the checkpoint is refused with its line, and the run stays parked there. A checkpoint that
-needs attention (an agent failed, files conflict) is never answered from a file.
+What an answer says is recorded before its decision is taken, as if a person had typed it. An answer that does not fit
+the checkpoint is refused with its line, and the run stays parked there. A checkpoint that needs attention (an agent
+failed, files conflict) is never answered from a file.
 
 ## Feedback
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
-from reconvene.doors.shared.options import fields_of, listed, match_option, on_offer, recommended
+from reconvene.doors.shared.options import fields_of, listed, on_offer, recommended
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.model import Answers, Checkpoint, Field, PassedOver, Run
     from reconvene.doors.cli.progress import Watcher
-    from reconvene.wire.answers import Answer
 
 _PARKED = 3
 _KILLED = 130
@@ -54,67 +54,6 @@ class Nobody:
 
     def ended(self) -> None:
         pass
-
-
-class FromFile:
-    """Answers taken in order. One that does not fit stops everything and stays unused; nothing is guessed."""
-
-    shows = False
-
-    def __init__(self, answers: list[Answer], file: str, by: str, *, tell: bool) -> None:
-        self.tells = tell
-        self._left = answers
-        self._file = file
-        self._by = by
-
-    def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
-        from reconvene.core.facts.commands import AnswerCheckpoint
-
-        if checkpoint.attention or not self._left:
-            if self._left:
-                note("this checkpoint needs a person's attention; the answers file is not used for it")
-            return False
-        answer = self._left[0]
-        if self.tells:
-            from reconvene.app import queries
-
-            for line in not_asked(queries.summary(engine, run)):
-                say(line)
-            put("\n" + describe(checkpoint))
-        try:
-            option = match_option(checkpoint, answer.option)
-            engine.submit(
-                run,
-                AnswerCheckpoint(
-                    checkpoint.id,
-                    option.label,
-                    fields=answer.fields,
-                    remarks=answer.remarks,
-                    digest=checkpoint.digest,
-                    by=answer.by or self._by,
-                    door=DOOR,
-                ),
-                driving=True,
-            )
-        except UserError as error:
-            changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
-            where = f"{self._file}:{answer.line}: entry {answer.number}"
-            raise UserError(
-                f"{where}: {error.message}{changes}", hint=f"{error.hint}; {run} stays parked there".removeprefix("; ")
-            ) from error
-        self._left = self._left[1:]
-        if self.tells:
-            put(f"\n▸ {option.label}   ({os.path.basename(self._file)}:{answer.line})")
-            for remark in answer.remarks:
-                put(f"  {remark.kind}{f' to {remark.target}' if remark.target else ''}: {remark.text}")
-            put()
-        return True
-
-    def ended(self) -> None:
-        if self._left:
-            first = self._left[0]
-            count = f"{len(self._left)} answers were" if len(self._left) > 1 else "one answer was"
-            note(f"{self._file}:{first.line}: {count} not needed, from entry {first.number} on")
 
 
 def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -> int:
@@ -178,7 +117,7 @@ def conclude(call: Call, engine: Engine, summary: Run) -> None:
     if not call.as_json and (said := queries.closing(engine, run)):
         put(f"\n{clean(said)}")  # a document: its lines stay as they are
     if summary.status == "completed" and not call.as_json:
-        _tell_open(call, engine, run)
+        _tell_remarks(call, engine, run)
     keep_history(engine, run)
 
 
@@ -187,12 +126,15 @@ def exit_code(summary: Run) -> int:
     return _PARKED if summary.status == "running" else EXIT_CODES[summary.status]
 
 
-def _tell_open(call: Call, engine: Engine, run: str) -> None:
+def _tell_remarks(call: Call, engine: Engine, run: str) -> None:
     """Nothing that a person said ends in silence."""
     from reconvene.app.review import ledger
-    from reconvene.doors.shared.advice import never_answered
+    from reconvene.doors.shared.advice import became_of, never_answered
 
-    if left := never_answered(ledger(engine, run), call.command("ledger", run)):
+    book, command = ledger(engine, run), call.command("ledger", run)
+    if lines := became_of(book, command):
+        say("\n" + "\n".join(lines))
+    if left := never_answered(book, command):
         say(f"\n{left}")
 
 
@@ -284,9 +226,7 @@ def headline(summary: Run) -> str:
 
 
 def describe(checkpoint: Checkpoint) -> str:
-    lines = [clean(checkpoint.prompt).strip()]
-    if checkpoint.show_files:
-        lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
+    lines = to_read(checkpoint)
     if checkpoint.feedback:
         lines += ["", clean(checkpoint.feedback).strip()]
     fields = fields_of(checkpoint, None)
@@ -301,6 +241,16 @@ def describe(checkpoint: Checkpoint) -> str:
         marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
         lines.append(f"  {line}" + (f"  [{', '.join(marks)}]" if marks else ""))
     return "\n".join(lines)
+
+
+def to_read(checkpoint: Checkpoint) -> list[str]:
+    """What there is to read before one decides."""
+    lines = [clean(checkpoint.prompt).strip()]
+    if changed := changed_lines(checkpoint.changed):
+        lines += ["", *changed]
+    if checkpoint.show_files:
+        lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
+    return lines
 
 
 def _about(field: Field, answers: Answers | None) -> Iterator[str]:

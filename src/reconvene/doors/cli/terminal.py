@@ -20,12 +20,15 @@ from reconvene.doors.shared.talk import talk_before
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from questionary import Choice
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
     from reconvene.app.views.model import Checkpoint, Option, Remark
     from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
+    from reconvene.wire.answers import Answer
 
 _REMARK, _EDITOR, _FILE, _PARK = "remark", "editor", "file", "park"
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
@@ -37,13 +40,15 @@ class Person:
     shows = True
     tells = True
 
-    def __init__(self, by: str) -> None:
+    def __init__(self, by: str, ideas: Iterable[Answer] = ()) -> None:
+        """`ideas`: what somebody else said and decided in such a run, as an example of what can be said."""
         self._by = by
+        self._ideas = [answer for answer in ideas if answer.remarks]
 
     def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         keep_history(engine, run)
         try:
-            return _Sitting(engine, run, self._by).sit(checkpoint)
+            return _Sitting(engine, run, self._by, self._ideas).sit(checkpoint)
         except (KeyboardInterrupt, EOFError):
             return False
 
@@ -54,10 +59,11 @@ class Person:
 class _Sitting:
     """One checkpoint in front of one person."""
 
-    def __init__(self, engine: Engine, run: str, by: str) -> None:
+    def __init__(self, engine: Engine, run: str, by: str, ideas: list[Answer]) -> None:
         self._engine = engine
         self._run = run
         self._by = by
+        self._ideas = ideas  # those not suggested yet, or not taken up
         self._paper = Paper(engine, run)
         self._hearing = Hearing(engine, run, by, self._paper)
         self._questions = Questions(engine, run, by, self._paper)
@@ -92,11 +98,22 @@ class _Sitting:
         current = self._look(checkpoint)
         if current and current.feedback:
             self._paper.question(current.feedback)
+            self._suggest(current, "For example: “{said}”, and then “{option}”")
             self._hear(_ANYTHING)
             current = self._now()
         if current and self._advised != current.id and not self._talks:
             self._advise(current.id)
+        if current and not current.feedback:
+            self._suggest(current, "\nFor example: “{option}”, and say “{said}”")
         return current
+
+    def _suggest(self, checkpoint: Checkpoint, words: str) -> None:
+        """Something that can be said here, where a recording has an example of it."""
+        on_offer = [option.label for option in checkpoint.options if option.available]
+        idea = next((idea for idea in self._ideas if idea.option in on_offer), None)
+        if idea is not None:
+            said = one_line(" ".join(remark.text for remark in idea.remarks))
+            self._paper.line(words.format(said=said, option=one_line(idea.option)), "dim")
 
     def _after(self, before: Checkpoint) -> Checkpoint | None:
         """The checkpoint after a decision that was not taken: the same, the same with other contents, or another."""
@@ -109,9 +126,9 @@ class _Sitting:
         """Take in what the person edited in the workspace, then show what is there."""
         from reconvene.app import queries
 
-        if self._engine.scan(self._run, by=self._by, door=DOOR):
-            checkpoint = self._now() or checkpoint
-        summary = queries.summary(self._engine, self._run)
+        self._engine.scan(self._run, by=self._by, door=DOOR)
+        summary = queries.standing(self._engine, self._run)
+        checkpoint = summary.checkpoint or checkpoint
         self._talks = queries.converses(self._engine, self._run)
         talk = queries.talk(self._engine, self._run)
         # In trouble nothing is presented beside which it could stand: everything that was said is told.
@@ -121,7 +138,7 @@ class _Sitting:
             talk if checkpoint.attention else talk_before(talk),
             not_asked(summary),
         )
-        return self._now()
+        return summary.checkpoint
 
     def _now(self) -> Checkpoint | None:
         from reconvene.app import queries
@@ -135,6 +152,8 @@ class _Sitting:
         except UserError as error:
             self._paper.line(explain_stale(error), "yellow")
             return
+        if made:
+            del self._ideas[:1]
         if made and self._talks:
             self._paper.line(f"recorded: {', '.join(remark.id for remark in made)}", "green")
         elif made:

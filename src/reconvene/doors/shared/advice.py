@@ -13,11 +13,12 @@ from reconvene.doors.shared.text import clean, one_line
 
 if TYPE_CHECKING:
     from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
-    from reconvene.app.views.ledger import Ledger
-    from reconvene.app.views.model import Remark
+    from reconvene.app.views.ledger import Entry, Ledger
+    from reconvene.app.views.model import Change, Remark
 
 _MOST_METER = 24
 _MOST_OPEN = 8
+_MOST_CHANGED = 4
 _MARKS = {"major": "▲", "minor": "·"}
 
 
@@ -84,6 +85,39 @@ def weight_of(remark: Remark) -> str:
 
 def said_in(remark: Remark) -> str:
     return said(remark.kind, remark.text, remark.target, remark.was, remark.now)
+
+
+def changed_lines(changed: Sequence[Change]) -> list[str]:
+    """What another round changed, agent by agent; those who say the same together."""
+    agents: dict[tuple[str, str], list[str]] = {}
+    for one in changed:
+        agents.setdefault((one.was, one.now), []).append(one_line(one.agent))
+    told = list(agents.items())
+    lines = ["What changed since the round before:"] if told else []
+    for (was, now), names in told[:_MOST_CHANGED]:
+        lines += [f"  {', '.join(names)}", *([f"    was: {one_line(was)}"] if was else [])]
+        lines += [f"    is:  {one_line(now) or '(no longer said)'}"]
+    more = [name for _, names in told[_MOST_CHANGED:] for name in names]
+    return [*lines, *([f"  also changed: {', '.join(more)}"] if more else [])]
+
+
+def became_of(ledger: Ledger, command: str) -> list[str]:
+    """For the end of a run: what became of each remark; nothing where nobody said anything."""
+    lines = ["What became of what was said:"] if ledger.entries else []
+    for entry in ledger.entries[:_MOST_OPEN]:
+        lines += [f"  {'○' if entry.open else '✓'} {entry.id} {entry.kind}: {one_line(entry.text, 160)}", _fate(entry)]
+    more = len(ledger) - _MOST_OPEN
+    return [*lines, *([f"  … and {more} more: {command}"] if more > 0 else [])]
+
+
+def _fate(entry: Entry) -> str:
+    took = [answer.how for answer in entry.standing.values()]
+    paths = list(dict.fromkeys(one_line(place.path) for place in entry.reflected))
+    agents, tasks = len(entry.delivered.agents), len(entry.delivered)
+    parts = [f"delivered to {agents} agent{'s' * (agents != 1)} in {tasks} task{'s' * (tasks != 1)}"]
+    parts += [f"{how} by {took.count(how)}" for how in dict.fromkeys(took)]
+    parts += [f"reflected in {', '.join(paths[:2])}{f' and {len(paths) - 2} more' * (len(paths) > 2)}"] if paths else []
+    return f"    {'; '.join(parts)}"
 
 
 def never_answered(ledger: Ledger, command: str) -> str:

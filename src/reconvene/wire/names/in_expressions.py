@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconvene.core.language.javascript import nodes, tree
-from reconvene.core.language.javascript.nodes import Bound, Node
+from reconvene.core.language.javascript import nodes
+from reconvene.core.language.javascript.lexer import Refused
+from reconvene.core.language.javascript.nodes import Node
+from reconvene.core.language.javascript.statements import read
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,
@@ -59,6 +61,7 @@ JAVASCRIPT: Words = {
     "number": _NUMBER | _OBJECT,
     "flag": _OBJECT,
 }
+_LONGEST = 20  # keys of a look-up that are followed where nothing else is
 _SEARCHED = ("context", "inputs", "settings")  # `'x' in context`: every name that may be there is known
 _ONE_EACH = _words("every filter find findIndex findLast findLastIndex flatMap forEach map some")
 _SAME = _words("filter slice reverse sort toReversed toSorted toSpliced splice")
@@ -87,10 +90,18 @@ def kind_of(source: str, scope: Mapping[str, Kind]) -> Kind:
 def _walked(source: str, scope: Mapping[str, Kind]) -> _Walk:
     walk = _Walk(scope)
     try:
-        walk.result = walk.kind(tree.parse(source), {})
-    except RecursionError:
+        found = read(source)
+    except Refused:
+        return walk
+    try:
+        walk.result = walk.kind(found.tree, {})
+    except RecursionError:  # so much in one another that only the look-ups of names from outside are followed
         walk = _Walk(scope)
-        walk.kind(tree.look_ups(source), {})
+        for use in found.uses:
+            node: Node = nodes.Name(use.name)
+            for key in use.path[:_LONGEST]:
+                node = nodes.Member(node, key)
+            walk.kind(node, {})
     return walk
 
 
@@ -109,8 +120,10 @@ class _Walk:
         match node:
             case nodes.Name(text=name):
                 return self._name(name, own)
-            case nodes.Literal(value=value, plain=plain):
-                return _literal(value) if plain else ANYTHING
+            case nodes.Atom():
+                return ANYTHING
+            case nodes.Literal(value=value):
+                return _literal(value)
             case nodes.Member(of=of, name=name):
                 return self._part(self.kind(of, own), name, of)
             case nodes.Index(of=of, at=at):
@@ -151,15 +164,17 @@ class _Walk:
             return NUMBER
         return found
 
-    def _object(self, members: tuple[tuple[str | None, Node], ...], own: _Own) -> Kind:
+    def _object(self, members: tuple[tuple[str | Node | None, Node], ...], own: _Own) -> Kind:
         parts: dict[str, Kind] = {}
         others: Kind | None = None
         for key, value in members:
+            if isinstance(key, Node):
+                self.kind(key, own)
             kind = self.kind(value, own)
-            if key is None:
-                others = ANYTHING
-            else:
+            if isinstance(key, str):
                 parts[key] = kind
+            else:
+                others = ANYTHING
         # `(context.plan || {}).tasks`: an empty object says nothing about the value that it stands in for.
         return Record(parts, others, literal=True) if members else NOTHING
 
@@ -168,12 +183,14 @@ class _Walk:
             target, value = parts
             if isinstance(target, nodes.Name):
                 self._changed.add(target.text)
+            elif isinstance(target, nodes.Array | nodes.Object):
+                self._bind(target, ANYTHING, own, "")
             else:
                 self.kind(target, own)
             return self.kind(value, own)
         kinds = [self.kind(each, own) for each in parts]
         match parts:
-            case (nodes.Literal(value=str() as name), nodes.Name(text=root) as of) if sign == "in":
+            case (nodes.Literal(value=str() as name, exact=True), nodes.Name(text=root) as of) if sign == "in":
                 if root in _SEARCHED and root not in own:
                     self._part(kinds[1], name, of)
         match sign:
@@ -247,8 +264,8 @@ class _Walk:
     def _run(self, function: nodes.Function, given: tuple[Kind, ...], own: _Own) -> Kind:
         """What the function returns when it is given these."""
         inside = dict(own)
-        for at, bound in enumerate(function.parameters):
-            self._bind(bound, ANYTHING if bound.rest or at >= len(given) else given[at], inside, "")
+        for at, pattern in enumerate(function.parameters):
+            self._bind(pattern, given[at] if at < len(given) else ANYTHING, inside, "")
         if not isinstance(function.body, nodes.Block):
             return self.kind(function.body, inside)
         before, self._returned = self._returned, []
@@ -275,25 +292,33 @@ class _Walk:
                 return self.kind(node, own)
         return NOTHING
 
-    def _bind(self, bound: Bound, kind: Kind, own: _Own, path: str) -> None:
-        if bound.default is not None:
-            kind = either(kind, self.kind(bound.default, own))
-        if bound.name:
-            own[bound.name] = kind
-        for key, inner in bound.parts:
-            if inner.rest or (bound.by_key and key is None):
-                self._bind(inner, ANYTHING, own, "")
-            elif key is None:
-                self._bind(inner, element(kind), own, "")
-            else:
-                found = part(kind, key, JAVASCRIPT)
-                if isinstance(found, Missing) and inner.default is not None and is_literal(kind):
-                    found = ANYTHING
-                if isinstance(found, Missing):
-                    spelt = f"{path}.{key}" if path and path != _UNSPELT else key
-                    self.found.append(Miss(spelt, key, found.known, found.word, found.contract))
-                    found = ANYTHING
-                self._bind(inner, found, own, f"{path}.{key}" if path else "")
+    def _bind(self, pattern: Node, kind: Kind, own: _Own, path: str) -> None:
+        match pattern:
+            case nodes.Name(text=name):
+                own[name] = kind
+            case nodes.Operation(sign="=", parts=(target, default)):
+                self._bind(target, either(kind, self.kind(default, own)), own, path)
+            case nodes.Spread(of=target):
+                self._bind(target, ANYTHING, own, "")
+            case nodes.Array(items=items):
+                for item in items:
+                    self._bind(item, element(kind), own, "")
+            case nodes.Object(members=members):
+                for key, inner in members:
+                    if isinstance(key, Node):
+                        self.kind(key, own)
+                    found = self._taken(key, inner, kind, path) if isinstance(key, str) else ANYTHING
+                    self._bind(inner, found, own, f"{path}.{key}" if path and isinstance(key, str) else "")
+
+    def _taken(self, key: str, pattern: Node, of: Kind, path: str) -> Kind:
+        """The kind of what `{key: pattern}` takes out of a value."""
+        found = part(of, key, JAVASCRIPT)
+        if not isinstance(found, Missing):
+            return found
+        if not (isinstance(pattern, nodes.Operation) and is_literal(of)):  # one with a default
+            spelt = f"{path}.{key}" if path and path != _UNSPELT else key
+            self.found.append(Miss(spelt, key, found.known, found.word, found.contract))
+        return ANYTHING
 
 
 def _of_list(name: str, kind: Kind, item: Kind, given: list[Kind]) -> Kind:

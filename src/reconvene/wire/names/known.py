@@ -98,7 +98,7 @@ class Known:
             case "item":
                 return self._piece(use) if use.where.pieces else self._item_for(use.where)
             case "output":
-                return ANYTHING if use.template else self._output(use.where.agent)
+                return ANYTHING if use.template else self._output(use.where)
             case "settings" if use.where.setting:
                 return self._settings_before(use.where.setting)
             case _:
@@ -147,8 +147,7 @@ class Known:
         extra = self._additional(phase)
         if len(step.agents) == 1 and not step.agents_expr:
             return either_of(self._output_of(step, agent) for agent in dict.fromkeys((*step.agents, *extra)))
-        agents = self._workflow.agents if step.agents_expr else (*step.agents, *extra)
-        return Record({agent: self._output_of(step, agent) for agent in agents})
+        return Record({agent: self._output_of(step, agent) for agent in self._at_work(phase, step)})
 
     def _additional(self, phase: Phase) -> tuple[str, ...]:
         """Who may join a round of this phase though no step names them."""
@@ -163,11 +162,21 @@ class Known:
         schema = step.schema if step.schema is not None or spec is None else spec.schema
         return ANYTHING if schema is None else kind_of(schema)
 
-    def _output(self, agent: str) -> Kind:
-        """What a gate judges."""
-        steps = [step for phase in self._phases.values() for step in phase.steps if _may_work(step, agent)]
-        value = either_of(self._output_of(step, agent) for step in steps) if steps else ANYTHING
+    def _output(self, where: Where) -> Kind:
+        """What a gate judges: of an agent, its output in any step; of a step, that of any of its agents."""
+        phases = [self._phases[where.phase]] if where.step else self._phases.values()
+        found = [
+            self._output_of(step, agent)
+            for phase in phases
+            for index, step in enumerate(phase.steps)
+            for agent in ([where.agent] if where.agent else self._at_work(phase, step))
+            if (where.step == str(index) if where.step else _may_work(step, agent))
+        ]
+        value = either_of(found) if found else ANYTHING
         return record(text=TEXT, value=value, files=TEXTS, commit=TEXT, diff=TEXT)
+
+    def _at_work(self, phase: Phase, step: Step) -> tuple[str, ...]:
+        return tuple(self._workflow.agents) if step.agents_expr else (*step.agents, *self._additional(phase))
 
     def _drafts(self) -> Kind:
         points = [phase.checkpoint for phase in self._phases.values() if phase.checkpoint is not None]

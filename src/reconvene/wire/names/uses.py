@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 
 class Where(NamedTuple):
-    """In which phase, by which agent, for which setting, for the pieces that which expression gives: as far as that
-    decides what is seen."""
+    """In which phase, at which of its steps (by number), by which agent, for which setting, for the pieces that which
+    expression gives: as far as that decides what is seen."""
 
     phase: str = ""
+    step: str = ""
     agent: str = ""
     setting: str = ""
     pieces: str = ""

@@ -56,19 +56,18 @@ def _machines() -> Machines:
     return machines
 
 
-def compiles(source: str) -> None:
-    """Raises ExpressionError unless `source` is one JavaScript expression."""
-    away = guest.here() if not _nature(source).compiles_fast else None
+def compiles(source: str, *, fast: bool) -> None:
+    """Raises ExpressionError unless `source` is one JavaScript expression. Not `fast`: the guest finds out."""
+    away = guest.here() if not fast else None
     _classified(_answer(Ask(_forms(source, ()), "", "", CPU_SECONDS), away))
 
 
-def run(source: str, scope: Mapping[str, object], *, truth: bool) -> object:
+def run(source: str, scope: Mapping[str, object], cheap: Shape | None, *, truth: bool) -> object:
     """The value of `source`, or whether it is truthy."""
     names = tuple(sorted(scope))
     text = _text([scope[name] for name in names])
     seconds = CPU_SECONDS + len(text) / _BYTES_PER_SECOND
     ask = Ask(_forms(source, names), text, "truth" if truth else "value", seconds)
-    cheap = _nature(source).shape
     away = None if cheap is not None and cheap.is_cheap_over(text, source) else guest.here()
     return _classified(_answer(ask, away))
 
@@ -90,7 +89,8 @@ def _classified(answer: str) -> object:
     if mark == TOO_LONG:
         raise ExpressionLimit(f"the result is longer than {LONGEST_ANSWER // 1_000_000} MB")
     if mark == FAILURE:
-        raise _syntax_error(said) if said.startswith("SyntaxError") else _run_error(said.split("\n")[0])
+        first = said.split("\n")[0]
+        raise ExpressionError(first) if first.startswith("SyntaxError") else _run_error(first)
     if said.startswith("!"):
         raise _run_error(json.loads(said[1:]))
     try:
@@ -104,29 +104,6 @@ def _forms(source: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Only what parses between both kinds of brackets is one whole expression."""
     head = f'function({",".join(names)}){{"use strict";return '
     return tuple(f"{head}{opening}\n{source}\n{closing}}}" for opening, closing in ("[]", "()"))
-
-
-class _Nature:
-    """What can be said of a source before it runs."""
-
-    __slots__ = ("compiles_fast", "shape")
-
-    def __init__(self, source: str) -> None:
-        # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
-        from reconvene.core.language.javascript.cheap import has_only_plain_regexes, shape
-        from reconvene.core.language.javascript.lexer import Lexer, ScanError
-
-        self.shape: Shape | None = None
-        self.compiles_fast = True
-        try:
-            lexer = Lexer(source)
-        except ScanError:
-            return  # it is refused before it gets anywhere
-        self.shape = shape(lexer)
-        self.compiles_fast = has_only_plain_regexes(lexer)
-
-
-_nature = lru_cache(maxsize=4096)(_Nature)
 
 
 def _text(values: Sequence[object]) -> str:
@@ -162,12 +139,3 @@ def _run_error(message: str) -> ExpressionError:
     if "is too long to" in message:
         return ExpressionLimit(message.removeprefix("RangeError: "))
     return ExpressionError(message)
-
-
-def _syntax_error(message: str) -> ExpressionError:
-    first = message.split("\n")[0]
-    if first.endswith((": ']'", ": ')'")):
-        return ExpressionError("SyntaxError: the expression ends before it is complete")
-    if first.endswith(("expecting ']'", "expecting ')'", "expecting ','")):
-        return ExpressionError("SyntaxError: one expression is expected; an operator or a comma is missing")
-    return ExpressionError(first)

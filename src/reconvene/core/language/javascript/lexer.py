@@ -7,7 +7,8 @@ inside one of them is never taken for code. It must not know scopes, names that 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 
 def words(text: str) -> frozenset[str]:
@@ -18,7 +19,6 @@ LONGEST = 20_000
 DEEPEST = 100
 
 _CLOSER = {"(": ")", "[": "]", "{": "}", "${": "}"}
-_UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _NEWLINES = "\n\r\u2028\u2029"
 _SPACE = re.compile(rf"[\s\ufeff]+|//[^{_NEWLINES}]*|/\*.*?\*/", re.DOTALL)
 _NUMBER = re.compile(
@@ -26,7 +26,8 @@ _NUMBER = re.compile(
 )
 _NAME = re.compile(r"(?:[^\W\d]|\$)[\w$\u200c\u200d]*")
 _STRING = re.compile(r"'(?:[^'\\\n\r]|\\(?:\r\n|.))*'|\"(?:[^\"\\\n\r]|\\(?:\r\n|.))*\"", re.DOTALL)
-_REGEX = re.compile(rf"/(?:[^/\\\[{_NEWLINES}]|\\[^{_NEWLINES}]|\[(?:[^\]\\{_NEWLINES}]|\\[^{_NEWLINES}])*\])+/[\w$]*")
+# Slow to compile, and rare: compiled when one is met.
+_REGEX = rf"/(?:[^/\\\[{_NEWLINES}]|\\[^{_NEWLINES}]|\[(?:[^\]\\{_NEWLINES}]|\\[^{_NEWLINES}])*\])+/[\w$]*"
 _CHUNK = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*(`|\$\{)", re.DOTALL)
 _PUNCTUATION = re.compile(
     r">>>=|\.\.\.|===|!==|\*\*=|<<=|>>=|>>>|&&=|\|\|=|\?\?=|=>|==|!=|<=|>=|&&|\|\||\?\?|\?\.(?!\d)|\+\+|--|\+=|-=|\*="
@@ -37,37 +38,43 @@ _BEFORE_OPERAND = words("return typeof instanceof in of new delete void throw ca
 _HEADS = words("if for while with")  # (…) after one of these is not a value
 
 
-class ScanError(Exception):
+class Refused(Exception):
     """The source is refused; the message is a plain sentence."""
 
 
-class Token(NamedTuple):
+class Token(Struct, frozen=True):
     kind: str  # name | number | string | template | regex | punctuation
     text: str
     newline: bool  # a line break stands before it
 
 
+def _is_text(source: str) -> bool:
+    try:
+        return b"\0" not in source.encode()
+    except UnicodeEncodeError:
+        return False
+
+
 class Lexer:
-    """`tokens`, `pairs` (opening index ↔ closing index) and `parents` (index of the bracket around each, -1 = none)."""
+    """`tokens`, and `pairs` (opening index ↔ closing index)."""
 
     def __init__(self, source: str) -> None:
         self.tokens: list[Token] = []
         self.pairs: dict[int, int] = {}
-        self.parents: list[int] = []
         self._source = source
         self._open: list[int] = []
         self._newline = False
         if not source.strip():
-            raise ScanError("the expression is empty")
+            raise Refused("the expression is empty")
         if len(source) > LONGEST:
-            raise ScanError(f"the expression is longer than {LONGEST} characters")
-        if _UNREADABLE.search(source):
-            raise ScanError("the expression holds a character that is not text (NUL, or half of a surrogate pair)")
+            raise Refused(f"the expression is longer than {LONGEST} characters")
+        if not _is_text(source):
+            raise Refused("the expression holds a character that is not text (NUL, or half of a surrogate pair)")
         at = 0
         while at < len(source):
             at = self._step(at)
         if self._open:
-            raise ScanError(f"'{self.tokens[self._open[-1]].text}' is never closed")
+            raise Refused(f"'{self.tokens[self._open[-1]].text}' is never closed")
 
     def _step(self, at: int) -> int:
         source = self._source
@@ -75,7 +82,7 @@ class Lexer:
             self._newline = self._newline or any(mark in space[0] for mark in _NEWLINES)
             return space.end()
         if source.startswith("<!--", at) or (self._newline and source.startswith("-->", at)):
-            raise ScanError("'<!--' and '-->' begin comments in JavaScript; put spaces between the signs")
+            raise Refused("'<!--' and '-->' begin comments in JavaScript; put spaces between the signs")
         char = source[at]
         if char == "`":
             return self._chunk(at + 1)
@@ -90,14 +97,14 @@ class Lexer:
         if char in "'\"":
             return "string", self._match(_STRING, at, "a string is never closed")
         if char == "/" and self._operand_follows():
-            return "regex", self._match(_REGEX, at, "a comment or a regular expression is never closed")
+            return "regex", self._match(re.compile(_REGEX), at, "a comment or a regular expression is never closed")
         if char in "0123456789" or (char == "." and self._source[at + 1 : at + 2] in tuple("0123456789")):
             end = self._match(_NUMBER, at, "a number cannot be read")
             if self._source[end - 1] == "n":
-                raise ScanError(f"big integers such as {self._source[at:end]} are not available; write a plain number")
+                raise Refused(f"big integers such as {self._source[at:end]} are not available; write a plain number")
             return "number", end
         if char == "\\":
-            raise ScanError("a name is spelt with an escape ('\\'); write it out")
+            raise Refused("a name is spelt with an escape ('\\'); write it out")
         if name := _NAME.match(self._source, at):
             return "name", name.end()
         return "punctuation", self._match(_PUNCTUATION, at, f"unexpected character {char!r}")
@@ -113,23 +120,22 @@ class Lexer:
     def _match(self, pattern: re.Pattern[str], at: int, problem: str) -> int:
         found = pattern.match(self._source, at)
         if found is None:
-            raise ScanError(problem)
+            raise Refused(problem)
         return found.end()
 
     def _add(self, kind: str, text: str) -> None:
         index = len(self.tokens)
         if kind == "punctuation" and text in (")", "]", "}"):
             if not self._open or _CLOSER[self.tokens[self._open[-1]].text] != text:
-                raise ScanError(f"'{text}' closes nothing")
+                raise Refused(f"'{text}' closes nothing")
             start = self._open.pop()
             self.pairs[start], self.pairs[index] = index, start
-        self.parents.append(self._open[-1] if self._open else -1)
         self.tokens.append(Token(kind, text, self._newline))
         self._newline = False
         if kind == "punctuation" and text in _CLOSER:
             self._open.append(index)
             if len(self._open) > DEEPEST:
-                raise ScanError(f"brackets are nested more than {DEEPEST} deep")
+                raise Refused(f"brackets are nested more than {DEEPEST} deep")
 
     def _operand_follows(self) -> bool:
         """Whether a slash here begins a regular expression rather than dividing."""

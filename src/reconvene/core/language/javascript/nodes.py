@@ -1,133 +1,99 @@
-"""The nodes of a JavaScript tree. They say what stands there, in the order in which it stands there, and no more."""
+"""The nodes of a JavaScript tree. They say what stands there, in the order in which it stands there, and no more.
+
+Where a value is bound, the pattern is what it would be as an expression: `{a, b: [c] = d, ...e}` is an object.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Node(Struct, frozen=True):
+    """Any of these."""
+
+
+class Name(Node, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A constant; None also stands for null, and for a text or a regular expression that is not read further."""
+class Atom(Node, frozen=True):
+    """Something that no name leads to: a regular expression, `this`, `super`, `new.target`."""
 
-    value: str | int | float | bool | None = None
-    plain: bool = True  # False: some value that is not looked at any further
+    text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Literal(Node, frozen=True):
+    """A constant; null is None. Not exact: any number stands for a number, a text has escapes that are not read."""
+
+    value: str | int | bool | None = None
+    exact: bool = True
+
+
+class Member(Node, frozen=True):
     of: Node
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Node, frozen=True):
     of: Node
     at: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Node, frozen=True):
     of: Node
     arguments: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    parameters: tuple[Pattern, ...]
+class Function(Node, frozen=True):
+    parameters: tuple[Node, ...]
     body: Node
+    arrow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
-    """Key None: a key that is computed, or all members of the value (`...value`)."""
+class Object(Node, frozen=True):
+    """Key None: all members of the value (`...value`), or a text with escapes; a node: what computes it."""
 
-    members: tuple[tuple[str | None, Node], ...]
+    members: tuple[tuple[str | Node | None, Node], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(Node, frozen=True):
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Node, frozen=True):
     of: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Node, frozen=True):
     test: Node
     then: Node
     other: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operator and what it works on. Sign "`" = a template literal, "=" = any assignment, "" = several in turn."""
+class Operation(Node, frozen=True):
+    """An operator and what it works on. Sign "`" = a template literal, "=" = any assignment."""
 
     sign: str
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    pattern: Pattern
+class Declaration(Node, frozen=True):
+    pattern: Node
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Node, frozen=True):
     """`for (pattern of value) body`; keys: `in` instead of `of`."""
 
-    pattern: Pattern
+    pattern: Node
     value: Node
     body: Node
     keys: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Node, frozen=True):
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Node, frozen=True):
     statements: tuple[Node, ...]
-
-
-Node = (
-    Name
-    | Literal
-    | Member
-    | Index
-    | Call
-    | Function
-    | Object
-    | Array
-    | Spread
-    | Choice
-    | Operation
-    | Declaration
-    | Loop
-    | Return
-    | Block
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A name, or with `parts` what is taken apart: by key (texts), or by position (None)."""
-
-    name: str = ""
-    default: Node | None = None
-    parts: tuple[tuple[str | None, Bound], ...] = ()
-    rest: bool = False
-    by_key: bool = False
-
-
-Pattern = Bound

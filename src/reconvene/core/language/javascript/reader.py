@@ -1,31 +1,19 @@
-"""Reads one JavaScript expression into nodes: names, look-ups, calls, operators, functions, what they bind.
+"""Reads JavaScript expressions into nodes: look-ups, calls, operators, functions, what they bind.
 
-One job: expressions. What stands between the braces of a function is left to whoever knows statements.
+One job: expressions. What stands between the braces of a function is left to `statements`. Long rows (`a ? b : c ? d`,
+`!!!a`, `x => y => z`) are read in loops: only brackets make it call itself, and the lexer bounds those.
 """
 
 from __future__ import annotations
 
-from reconvene.core.language.javascript.lexer import Lexer, Token, words
-from reconvene.core.language.javascript.nodes import (
-    Array,
-    Block,
-    Bound,
-    Call,
-    Choice,
-    Function,
-    Index,
-    Literal,
-    Member,
-    Name,
-    Node,
-    Object,
-    Operation,
-    Pattern,
-    Spread,
-)
+from reconvene.core.language.javascript import nodes
+from reconvene.core.language.javascript.cursor import Cursor
+from reconvene.core.language.javascript.lexer import Lexer, words
+from reconvene.core.language.javascript.names import Scopes, Use
+from reconvene.core.language.javascript.nodes import Node
 
-SOMETHING = Literal(None, plain=False)
-NOTHING = Literal(None)
+NOTHING = nodes.Literal(None)
+_NUMBER = nodes.Literal(0, exact=False)
 _ASSIGN = words("= += -= *= /= %= **= <<= >>= >>>= &= |= ^= &&= ||= ??=")
 _BINARY = {
     sign: level
@@ -35,54 +23,22 @@ _BINARY = {
     for sign in signs.split()
 }
 _UNARY = words("! ~ + - ++ -- typeof void delete")
-_CONSTANTS: dict[str, Literal] = {"true": Literal(True), "false": Literal(False), "null": NOTHING}
-_NOT_NAMES = words("this super class import yield async await")
-_END = Token("", "", False)
+_CHANGES = words("++ -- delete")
+_CONSTANTS: dict[str, Node] = {
+    "true": nodes.Literal(True),
+    "false": nodes.Literal(False),
+    "null": NOTHING,
+    "this": nodes.Atom("this"),
+    "super": nodes.Atom("super"),
+}
+_ENDS = words(") ] } , ; :")
 
 
-class Unread(Exception):
-    """A construct that is not known here."""
-
-
-class Expressions:
+class Expressions(Cursor):
     def __init__(self, lexer: Lexer) -> None:
-        self._tokens = lexer.tokens
-        self._pairs = lexer.pairs
-        self._at = 0
-
-    def whole(self) -> Node:
-        tree = self._sequence()
-        if self._at < len(self._tokens):
-            raise Unread
-        return tree
-
-    # tokens
-
-    def _token(self, ahead: int = 0) -> Token:
-        at = self._at + ahead
-        return self._tokens[at] if at < len(self._tokens) else _END
-
-    def _sign(self, ahead: int = 0) -> str:
-        """Punctuation, or a word that works like it."""
-        token = self._token(ahead)
-        return token.text if token.kind in ("punctuation", "name") else ""
-
-    def _take(self, text: str) -> bool:
-        if self._sign() != text:
-            return False
-        self._at += 1
-        return True
-
-    def _expect(self, text: str) -> None:
-        if not self._take(text):
-            raise Unread
-
-    def _word(self) -> str:
-        token = self._token()
-        if token.kind != "name":
-            raise Unread
-        self._at += 1
-        return token.text
+        super().__init__(lexer)
+        self._scopes = Scopes()
+        self._base: Use | None = None  # of the operand read last, when it is a name and what is looked up in it
 
     # expressions, from the weakest binding to the strongest
 
@@ -90,16 +46,59 @@ class Expressions:
         parts = [self._single()]
         while self._take(","):
             parts.append(self._single())
-        return parts[0] if len(parts) == 1 else Operation(",", tuple(parts))
+        return parts[0] if len(parts) == 1 else nodes.Operation(",", tuple(parts))
 
     def _single(self) -> Node:
-        if self._arrow_follows():
-            return self._arrow()
-        left = self._choice()
-        if self._sign() in _ASSIGN:
-            self._at += 1
-            return Operation("=", (left, self._single()))
-        return left
+        """One expression without a comma. `begun`: what the rest of it belongs to, outermost first."""
+        begun: list[tuple[str, tuple[Node, ...]]] = []
+        while True:
+            node: Node
+            if self._arrow_follows():
+                parameters = self._arrow_head()
+                if self._sign() != "{":
+                    begun.append(("=>", parameters))
+                    continue
+                node = nodes.Function(parameters, self._block(holds_var=True), arrow=True)
+                self._scopes.leave()
+            elif self._take("yield"):
+                if self._take("*") or not (self._token().newline or self._sign() in _ENDS):
+                    begun.append(("yield", ()))
+                    continue
+                node = nodes.Operation("yield", ())
+            else:
+                start = self._at
+                node = self._binary()
+                sign = self._sign()
+                if sign in _ASSIGN:
+                    self._refuse_write(start, " (did you mean '==='?)" if sign == "=" else "")
+                    begun.append(("=", (node,)))
+                elif sign == "?":
+                    begun.append(("?", (node,)))
+                if sign == "?" or sign in _ASSIGN:
+                    self._at += 1
+                    continue
+            while begun:
+                sign, parts = begun.pop()
+                if sign == "?":
+                    self._expect(":")
+                    begun.append((":", (*parts, node)))
+                    break
+                if sign == ":":
+                    test, then = parts
+                    node = nodes.Choice(test, then, node)
+                elif sign == "=>":
+                    self._scopes.leave()
+                    node = nodes.Function(parts, node, arrow=True)
+                else:
+                    node = nodes.Operation(sign, (*parts, node))
+            else:
+                return node
+
+    def _refuse_write(self, start: int, advice: str = "") -> None:
+        """What was read from `start` to here is written to: it must not be something from outside."""
+        if self._base is not None:
+            target = "".join(token.text for token in self._tokens[start : self._at])
+            self._base.written = f"'{target}' would be changed, but an expression only reads{advice}"
 
     def _arrow_follows(self) -> bool:
         if self._token().kind == "name" and self._sign(1) == "=>":
@@ -109,78 +108,92 @@ class Expressions:
         after = self._pairs[self._at] + 1
         return after < len(self._tokens) and self._tokens[after].text == "=>"
 
-    def _arrow(self) -> Node:
+    def _arrow_head(self) -> tuple[Node, ...]:
+        """The parameters, and a new scope."""
+        self._scopes.enter_function()
         if self._sign() == "(":
-            parameters = self._patterns("(")
+            parameters = self._parameters()
         else:
-            parameters = (Bound(self._word()),)
+            parameters = (self._named(self._sign())[0],)
+            self._bind(*parameters)
         self._expect("=>")
-        return Function(parameters, self.block() if self._sign() == "{" else self._single())
+        return parameters
 
-    def _choice(self) -> Node:
-        test = self._binary(0)
-        if not self._take("?"):
-            return test
-        then = self._single()
-        self._expect(":")
-        return Choice(test, then, self._single())
+    def _binary(self) -> Node:
+        values = [self._operand()]
+        signs: list[str] = []
 
-    def _binary(self, level: int) -> Node:
-        left = self._unary()
-        while (found := _BINARY.get(self._sign(), -1)) >= level:
-            sign = self._sign()
+        def reduce(level: int) -> None:
+            while signs and _BINARY[signs[-1]] >= level:
+                right, left = values.pop(), values.pop()
+                values.append(nodes.Operation(signs.pop(), (left, right)))
+
+        while (level := _BINARY.get(sign := self._sign(), -1)) >= 0:
+            reduce(level + (sign == "**"))
+            signs.append(sign)
             self._at += 1
-            left = Operation(sign, (left, self._binary(found if sign == "**" else found + 1)))
-        return left
+            values.append(self._operand())
+        reduce(0)
+        return values[0]
 
-    def _unary(self) -> Node:
-        if self._sign() in _UNARY:
-            sign = self._sign()
+    def _operand(self) -> Node:
+        """A value, what is looked up in it, called on it or made by it (`new`), and the signs around it."""
+        signs: list[str] = []
+        while (sign := self._sign()) in _UNARY:
+            signs.append(sign)
             self._at += 1
-            return Operation(sign, (self._unary(),))
-        found = self._postfix(self._new() if self._sign() == "new" else self._primary())
+        start = self._at
+        while self._sign() == "new" and self._sign(1) != ".":
+            self._at += 1
+        makers = self._at - start
+        node, use = self._primary()
+        for _ in range(makers):
+            node, use = self._postfix(node, None, calls=False), None
+            node = nodes.Operation("new", (node, *(self._listed(")") if self._take("(") else ())))
+        node = self._postfix(node, use)
         if self._sign() in ("++", "--") and not self._token().newline:
+            self._refuse_write(start)
             self._at += 1
-            return Operation("=", (found, SOMETHING))
-        return found
+            node = nodes.Operation("=", (node, _NUMBER))
+        elif signs and signs[-1] in _CHANGES:
+            self._refuse_write(start)
+        for sign in reversed(signs):
+            node = nodes.Operation(sign, (node,))
+        return node
 
-    def _new(self) -> Node:
-        self._at += 1
-        made = self._postfix(self._new() if self._sign() == "new" else self._primary(), calls=False)
-        arguments = self._arguments() if self._sign() == "(" else ()
-        return Operation("new", (made, *arguments))
-
-    def _postfix(self, node: Node, *, calls: bool = True) -> Node:
+    def _postfix(self, node: Node, use: Use | None, *, calls: bool = True) -> Node:
+        path = use.path if use is not None else None
         while True:
-            sign = self._sign() if self._token().kind == "punctuation" else ""
-            optional = sign == "?."
-            if optional:
+            token = self._token()
+            sign = token.text if token.kind == "punctuation" else ""
+            if sign in (".", "?."):
                 self._at += 1
-                sign = self._sign() if self._token().kind == "punctuation" else "."
-            elif sign == ".":
-                self._at += 1
-            if sign == "." or (optional and sign not in ("[", "(")):
-                node = Member(node, self._word())
+                if sign == "?." and self._token().text in ("[", "("):
+                    sign = self._token().text
+            if sign in (".", "?."):
+                node = nodes.Member(node, self._word())
             elif sign == "[":
                 node = self._index(node)
-            elif sign == "(" and (calls or optional):
-                node = Call(node, self._arguments())
-            elif self._token().kind == "template":
-                node = Operation("`", (node, self._template()))
+            elif sign == "(" and calls:
+                self._at += 1
+                node, use = nodes.Call(node, self._listed(")")), None
+            elif token.kind == "template":
+                node, use = nodes.Operation("`", (node, self._template())), None
             else:
+                self._base = use
                 return node
+            if path is not None and isinstance(node, nodes.Member):
+                path.append(node.name)
+            else:
+                path = None
 
     def _index(self, node: Node) -> Node:
         self._expect("[")
         at = self._sequence()
         self._expect("]")
-        if isinstance(at, Literal) and at.plain and isinstance(at.value, str):
-            return Member(node, at.value)
-        return Index(node, at)
-
-    def _arguments(self) -> tuple[Node, ...]:
-        self._expect("(")
-        return self._listed(")")
+        if isinstance(at, nodes.Literal) and isinstance(at.value, str) and at.exact:
+            return nodes.Member(node, at.value)
+        return nodes.Index(node, at)
 
     def _listed(self, close: str) -> tuple[Node, ...]:
         """What stands between commas, up to the closing sign."""
@@ -188,149 +201,138 @@ class Expressions:
         while not self._take(close):
             if self._take(","):
                 continue
-            found.append(Spread(self._single()) if self._take("...") else self._single())
+            found.append(nodes.Spread(self._single()) if self._take("...") else self._single())
             if self._sign() not in (",", close):
-                raise Unread
+                self._unexpected()
         return tuple(found)
 
-    def _primary(self) -> Node:
+    def _primary(self) -> tuple[Node, Use | None]:
         token = self._token()
         match token.kind:
+            case "name" if token.text == "function":
+                return self._function(*self._function_head()), None
             case "name":
                 return self._named(token.text)
+            case "template":
+                return self._template(), None
             case "string":
                 self._at += 1
-                return Literal(token.text[1:-1]) if "\\" not in token.text else Operation("`", ())
+                return nodes.Literal(token.text[1:-1], exact="\\" not in token.text), None
             case "number":
                 self._at += 1
-                return Literal(0)
+                return _NUMBER, None
             case "regex":
                 self._at += 1
-                return SOMETHING
-            case "template":
-                return self._template()
+                return nodes.Atom(token.text), None
         if self._take("("):
             inner = self._sequence()
             self._expect(")")
-            return inner
+            return inner, self._base if isinstance(inner, nodes.Name) else None
         if self._take("["):
-            return Array(self._listed("]"))
-        if self._sign() == "{":
-            return self._object()
-        raise Unread
+            return nodes.Array(self._listed("]")), None
+        if self._take("{"):
+            return self._object(), None
+        self._unexpected()
 
-    def _named(self, word: str) -> Node:
-        if word == "function":
-            return self._function()[1]
-        if word in _NOT_NAMES:
-            raise Unread
-        self._at += 1
-        return _CONSTANTS.get(word) or Name(word)
+    def _named(self, word: str) -> tuple[Node, Use | None]:
+        if word == "new":
+            self._at += 2
+            return nodes.Atom(f"new.{self._word()}"), None
+        if constant := _CONSTANTS.get(word):
+            self._at += 1
+            return constant, None
+        return nodes.Name(word), self._scopes.use(self._name())
 
-    def _function(self) -> tuple[str, Function]:
+    def _function_head(self) -> list[str]:
+        """Its name, if it has one."""
         self._expect("function")
-        name = self._word() if self._token().kind == "name" else ""
-        return name, Function(self._patterns("("), self.block())
+        self._take("*")
+        return [self._name()] if self._sign() != "(" else []
+
+    def _function(self, *names: str) -> nodes.Function:
+        self._scopes.enter_function("arguments", *names)
+        made = nodes.Function(self._parameters(), self._block(holds_var=True))
+        self._scopes.leave()
+        return made
+
+    def _parameters(self) -> tuple[Node, ...]:
+        self._expect("(")
+        found = self._listed(")")
+        for each in found:
+            self._bind(each)
+        return found
 
     def _template(self) -> Node:
         parts: list[Node] = []
         while True:
             chunk = self._token()
             if chunk.kind != "template":
-                raise Unread
+                self._unexpected()
             self._at += 1
             if not parts and chunk.text.endswith("`") and "\\" not in chunk.text:
-                return Literal(chunk.text[:-1])
+                return nodes.Literal(chunk.text[:-1])
             if not chunk.text.endswith("${"):
-                return Operation("`", tuple(parts))
+                return nodes.Operation("`", tuple(parts))
             self._expect("${")
             parts.append(self._sequence())
             self._expect("}")
 
+    # objects
+
     def _object(self) -> Node:
-        self._expect("{")
-        members: list[tuple[str | None, Node]] = []
+        members: list[tuple[str | Node | None, Node]] = []
         while not self._take("}"):
             if self._take(","):
                 continue
-            members.append(self._member())
+            members.append((None, self._single()) if self._take("...") else self._member())
             if self._sign() not in (",", "}"):
-                raise Unread
-        return Object(tuple(members))
+                self._unexpected()
+        return nodes.Object(tuple(members))
 
-    def _member(self) -> tuple[str | None, Node]:
-        if self._take("..."):
-            return None, self._single()
-        key, computed = self._key()
+    def _member(self) -> tuple[str | Node | None, Node]:
+        first = self._token()
+        if self._sign() in ("get", "set", "*", "async") and self._sign(1) not in ("(", ":", ",", "}", "="):
+            self._refuse_word(first.text)
+            self._at += 1
+            return self._key(), self._function()
+        key = self._key()
         if self._sign() == "(":
-            return key, Function(self._patterns("("), self.block())
+            return key, self._function()
         if self._take(":"):
-            value = self._single()
-            return key, Operation(",", (computed, value)) if computed else value
-        if key is None or self._sign() not in (",", "}"):
-            raise Unread
-        return key, Name(key)
+            return key, self._single()
+        if first.kind != "name":
+            self._unexpected()
+        self._at -= 1
+        name, _ = self._named(first.text)
+        return key, nodes.Operation("=", (name, self._single())) if self._take("=") else name
 
-    def _key(self) -> tuple[str | None, Node | None]:
-        """A key, None where it is computed; and what computes it."""
+    def _key(self) -> str | Node | None:
         token = self._token()
-        if token.kind == "punctuation":
-            self._expect("[")
+        if self._take("["):
             computed = self._single()
             self._expect("]")
-            return None, computed
+            return computed
+        if token.kind not in ("name", "string", "number"):
+            self._unexpected()
         self._at += 1
         if token.kind == "string":
-            return (token.text[1:-1] if "\\" not in token.text else None), None
-        return token.text, None
+            return token.text[1:-1] if "\\" not in token.text else None
+        return token.text
 
     # what is bound
 
-    def _patterns(self, opening: str) -> tuple[Pattern, ...]:
-        close = {"(": ")", "[": "]"}[opening]
-        self._expect(opening)
-        found: list[Pattern] = []
-        while not self._take(close):
-            if self._take(","):
-                if opening == "[":
-                    found.append(Bound())
-                continue
-            found.append(self._pattern())
-            if not self._take(",") and self._sign() != close:
-                raise Unread
-        return tuple(found)
+    def _bind(self, pattern: Node, *, var: bool = False) -> None:
+        match pattern:
+            case nodes.Name(text=text):
+                self._scopes.bind(text, var=var)
+            case nodes.Operation(sign="=", parts=(target, _)) | nodes.Spread(of=target):
+                self._bind(target, var=var)
+            case nodes.Array(items=parts):
+                for part in parts:
+                    self._bind(part, var=var)
+            case nodes.Object(members=members):
+                for _, part in members:
+                    self._bind(part, var=var)
 
-    def _pattern(self) -> Pattern:
-        rest = self._take("...")
-        if self._sign() == "[":
-            items = self._patterns("[")
-            return Bound("", self._default(), tuple((None, item) for item in items), rest)
-        if self._sign() == "{":
-            members = self._bound_members()
-            return Bound("", self._default(), members, rest, by_key=True)
-        name = self._word()
-        return Bound(name, self._default(), rest=rest)
-
-    def _default(self) -> Node | None:
-        return self._single() if self._take("=") else None
-
-    def _bound_members(self) -> tuple[tuple[str | None, Pattern], ...]:
-        self._expect("{")
-        found: list[tuple[str | None, Pattern]] = []
-        while not self._take("}"):
-            if self._take(","):
-                continue
-            if self._take("..."):
-                found.append((None, Bound(self._word(), rest=True)))
-            else:
-                key, _ = self._key()
-                if self._take(":"):
-                    found.append((key, self._pattern()))
-                elif key is not None:
-                    found.append((key, Bound(key, self._default())))
-            if self._sign() not in (",", "}"):
-                raise Unread
-        return tuple(found)
-
-    def block(self) -> Block:
-        raise Unread
+    def _block(self, *, holds_var: bool = False) -> nodes.Block:
+        raise NotImplementedError

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import json
 
-from reconvene.core.language.javascript.scan import GLOBALS
+GLOBALS = frozenset(
+    "Object Array String Number Boolean Map Set RegExp Date Math JSON Error TypeError RangeError SyntaxError"
+    " ReferenceError parseInt parseFloat isNaN isFinite undefined NaN Infinity encodeURIComponent decodeURIComponent"
+    " encodeURI decodeURI".split()
+)
 
 _SOURCE = r"""
 (() => {

@@ -14,8 +14,6 @@ from types import CodeType, TracebackType
 from typing import cast
 
 from jinja2 import StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, Undefined, UndefinedError, nodes
-from jinja2.compiler import CodeGenerator, Frame
-from jinja2.idtracking import VAR_LOAD_PARAMETER
 from jinja2.loaders import BaseLoader
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.runtime import Context
@@ -40,6 +38,7 @@ from reconvene.core.language.jinja.filters import (
     nearest,
     shown,
 )
+from reconvene.core.language.jinja.generator import Generator
 
 # Jinja's own that are kept, beside FILTERS.
 _FILTERS = (
@@ -53,7 +52,6 @@ _STRING_METHODS = frozenset(
 )  # fmt: skip
 _MAPPING_METHODS = frozenset(("items", "keys", "values", "get"))
 _LIST_METHODS = frozenset(("index", "count"))
-_SHORT = 1_000  # characters
 
 
 _Filter = Callable[..., object]
@@ -95,53 +93,8 @@ class _Null(Null, Undefined):  # type: ignore[misc]  # which refuses to be put i
         return f"'{self._undefined_name}' is missing: what stands before it is empty"
 
 
-class _Generator(CodeGenerator):
-    """Writes Python of a template. A row of text and values is yielded at once, not part by part: documents repeat
-    such rows by the thousand."""
-
-    def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
-        if frame.buffer is not None or frame.require_output_check or len(node.nodes) == 1:
-            return super().visit_Output(node, frame)
-        self.writeline("yield concat((")
-        self.indent()
-        for child in node.nodes:
-            if isinstance(child, nodes.TemplateData):
-                self.writeline(f"{child.data!r},")
-                continue
-            self.newline(child)
-            # A short text needs no look at what was made before: `_joined` counts the whole row.
-            self.write("(made if type(made := ")
-            self.visit(child, frame)
-            self.write(f") is str and len(made) < {_SHORT} else environment.written(made)),")
-        self.outdent()
-        self.writeline("))")
-
-    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
-        """The same as always, but a field of a loop's item is looked up without a call where the item is a dict."""
-        item = frame.symbols.find_ref(node.node.name) if isinstance(node.node, nodes.Name) else None
-        load = frame.symbols.find_load(item) if item else None
-        if load is None or load[0] != VAR_LOAD_PARAMETER or node.attr.startswith("_"):
-            return super().visit_Getattr(node, frame)
-        self.write(f"({item}[{node.attr!r}] if type({item}) is dict and {node.attr!r} in {item} else ")
-        super().visit_Getattr(node, frame)
-        self.write(")")
-
-    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: object) -> None:
-        self.write("environment.written(")
-
-    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: object) -> None:
-        self.write(")")
-
-    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
-        self.write("environment.concatenate((")
-        for part in node.nodes:
-            self.visit(part, frame)
-            self.write(", ")
-        self.write("))")
-
-
 class _Environment(ImmutableSandboxedEnvironment):
-    code_generator_class = _Generator
+    code_generator_class = Generator
     intercepted_binops = frozenset(("+", "*", "**", "%"))
 
     def __init__(self) -> None:

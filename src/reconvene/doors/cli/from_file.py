@@ -1,0 +1,117 @@
+"""Decides a run's checkpoints from a file of answers, and prints each as somebody reads it who need not decide."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from reconvene.doors.cli.common import DOOR, note, put, say
+from reconvene.doors.cli.session import not_asked, to_read
+from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.shared.options import match_option, on_offer
+from reconvene.errors import UserError
+
+if TYPE_CHECKING:
+    from reconvene.app.engine import Engine
+    from reconvene.app.views.model import Checkpoint
+    from reconvene.wire.answers import Answer
+
+_RULE = 80
+
+
+class FromFile:
+    """Answers taken in order. One that does not fit stops everything and stays unused; nothing is guessed."""
+
+    shows = False
+
+    def __init__(self, answers: list[Answer], file: str, by: str, *, tell: bool) -> None:
+        self.tells = tell
+        self._left = answers
+        self._file = file
+        self._by = by
+        self._asked = ""  # the last question for feedback that was printed
+
+    def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
+        from reconvene.core.facts.commands import AnswerCheckpoint
+
+        if checkpoint.attention or not self._left:
+            if self._left:
+                note("this checkpoint needs a person's attention; the answers file is not used for it")
+            return False
+        answer = self._left[0]
+        if self.tells:
+            self._tell(engine, run, checkpoint)
+        try:
+            option = match_option(checkpoint, answer.option)
+            current = self._hear(engine, run, answer) if answer.remarks else checkpoint
+            engine.submit(
+                run,
+                AnswerCheckpoint(
+                    checkpoint.id,
+                    option.label,
+                    fields=answer.fields,
+                    remarks=answer.remarks,
+                    digest=current.digest if current else "",
+                    by=answer.by or self._by,
+                    door=DOOR,
+                ),
+                driving=True,
+            )
+        except UserError as error:
+            changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
+            where = f"{self._file}:{answer.line}: entry {answer.number}"
+            raise UserError(
+                f"{where}: {error.message}{changes}", hint=f"{error.hint}; {run} stays parked there".removeprefix("; ")
+            ) from error
+        self._left = self._left[1:]
+        if self.tells:
+            put(f"▸ {option.label}   ({os.path.basename(self._file)}:{answer.line})")
+            for name, value in answer.fields.items():
+                say(f"  {one_line(name)}: {one_line(value)}")
+            put()
+        return True
+
+    def _tell(self, engine: Engine, run: str, checkpoint: Checkpoint) -> None:
+        """The checkpoint as somebody reads it who need not decide: what can be chosen in a line, a question once."""
+        from reconvene.app import queries
+
+        summary = queries.standing(engine, run)
+        for line in not_asked(summary):
+            say(line)
+        title = one_line(engine.session(run).book.phase(summary.phase or "").title or summary.phase)
+        put(f"\n── {title}, round {summary.round} ".ljust(_RULE, "─") + "\n")
+        current = summary.checkpoint or checkpoint
+        lines = to_read(current)
+        if (asks := clean(current.feedback).strip()) and asks != self._asked:
+            lines += ["", asks]
+            self._asked = asks
+        say("\n".join(lines))
+        put(f"\n[{'] ['.join(one_line(option.label) for option in on_offer(current.options))}]\n")
+
+    def _hear(self, engine: Engine, run: str, answer: Answer) -> Checkpoint | None:
+        """As a person does: first what is said, then, with what follows from it in view, the decision."""
+        from reconvene.app import queries
+        from reconvene.app.review import review
+        from reconvene.core.facts.commands import AddRemark
+        from reconvene.doors.shared.advice import preview_line, weighed
+
+        known = len(engine.load(run).record.remarks)
+        for remark in answer.remarks:
+            engine.submit(run, AddRemark(remark, by=answer.by or self._by, door=DOOR))
+        current = queries.summary(engine, run).checkpoint
+        beside = review(engine, run) if self.tells else None
+        if beside and current:
+            made = beside.remarks[-(len(engine.load(run).record.remarks) - known) :]
+            for remark in answer.remarks:
+                say(f"▸ “{one_line(remark.text)}”")
+            for one in made:
+                say(f"  {weighed(one)}")
+            if beside.preview and any(option.recommend for option in current.options):
+                say(f"  recommended: {preview_line(beside.preview)}")
+        return current
+
+    def ended(self) -> None:
+        if self._left:
+            first = self._left[0]
+            count = f"{len(self._left)} answers were" if len(self._left) > 1 else "one answer was"
+            note(f"{self._file}:{first.line}: {count} not needed, from entry {first.number} on")

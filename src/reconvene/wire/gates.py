@@ -1,0 +1,68 @@
+"""Gates: the rules that an output must pass, of an agent or of a step, written there or used by name."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Gate
+from reconvene.errors import UserError
+from reconvene.wire.named import Named
+from reconvene.wire.problems import shown
+from reconvene.wire.reading import GATE_ROOTS, Reading, entries, int_of, text_of, texts_of
+from reconvene.wire.yaml_reader import Mapping, plain
+
+_CODE = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+class Gates:
+    def __init__(self, reading: Reading, root: Mapping) -> None:
+        self._reading = reading
+        self._named = Named(reading, root, "gates", "gate", ("agent or step", "gate"))
+
+    def of(self, owner: Mapping) -> tuple[Gate, ...]:
+        return tuple(gate for each in self._named.spread(owner.get("gate")) for gate in self._gates(each))
+
+    def check_all_used(self) -> None:
+        self._named.check_all_used()
+
+    def _gates(self, node: Mapping) -> list[Gate]:
+        """One mapping may hold several rules; each becomes a gate of its own, so that each says what failed."""
+        gates = []
+        if node.get("min_chars") is not None:
+            gates.append(Gate(min_chars=int_of(node, "min_chars", 1)))
+        if headings := texts_of(node, "headings"):
+            gates.append(Gate(headings=headings))
+        if about := texts_of(node, "specific_to"):
+            gates.append(Gate(kit="reading.specific_to", about=about))
+        if name := text_of(node, "kit"):
+            options = {key: plain(value) for key, value in entries(node, "options").items()}
+            gates.append(Gate(kit=self._known(name, node), about=texts_of(node, "about"), options=options))
+        if node.get("if") is not None:
+            gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS)))
+        if question := text_of(node, "ask"):
+            gates.append(Gate(ask=question))
+        if not set(node.key_lines) - {"retry_with", "code", "example"}:
+            message = "a gate needs one of min_chars, headings, specific_to, if, ask, kit"
+            self._reading.problems.add(node.line, message, "such as min_chars: 200")
+        retry_with, code = self._reading.template(node, "retry_with"), self._code(node)
+        example = self._reading.prompt(node, "example", template=False)
+        return [replace(gate, retry_with=retry_with, code=code, example=example) for gate in gates]
+
+    def _known(self, name: str, node: Mapping) -> str:
+        try:
+            kit_finder.gate(name)
+        except UserError as error:
+            self._reading.problems.add(node.line_of("kit"), error.message, error.hint)
+        return name
+
+    def _code(self, node: Mapping) -> str:
+        code = text_of(node, "code")
+        if code and not _CODE.fullmatch(code):
+            message = f"'code': '{shown(code)}' is not a code"
+            self._reading.problems.add(
+                node.line_of("code"), message, "capital letters and _, such as NO_GAPS_ADDRESSED"
+            )
+        return code

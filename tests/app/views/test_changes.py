@@ -1,0 +1,198 @@
+"""What another round changed, told from two texts and from a run: the conclusion first, figures first, and no noise."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconvene.app import queries
+from reconvene.app.views.changes import compared, sentences
+from reconvene.app.views.model import Change
+from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
+from reconvene.kits.reading.feedback import parse_remark
+from reconvene.testing.scripted import ScriptedAgents
+from reconvene.wire.workflow import parse_workflow
+from reconvene.wiring import open_engine
+
+FITS = "## Findings\nLong.\n\n## Summary\nWe looked. The plan fits, at 3.10x of 3.25x. Capital is cheap."
+BREAKS = "## Findings\nLong.\n\n## Summary\nWe looked. The plan breaks it, at 3.89x of 3.25x. Capital is cheap."
+
+
+def pair(before: str, after: str, *said: str, again: bool = True) -> tuple[str, str] | None:
+    remarks = {f"FB-{number:03d}": text for number, text in enumerate(said, 1)}
+    found = compared(before, after, remarks, again=again)
+    return (found.was, found.now) if found else None
+
+
+def test_the_sentence_with_other_figures_is_told_beside_the_one_it_replaces() -> None:
+    assert pair(FITS, BREAKS) == ("The plan fits, at 3.10x of 3.25x.", "The plan breaks it, at 3.89x of 3.25x.")
+
+
+def test_figures_count_more_than_what_comes_first() -> None:
+    before = "The harbour is open. The route loses $4M a year."
+    after = "The harbour is closed. The route earns $9M a year."
+    assert pair(before, after) == ("The route loses $4M a year.", "The route earns $9M a year.")
+
+
+def test_without_figures_the_first_sentence_that_differs_is_told() -> None:
+    assert pair("Do not buy the two ships. Wait.", "Buy both of the ships at once. Wait.") == (
+        "Do not buy the two ships.",
+        "Buy both of the ships at once.",
+    )
+
+
+def test_the_summary_counts_before_the_rest() -> None:
+    before = "## Findings\nTraffic is 5 percent up.\n\n## Summary\nThe road is safe today."
+    after = "## Findings\nTraffic is 9 percent up.\n\n## Summary\nThe road is dangerous today."
+    assert pair(before, after) == ("The road is safe today.", "The road is dangerous today.")
+
+
+def test_where_the_summary_stands_the_rest_is_compared() -> None:
+    before = "## Findings\nTraffic is 5 percent up.\n\n## Summary\nThe road is safe today."
+    after = "## Findings\nTraffic is 9 percent up.\n\n## Summary\nThe road is safe today."
+    assert pair(before, after) == ("Traffic is 5 percent up.", "Traffic is 9 percent up.")
+
+
+def test_a_sentence_that_only_repeats_the_person_is_the_last_choice() -> None:
+    before = "Debt is £100M. The furnace fits inside the covenant."
+    after = "Debt is £150M, not £100M. The furnace breaks the covenant."
+    assert pair(before, after, "Debt is £150M, not £100M") == (
+        "The furnace fits inside the covenant.",
+        "The furnace breaks the covenant.",
+    )
+
+
+def test_a_sentence_that_names_a_remark_is_told_before_others() -> None:
+    before = "Prices rise. Nobody knows the buyer of the site."
+    after = "Prices fall now. A buyer may settle it before the board does [FB-001]."
+    assert pair(before, after, "We may be bought") == ("", "A buyer may settle it before the board does [FB-001].")
+
+
+def test_what_is_no_longer_said_is_told_where_nothing_is_new() -> None:
+    assert pair("It is dear. It is also too large for us.", "It is dear.") == ("It is also too large for us.", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The plan fits.", "The plan fits."),
+        ("The plan **fits**.\n\nAll agree.", "The plan fits. All agree!"),
+        ("- The plan fits.\n- All agree.", "1. the plan fits\n2. all agree"),
+        ("The plan fits.", "The plan fits [FB-001]."),
+        ("The plan fits.\n\n| a | 1 |\n|---|---|", "The plan fits.\n\n| a | 2 |\n|---|---|"),
+        ("## Old\nThe plan fits.\n```\nx = 1\n```", "## New\nThe plan fits.\n```\nx = 2\n```"),
+        ("", ""),
+        ("", "---"),
+    ],
+)
+def test_where_no_sentence_differs_nothing_is_told(before: str, after: str) -> None:
+    assert pair(before, after) is None
+
+
+def test_numbers_in_names_are_no_figures() -> None:
+    before = "Work went into GAP-FLOW-001 first. The price is 4 pounds a piece."
+    after = "Work went into GAP-FLOW-002 first. The price is 5 pounds a piece."
+    assert pair(before, after) == ("The price is 4 pounds a piece.", "The price is 5 pounds a piece.")
+
+
+def test_the_next_round_of_a_plan_is_a_new_text_and_only_what_has_one_like_it_before_is_told() -> None:
+    assert pair("Costs are high and rising fast.", "The harbour needs dredging before winter.", again=False) is None
+    assert pair("A hall for 38 MW keeps it open.", "A hall for 60 MW keeps it open.", again=False) == (
+        "A hall for 38 MW keeps it open.",
+        "A hall for 60 MW keeps it open.",
+    )
+
+
+def test_a_long_sentence_is_cut() -> None:
+    found = compared("Short and plain words here.", "word " * 500)
+    assert found is not None
+    assert len(found.now) == 300
+    assert found.now.endswith("…")
+
+
+def test_of_a_text_without_end_only_the_beginning_is_compared() -> None:
+    assert len(sentences("Some words here. " * 100_000)) == 100
+    assert pair("a. " * 400_000 + "(" * 100_000, "a. " * 400_000 + "*" * 100_000) is None
+    assert pair("#" * 500_000, "\n\n" * 500_000) is None
+    assert pair("``` " * 200_000, "- " * 200_000 + "`" * 100_000) is None
+
+
+# --- a run ------------------------------------------------------------------------------------------------------------
+
+FLOW = """
+name: flow
+agents: {analyst: {command: x}, clerk: {command: x}}
+phases:
+  - id: draft
+    rounds: {max: 4}
+    steps: [{agents: [analyst, clerk], output: views}]
+    checkpoint:
+      options:
+        - {label: Good, then: continue}
+        - {label: Again, remark: optional, then: again}
+  - id: last
+    agents: [clerk]
+    checkpoint:
+      options:
+        - {label: Back, then: {goto: draft, rerun: true}}
+        - {label: Done, then: continue}
+"""
+
+
+class Told:
+    def __init__(self, home: Path, flow: str, agents: dict[str, object]) -> None:
+        self.engine = open_engine(home, runner=ScriptedAgents(agents))
+        self.run = self.engine.start(parse_workflow(flow), by="ann")
+        self.state = self.engine.drive_sync(self.run)
+
+    def decide(self, option: str, *said: str) -> list[Change]:
+        assert self.state.world.open is not None
+        remarks = tuple(parse_remark(text) for text in said)
+        self.engine.submit(self.run, AnswerCheckpoint(self.state.world.open.id, option, remarks=remarks, by="ann"))
+        self.state = self.engine.drive_sync(self.run)
+        return self.changed
+
+    @property
+    def changed(self) -> list[Change]:
+        point = queries.standing(self.engine, self.run).checkpoint
+        shown = queries.show(self.engine, self.run).checkpoint
+        assert point is not None
+        assert shown is not None
+        assert shown.changed == point.changed
+        return list(point.changed)
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Iterator[Told]:
+    """An analyst with another figure each time, and a clerk who never changes a word."""
+    says = [f"The cost is {number} pounds a year." for number in range(1, 9)]
+    one = Told(tmp_path / "home", FLOW, {"analyst": says, "clerk": "I keep the books in order."})
+    yield one
+    asyncio.run(one.engine.close())
+
+
+def row(was: int, now: int) -> Change:
+    return Change("analyst", f"The cost is {was} pounds a year.", f"The cost is {now} pounds a year.")
+
+
+def test_after_the_first_round_nothing_has_changed(told: Told) -> None:
+    assert told.changed == []
+
+
+def test_after_another_round_only_those_are_told_who_say_something_else(told: Told) -> None:
+    assert told.decide("Again", "correction: look again") == [row(1, 2)]
+    assert told.decide("Again") == [row(2, 3)]
+
+
+def test_a_phase_that_is_entered_again_is_compared_with_the_time_before(told: Told) -> None:
+    assert told.decide("Good") == []
+    assert told.decide("Back") == [row(1, 2)]
+
+
+def test_a_round_that_was_taken_back_is_compared_with_what_the_person_had_seen(told: Told) -> None:
+    told.engine.submit(told.run, Rollback(by="ann"))
+    told.state = told.engine.drive_sync(told.run)
+    assert told.changed == [row(1, 2)]

@@ -1,0 +1,150 @@
+"""What golden homes render when they go on: files, prompts, and what people are shown. Kept as it was on one day.
+
+Four ways lead to a record:
+
+- `on`: the home takes one decision and is ended; a new one goes the whole way. What `make test` does with every home.
+- `through`: the home goes the whole way. `make torture`.
+- `anew`: the journeys, played with the packaged workflows as they are now, at each of their stops.
+- `told`: what the commands that only read give as JSON, before the home goes on.
+
+`make golden` records what has no record yet, and never changes one. To take what is rendered today as the new measure,
+remove the file of the workflow, run `make golden`, and say why in the commit. For a single intended difference there
+is ALLOWED. Nothing is made equal before it is compared but the folder, which a test has of its own: the clock stands
+still between two decisions, answers take the same time, and commits get the same date (`place.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import unified_diff
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .archive import canonical_json
+from .canonical import differences
+
+FOLDER = Path(__file__).parent / "rendered"
+Rendered = dict[str, str]  # name (`run/files/…`, `run/prompts/…`, `run/shown/…`) → text
+
+_LONGEST_DIFF = 40  # lines
+_MOST = 5  # differences that are shown in full
+_AS_JSON = ("/shown/", "told/")  # what may have more in it today, but nothing less
+
+
+class Allowed(NamedTuple):
+    """A difference from the record that is intended.
+
+    `name` is a pattern for `workflow/way/stop/name`; * also stands for slashes. `then` turns today's text into the one
+    on record. Without it nothing is compared there.
+    """
+
+    name: str
+    reason: str
+    then: Callable[[str], str] | None = None
+
+
+def swap(now: str, then: str) -> Callable[[str], str]:
+    """For `then`: wherever today's text matches `now`, the record has `then`. As in `re.sub`."""
+    return lambda text: re.sub(now, then, text)
+
+
+# Example: Allowed("*/prompts/*", "A prompt says how much was cut.", swap(r"\[(\d+) more characters\]", r"(\1 more)")).
+ALLOWED: tuple[Allowed, ...] = ()
+
+
+def matching(names: Iterable[str], one: Allowed) -> list[str]:
+    return [name for name in names if fnmatchcase(name, one.name)]
+
+
+def unlike(then: Rendered, now: Rendered, of: str, allowed: Sequence[Allowed] = ALLOWED) -> Iterator[str]:
+    """What is rendered otherwise than it was, each with its name and the difference. `of`: `workflow/way/stop`."""
+    for name in sorted({*then, *now}):
+        told = [one for one in allowed if matching([f"{of}/{name}"], one)]
+        if any(one.then is None for one in told):
+            continue
+        if name not in now:
+            yield f"{of}/{name} is missing. It was:\n{_start(then[name])}"
+            continue
+        text = now[name]
+        for one in told:
+            text = one.then(text) if one.then else text
+        if name not in then:
+            yield f"{of}/{name} is new:\n{_start(text)}"
+        elif lines := list(_changed(name, then[name], text)):
+            yield "\n".join([f"{of}/{name} is not what it was:", *_short(lines)])
+
+
+def _changed(name: str, then: str, now: str) -> Iterator[str]:
+    if then == now:
+        return
+    if any(part in name for part in _AS_JSON):
+        yield from differences(json.loads(then), json.loads(now), more=True)
+    elif then.splitlines() == now.splitlines():
+        yield from (f"-{then[-40:]!r}", f"+{now[-40:]!r}")
+    else:
+        yield from unified_diff(then.splitlines(), now.splitlines(), "on record", "now", lineterm="", n=1)
+
+
+def _start(text: str) -> str:
+    return "\n".join(_short(text.splitlines()))
+
+
+def _short(lines: list[str]) -> list[str]:
+    more = len(lines) - _LONGEST_DIFF
+    return lines if more <= 0 else [*lines[:_LONGEST_DIFF], f"[{more} more lines]"]
+
+
+def check(release: str, workflow: str, found: Mapping[str, Rendered]) -> None:
+    """That this (`way/stop` → what is rendered there) is as it is on record."""
+    kept = records(release, workflow)
+    if unknown := sorted(set(found) - set(kept)):
+        raise AssertionError(f"{workflow}: nothing is on record of {', '.join(unknown)}. Add it with: make golden")
+    lines = [line for of, one in found.items() for line in unlike(kept[of], one, f"{workflow}/{of}")]
+    if lines:
+        hint = "Intended? Say so in ALLOWED of tests/golden/rendered.py, which also says how to record anew."
+        raise AssertionError("\n\n".join(["not rendered as it was", *lines[:_MOST], *_rest(lines), hint]))
+
+
+def _rest(lines: list[str]) -> list[str]:
+    more = [line.partition("\n")[0] for line in lines[_MOST:]]
+    return ["\n".join([f"And {len(more)} more:", *more])] if more else []
+
+
+# --- keeping ---
+
+
+@cache
+def records(release: str, workflow: str, folder: Path = FOLDER) -> Mapping[str, Rendered]:
+    """`way/stop` → what was rendered there."""
+    file = file_of(release, workflow, folder)
+    if not file.is_file():
+        return {}
+    kept = json.loads(lzma.decompress(file.read_bytes()))
+    texts = kept["texts"]
+    return {of: {name: texts[number] for name, number in names.items()} for of, names in kept["records"].items()}
+
+
+def add(release: str, workflow: str, found: Mapping[str, Rendered], folder: Path = FOLDER) -> Path:
+    """Keep these beside what is on record, which stays as it is."""
+    there = records(release, workflow, folder)
+    assert not set(found) & set(there), f"{sorted(set(found) & set(there))}: on record already"
+    every = {**there, **found}
+    # Those of one name side by side: they have much in common.
+    named = sorted((name, text) for one in every.values() for name, text in one.items())
+    texts = list(dict.fromkeys(text for _, text in named))
+    number = {text: place for place, text in enumerate(texts)}
+    kept = {of: {name: number[text] for name, text in one.items()} for of, one in every.items()}
+    file = file_of(release, workflow, folder)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(lzma.compress(canonical_json({"texts": texts, "records": kept}), preset=9 | lzma.PRESET_EXTREME))
+    records.cache_clear()
+    return file
+
+
+def file_of(release: str, workflow: str, folder: Path = FOLDER) -> Path:
+    return folder / release / f"{workflow}.json.xz"

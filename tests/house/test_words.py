@@ -1,0 +1,44 @@
+"""The glossary and the code stay together: what it names is there, and one file name means one thing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "reconvene"
+ROWS = re.findall(r"^\| ([^|`]+) \| [^|]+ \| `([^`]+)` \|$", (ROOT / "docs" / "glossary.md").read_text(), re.M)
+# Each kit says what it brings in a file of that name; the others are Python's own.
+SHARED = {"__init__.py", "__main__.py", "kit.py"}
+
+
+def defined(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return names
+
+
+def test_the_glossary_has_its_words() -> None:
+    assert len(ROWS) > 40
+
+
+@pytest.mark.parametrize(("word", "where"), ROWS, ids=[word for word, _ in ROWS])
+def test_what_the_glossary_names_is_there(word: str, where: str) -> None:
+    file, _, name = where.partition(":")
+    assert (SOURCE / file).is_file(), f"{word}: there is no {file}"
+    if name:
+        assert name in defined(SOURCE / file), f"{word}: {file} defines no {name}"
+
+
+def test_a_word_is_explained_once() -> None:
+    assert [word for word, times in Counter(word for word, _ in ROWS).items() if times > 1] == []
