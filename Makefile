@@ -50,7 +50,7 @@ torture: $(VENV)/.dev  ## thousands of crash points and examples, others every t
 	SEED=$$seed PYTHONHASHSEED=$$seed HYPOTHESIS_PROFILE=torture $(BIN)/python -m pytest -n auto -m "torture or hypothesis" \
 		--hypothesis-seed=$$seed
 
-golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that every later one must read
+golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that later ones must read, and what they render
 	@cd tests && ../$(BIN)/python -m golden.make
 
 setup: $(VENV)/.dev  ## .venv with everything that developing needs; the other targets do this themselves

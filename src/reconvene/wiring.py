@@ -154,7 +154,7 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
 def _keep_guest() -> None:
     """What a workflow says may not hold this process up: the rest is done by one that can be killed."""
     from reconvene.adapters.guest import Helper
-    from reconvene.core.language import guest
+    from reconvene.language import guest
 
     if guest.here() is None:
         guest.lodge(Helper())

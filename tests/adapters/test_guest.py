@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.guest import Helper
-from reconvene.core.language import guest
-from reconvene.core.language.expressions import ExpressionError, ExpressionLimit, check, compile, evaluate, truth
-from reconvene.core.language.guest import OutOfTime
-from reconvene.core.language.javascript.machine import Ask
+from reconvene.language import guest
+from reconvene.language.expressions import ExpressionError, ExpressionLimit, check, compile, evaluate, truth
+from reconvene.language.guest import OutOfTime
+from reconvene.language.javascript.machine import Ask
 from reconvene.wire import replies
 from reconvene.wire.contracts import wrong_with
 from reconvene.wiring import open_engine

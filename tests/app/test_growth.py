@@ -18,7 +18,7 @@ from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import EMPTY
-from reconvene.core.language import templates
+from reconvene.language import templates
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.state import due_after
 from reconvene.wire.workflow import parse_workflow

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reconvene.core.language.expressions import evaluate
 from reconvene.core.shown.scope import for_expression
+from reconvene.language.expressions import evaluate
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 

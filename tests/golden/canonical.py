@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import NamedTuple
 
 import msgspec
@@ -60,15 +61,19 @@ def differences(expected: object, found: object, at: str = "", *, more: bool = F
         for number, (one, other) in enumerate(zip(expected, found)):
             yield from differences(one, other, f"{at}[{number}]", more=more)
     elif expected != found:
-        yield f"{at}: {_short(expected)} became {_short(found)}"
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(repr(expected), repr(found))))
+        yield f"{at}: {_short(expected, same)} became {_short(found, same)}"
 
 
 def _number(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in release.split("."))
 
 
-def _short(value: object) -> str:
+def _short(value: object, same: int = 0) -> str:
+    """`same`: so many characters at its beginning are not what matters."""
     text = repr(value)
+    if same > 100:
+        text = f"…{text[same - 50 :]}"
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 

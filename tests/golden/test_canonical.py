@@ -68,6 +68,11 @@ def test_differences_name_the_place() -> None:
     assert list(found) == ["state.a[1].b: 2 became 3", "state.c: [1] became [1, 2]"]
 
 
+def test_two_long_texts_are_told_from_shortly_before_they_part() -> None:
+    (found,) = differences("a" * 500 + "b", "a" * 500 + "c", "state")
+    assert found == f"state: …{'a' * 50}b' became …{'a' * 50}c'"
+
+
 def test_what_people_are_shown_may_have_more_in_it_but_nothing_less() -> None:
     assert list(differences({"a": 1}, {"a": 1, "b": 2}, more=True)) == []
     assert list(differences({"a": 1, "b": 2}, {"a": 1}, more=True)) == [".b: 2 is missing"]

@@ -11,6 +11,7 @@ from .homes import Golden, every_home, releases
 from .journeys import JOURNEYS
 from .kinds import kind_of
 from .rendered import ALLOWED, Allowed, add, check, records, swap, unlike
+from .test_contents import MACHINES
 from .watching import played, seen, told, ways
 
 EVERY = list(every_home())
@@ -30,6 +31,7 @@ def test_a_packaged_workflow_renders_at_every_stop_what_it_rendered(workflow: st
 
 
 def reads_as_it_did(golden: Golden, folder: Path) -> None:
+    __tracebackhide__ = True
     check(golden.release, golden.workflow, {f"told/{golden.stop}": told(golden, folder)})
 
 
@@ -49,6 +51,12 @@ def test_every_home_has_a_record_of_every_way() -> None:
         wanted = {f"{way}/{one.stop}" for way in ways(one)}
         wanted |= {f"anew/{one.stop}"} if one.release == releases()[-1] and seen(one.stop) else set()
         assert wanted - set(records(one.release, one.workflow)) == set(), "add what is missing with: make golden"
+
+
+@pytest.mark.parametrize("workflow", sorted(JOURNEYS))
+def test_no_record_names_a_path_of_somebodys_machine(workflow: str) -> None:
+    texts = {text for release in releases() for one in records(release, workflow).values() for text in one.values()}
+    assert {match for text in texts for match in MACHINES.findall(text.encode())} == set()
 
 
 def test_every_difference_that_is_allowed_has_a_reason_and_is_somewhere_on_record() -> None:

@@ -134,7 +134,6 @@ class _Replay(Journey):
         return super().decide(option, *said, drive=drive, **fields)
 
     def keep(self, stop: str, *, history: bool = True) -> Journey:
-        self.close()
         self.homes[stop] = Home(look(self._folder), {"run": self.run})
         self._ticks[stop] = self._clock.minutes
         if seen(stop):

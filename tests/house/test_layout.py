@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "reconvene"
 MODULES = sorted(path for folder in ("src", "bench") for path in (ROOT / folder).rglob("*.py"))
-CORE = sorted(path for room in ("core", "kits") for path in (SOURCE / room).rglob("*.py"))
+CORE = sorted(path for room in ("core", "kits", "language") for path in (SOURCE / room).rglob("*.py"))
 
 IMPURE = {
     "asyncio", "concurrent", "io", "multiprocessing", "os", "pathlib", "random", "secrets", "shutil", "signal",

@@ -20,7 +20,7 @@ HEAVY = {
 # parts of the standard library that take longer to import than they would work.
 NOT_TO_DECIDE = {
     *HEAVY, "bz2", "difflib", "pathlib", "secrets", "shutil", "tempfile", "_quickjs",
-    "reconvene.adapters.project", "reconvene.adapters.git.library", "reconvene.core.language.javascript.lexer",
+    "reconvene.adapters.project", "reconvene.adapters.git.library", "reconvene.language.javascript.lexer",
     "reconvene.doors.cli.pieces", "reconvene.wire.loading",
 } - {"asyncio", "msgspec"}  # fmt: skip
 

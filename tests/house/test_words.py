@@ -42,3 +42,15 @@ def test_what_the_glossary_names_is_there(word: str, where: str) -> None:
 
 def test_a_word_is_explained_once() -> None:
     assert [word for word, times in Counter(word for word, _ in ROWS).items() if times > 1] == []
+
+
+def test_every_room_of_the_house_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
+    rooms = sorted({str(path.parent.relative_to(SOURCE)) for path in SOURCE.rglob("*.py")} - {"."})
+    assert [room for room in rooms if f"`{room}/`" not in page] == []
+
+
+def test_every_file_and_folder_on_the_page_of_the_house_is_there() -> None:
+    page = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
+    named = {name for name in re.findall(r"`([\w/]+(?:\.py|/))`", page)}
+    assert sorted(name for name in named if not (SOURCE / name).exists()) == []

@@ -13,8 +13,8 @@ from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.new_runs import NewRuns
 from reconvene.core.definition.run_inputs import complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.language import guest
 from reconvene.errors import Bug, ReconveneError, WorkflowError
+from reconvene.language import guest
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.play import Play
 from reconvene.wire.pins import pin, unpin

@@ -14,7 +14,6 @@ from reconvene.app.leases import Leases, token
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session
 from reconvene.app.sessions import Sessions
-from reconvene.core.closest import closest
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import (
@@ -31,6 +30,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.core.work.archives import Archive, prunable
 from reconvene.errors import Busy, ReconveneError, UserError
+from reconvene.language.closest import closest
 from reconvene.ports import (
     AgentRunner,
     Clock,

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.language import templates
 from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.errors import StoreError, UserError
+from reconvene.language import templates
 from reconvene.ports import Clock, EventLog, Workspace
 
 _MOST = 1 << 20  # numbers that are looked at for a free one

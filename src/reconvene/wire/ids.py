@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Dict
 
-from reconvene.core.language import templates
 from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.errors import UserError
+from reconvene.language import templates
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import RUN_ID_ROOTS, WORKSPACE_ROOTS, Reading, text_of
 from reconvene.wire.yaml_reader import Mapping, Scalar

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Dict
 from contextlib import contextmanager
 
-from reconvene.core.language import expressions, templates
 from reconvene.core.paths import safe_path
 from reconvene.core.shown.scope import ROOTS, TEMPLATE_ROOTS
 from reconvene.errors import UserError, WorkflowError
+from reconvene.language import expressions, templates
 from reconvene.wire.names.uses import Use, Where
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from reconvene.core.language import guest
+from reconvene.language import guest
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _FILE_OPEN = re.compile(r"""<file\s+path\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*>""")

@@ -401,7 +401,7 @@ _LOADER |= {"twice-m": "{{ text }}", "self": "{% include 'self' %}"}
 
 def limit(case: Case) -> float:
     """Seconds of a processor that the case may use by its own rules; see docs/language.md."""
-    from reconvene.core.language.javascript.engine import CPU_SECONDS
+    from reconvene.language.javascript.engine import CPU_SECONDS
 
     size = sum(len(json.dumps(value)) for value in _SCOPES[case.scope].values())
     return CPU_SECONDS + size / 10_000_000 if case.kind == "condition" else 2.0
@@ -409,8 +409,8 @@ def limit(case: Case) -> float:
 
 def attempt(case: Case) -> str:
     """What comes of it: "value …", or the error in words."""
-    from reconvene.core.language import expressions, templates
     from reconvene.core.paths import matches
+    from reconvene.language import expressions, templates
     from reconvene.wire import replies
     from reconvene.wire.contracts import wrong_with
 
@@ -435,7 +435,7 @@ def attempt(case: Case) -> str:
 
 def main(folder: str, numbers: list[int]) -> None:
     from reconvene.adapters.guest import Helper
-    from reconvene.core.language import guest
+    from reconvene.language import guest
 
     os.chdir(folder)
     os.environ["SECRET"] = SECRET

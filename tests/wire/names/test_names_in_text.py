@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.language.expressions import check as check_expression
-from reconvene.core.language.templates import check as check_template
+from reconvene.language.expressions import check as check_expression
+from reconvene.language.templates import check as check_template
 from reconvene.wire.names import in_expressions, in_templates
 from reconvene.wire.names.contracts import kind_of
 from reconvene.wire.names.kinds import ANYTHING, Kind, ListOf, Record, record

@@ -223,13 +223,13 @@ def _texts(where: str, assignment: Assignment) -> list[str]:
 
 
 def _calculated(source: str, scope: Mapping[str, object]) -> object:
-    from reconvene.core.language.expressions import evaluate
+    from reconvene.language.expressions import evaluate
 
     return evaluate(source, dict(scope))
 
 
 def _rendered(template: object, scope: Mapping[str, object]) -> str:
-    from reconvene.core.language.templates import render
+    from reconvene.language.templates import render
 
     return render(str(template), dict(scope))
 

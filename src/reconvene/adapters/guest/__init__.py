@@ -1,4 +1,4 @@
-"""Work that might never end, done in a process that can be killed: `Helper` implements core.guest.Guest."""
+"""Work that might never end, done in a process that can be killed: `Helper` implements language.guest.Guest."""
 
 from reconvene.adapters.guest.helper import Helper
 

@@ -12,9 +12,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from reconvene.core.language.guest import OutOfTime
-from reconvene.core.language.javascript import machine
-from reconvene.core.language.javascript.machine import Ask
+from reconvene.language.guest import OutOfTime
+from reconvene.language.javascript import machine
+from reconvene.language.javascript.machine import Ask
 from reconvene.wire import contracts
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Gone(Exception):
 
 
 class Helper:
-    """core.guest.Guest over a process."""
+    """language.guest.Guest over a process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -101,7 +101,7 @@ class Helper:
 
         import _quickjs
 
-        from reconvene.core.language.javascript.sandbox import SANDBOX
+        from reconvene.language.javascript.sandbox import SANDBOX
 
         library = os.path.dirname(os.path.abspath(_quickjs.__file__))
         path = os.pathsep.join(sys.path)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Agent
-from reconvene.core.language import templates
 from reconvene.errors import ReconveneError, UserError
+from reconvene.language import templates
 
 
 def settled(agent: Agent, settings: Mapping[str, object], inputs: Mapping[str, object]) -> Agent:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from reconvene.core.closest import closest
 from reconvene.core.definition.workflow import Setting, Workflow
-from reconvene.core.language.expressions import compile as compile_expression
-from reconvene.core.language.expressions import evaluate
 from reconvene.errors import UserError
+from reconvene.language.closest import closest
+from reconvene.language.expressions import compile as compile_expression
+from reconvene.language.expressions import evaluate
 
 ALWAYS = "feature"  # the one input that a workflow need not declare
 

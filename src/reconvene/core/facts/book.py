@@ -65,7 +65,7 @@ class Book:
         """The top-level names a template uses, its includes counted; worked out once."""
         found = self._names.get(template)
         if found is None:
-            from reconvene.core.language import templates
+            from reconvene.language import templates
 
             found = self._names[template] = templates.names(template, loader=self.workflow.templates)
         return found

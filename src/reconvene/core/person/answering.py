@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from reconvene.core.closest import closest
 from reconvene.core.facts import events as e
 from reconvene.core.shown import drafts, scope
 from reconvene.core.work import tracking
 from reconvene.core.work.turn import Turn
 from reconvene.errors import Refused
+from reconvene.language.closest import closest
 
 
 def merge(turn: Turn, option: e.OptionOffered, given: dict[str, object], *, leaving: bool) -> dict[str, object]:

@@ -10,12 +10,12 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import to_json
 from reconvene.core.facts.ids import checkpoint_id, digest_of
 from reconvene.core.facts.state import RunState
-from reconvene.core.language.expressions import compile as compile_expression
 from reconvene.core.person.remarking import keep_draft
 from reconvene.core.shown import drafts, on_record, scope
 from reconvene.core.work import limits
 from reconvene.core.work.moves import move_refused
 from reconvene.core.work.turn import Turn
+from reconvene.language.expressions import compile as compile_expression
 
 NOT_HERE = "not offered here"  # an option whose `when` is false, and of which the workflow says no more
 _ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself

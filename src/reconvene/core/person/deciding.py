@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from reconvene.core.closest import closest
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move, Option
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -16,6 +15,7 @@ from reconvene.core.work import children, limits, tracking
 from reconvene.core.work.moves import make_move
 from reconvene.core.work.turn import Turn
 from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
+from reconvene.language.closest import closest
 
 
 def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:

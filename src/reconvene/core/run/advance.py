@@ -12,7 +12,6 @@ from reconvene.core.definition.workflow import Phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import condition_at
 from reconvene.core.facts.state import Frame
-from reconvene.core.language.expressions import ExpressionError, evaluate
 from reconvene.core.person import attention, checkpoint
 from reconvene.core.run import checks
 from reconvene.core.shown.scope import for_expression
@@ -20,6 +19,7 @@ from reconvene.core.work import limits, rendering, tracking
 from reconvene.core.work.steps import close_step, start_step
 from reconvene.core.work.turn import Turn
 from reconvene.errors import Bug
+from reconvene.language.expressions import ExpressionError, evaluate
 
 _MOST = 200_000  # far above any real turn: a loop here is a bug
 _IDLE = 5_000  # steps of one turn; whoever takes more goes round and round with nobody at work

@@ -16,7 +16,6 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
-from reconvene.core.language.expressions import ExpressionError, truth
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.person import checkpoint, deciding
 from reconvene.core.person.remarking import add_remarks, inherit, record_edits, require_alive, save_draft
@@ -27,6 +26,7 @@ from reconvene.core.work import archives, children, gates, rendering, tracking
 from reconvene.core.work.steps import open_tasks
 from reconvene.core.work.turn import Turn
 from reconvene.errors import Refused
+from reconvene.language.expressions import ExpressionError, truth
 
 
 class Handled(NamedTuple):

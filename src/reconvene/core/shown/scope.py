@@ -12,11 +12,11 @@ from reconvene.core import kit_finder
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import RoundAt
 from reconvene.core.facts.state import Frame, RunState, Value
-from reconvene.core.language import templates
-from reconvene.core.language.expressions import compile as compile_expression
-from reconvene.core.language.growing import Growing
 from reconvene.core.shown import drafts, on_record
 from reconvene.errors import ReconveneError
+from reconvene.language import templates
+from reconvene.language.expressions import compile as compile_expression
+from reconvene.language.growing import Growing
 
 # What any expression may name; some see more, in their place.
 ROOTS = frozenset(

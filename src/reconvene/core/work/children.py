@@ -17,12 +17,12 @@ from reconvene.core.definition.workflow import Start, Workflow
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import child_id
-from reconvene.core.language.expressions import ExpressionError, evaluate
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown import scope
 from reconvene.core.work.queue_order import at_the_end
 from reconvene.core.work.turn import Turn
 from reconvene.errors import Refused, UserError
+from reconvene.language.expressions import ExpressionError, evaluate
 
 DROPPED = "dropped"  # the outcome of a run that was taken out of the queue before it began
 _LONGEST_KEY = 40

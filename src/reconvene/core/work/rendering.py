@@ -8,12 +8,12 @@ from __future__ import annotations
 from reconvene.core.definition.workflow import FileSpec
 from reconvene.core.facts import events as e
 from reconvene.core.facts.round import TaskAt
-from reconvene.core.language import templates
 from reconvene.core.paths import safe_path
 from reconvene.core.shown import scope
 from reconvene.core.shown.context import summary_in
 from reconvene.core.work.turn import Turn
 from reconvene.errors import ReconveneError
+from reconvene.language import templates
 
 
 def render(turn: Turn) -> None:

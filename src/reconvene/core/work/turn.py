@@ -9,8 +9,8 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import Frame, ItemAt, RunState
-from reconvene.core.language.expressions import ExpressionError, ExpressionLimit, evaluate, truth
 from reconvene.core.shown import scope
+from reconvene.language.expressions import ExpressionError, ExpressionLimit, evaluate, truth
 
 _NOWHERE = Frame(phase="", scope="", entry=0, stage="round")
 _WHOLE_RUN = Phase(id="")

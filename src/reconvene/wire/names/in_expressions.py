@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconvene.core.language.javascript import nodes
-from reconvene.core.language.javascript.lexer import Refused
-from reconvene.core.language.javascript.nodes import Node
-from reconvene.core.language.javascript.statements import read
+from reconvene.language.javascript import nodes
+from reconvene.language.javascript.lexer import Refused
+from reconvene.language.javascript.nodes import Node
+from reconvene.language.javascript.statements import read
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,

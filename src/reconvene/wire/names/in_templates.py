@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconvene.core.language import templates
+from reconvene.language import templates
 from reconvene.wire.names.kinds import Kind, Missing, Words, part
 from reconvene.wire.names.uses import Miss
 

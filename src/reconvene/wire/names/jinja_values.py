@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from jinja2 import nodes
 
-from reconvene.core.language.jinja import sandbox
+from reconvene.language.jinja import sandbox
 from reconvene.wire.names.in_templates import JINJA
 from reconvene.wire.names.kinds import (
     ANYTHING,

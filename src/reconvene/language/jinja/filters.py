@@ -150,7 +150,7 @@ def _date(value: object, time: bool = True) -> str:
 
 
 def _present(value: object, heading: int = 0) -> str:
-    from reconvene.core.language.jinja.present import present
+    from reconvene.language.jinja.present import present
 
     _measure(value, "present")
     text = present(value, heading)

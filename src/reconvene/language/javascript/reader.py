@@ -6,11 +6,11 @@ One job: expressions. What stands between the braces of a function is left to `s
 
 from __future__ import annotations
 
-from reconvene.core.language.javascript import nodes
-from reconvene.core.language.javascript.cursor import Cursor
-from reconvene.core.language.javascript.lexer import Lexer, words
-from reconvene.core.language.javascript.names import Scopes, Use
-from reconvene.core.language.javascript.nodes import Node
+from reconvene.language.javascript import nodes
+from reconvene.language.javascript.cursor import Cursor
+from reconvene.language.javascript.lexer import Lexer, words
+from reconvene.language.javascript.names import Scopes, Use
+from reconvene.language.javascript.nodes import Node
 
 NOTHING = nodes.Literal(None)
 _NUMBER = nodes.Literal(0, exact=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from reconvene.core.language.javascript.machine import Ask
+from reconvene.language.javascript.machine import Ask
 
 
 class OutOfTime(Exception):
@@ -17,7 +17,7 @@ class OutOfTime(Exception):
 
 class Guest(Protocol):
     def evaluate(self, ask: Ask) -> str:
-        """What `core.language.javascript.machine.Machines.answer` gives. Raises OutOfTime."""
+        """What `language.javascript.machine.Machines.answer` gives. Raises OutOfTime."""
 
     def validate(self, schema: bytes, value: bytes, seconds: float) -> bytes:
         """What is wrong with `value`, as a JSON list of sentences; all of them JSON. Raises OutOfTime."""

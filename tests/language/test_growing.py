@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.language.growing import Growing
-from reconvene.core.language.templates import TemplateError, render
 from reconvene.core.shown.scope import render as render_with
+from reconvene.language.growing import Growing
+from reconvene.language.templates import TemplateError, render
 from reconvene.testing.play import Play
 from reconvene.wire.workflow import parse_workflow
 

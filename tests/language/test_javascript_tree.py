@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from reconvene.core.language.expressions import check, compile
-from reconvene.core.language.javascript.lexer import Refused
-from reconvene.core.language.javascript.statements import read
+from reconvene.language.expressions import check, compile
+from reconvene.language.javascript.lexer import Refused
+from reconvene.language.javascript.statements import read
 from reconvene.wire.packaged import packaged
 from reconvene.wire.workflow import load_workflow
 

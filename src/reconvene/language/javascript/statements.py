@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from reconvene.core.language.javascript.lexer import DEEPEST, Lexer, Refused, Token, words
-from reconvene.core.language.javascript.names import Use
-from reconvene.core.language.javascript.nodes import Block, Declaration, Loop, Name, Node, Return
-from reconvene.core.language.javascript.reader import NOTHING, Expressions
+from reconvene.language.javascript.lexer import DEEPEST, Lexer, Refused, Token, words
+from reconvene.language.javascript.names import Use
+from reconvene.language.javascript.nodes import Block, Declaration, Loop, Name, Node, Return
+from reconvene.language.javascript.reader import NOTHING, Expressions
 
 _STATEMENTS = words("break const continue do for if let return switch throw var while with")
 

@@ -20,9 +20,9 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import pass_context
 
-from reconvene.core.language.growing import Growing
-from reconvene.core.language.jinja import budget
-from reconvene.core.language.jinja.filters import (
+from reconvene.language.growing import Growing
+from reconvene.language.jinja import budget
+from reconvene.language.jinja.filters import (
     CAP,
     FILTERS,
     OF_LIST,
@@ -38,7 +38,7 @@ from reconvene.core.language.jinja.filters import (
     nearest,
     shown,
 )
-from reconvene.core.language.jinja.generator import Generator
+from reconvene.language.jinja.generator import Generator
 
 # Jinja's own that are kept, beside FILTERS.
 _FILTERS = (

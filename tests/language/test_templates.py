@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from immutables import Map
 
 from exploring import examples
-from reconvene.core.language import templates
-from reconvene.core.language.jinja import sandbox as template_sandbox
-from reconvene.core.language.templates import TemplateError, check, names, render
+from reconvene.language import templates
+from reconvene.language.jinja import sandbox as template_sandbox
+from reconvene.language.templates import TemplateError, check, names, render
 
 SCOPE: dict[str, object] = {
     "name": "checkout",
@@ -302,7 +302,7 @@ def test_both_ways_to_render_agree(template: str) -> None:
 
 def test_plain_look_ups_do_not_import_jinja() -> None:
     code = (
-        "import sys; from reconvene.core.language import templates as t;"
+        "import sys; from reconvene.language import templates as t;"
         "assert t.render('{{ a.b }} c', {'a': {'b': 1}}) == '1 c' and t.names('{{ a }}') == {'a'};"
         "assert t.check('{{ a }}') is None and 'jinja2' not in sys.modules"
     )

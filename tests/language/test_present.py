@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.core.language.jinja.present import present
-from reconvene.core.language.templates import render
+from reconvene.language.jinja.present import present
+from reconvene.language.templates import render
 
 TRIAGE = {"level": "complex", "reasoning": "Two systems.", "suggestedSkips": ["design"], "batches": []}
 APPROACHES = {

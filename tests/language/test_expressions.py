@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from immutables import Map
 
-from reconvene.core.language.expressions import ExpressionError, ExpressionLimit, check, compile, evaluate, truth
+from reconvene.language.expressions import ExpressionError, ExpressionLimit, check, compile, evaluate, truth
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "expressions"
 FILE = json.loads((GOLDEN / "expressions.json").read_text(encoding="utf-8"))

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reconvene.core.language import guest
-from reconvene.core.language.javascript.machine import (
+from reconvene.errors import ReconveneError
+from reconvene.language import guest
+from reconvene.language.javascript.machine import (
     FAILURE,
     LONGEST_ANSWER,
     MEMORY,
@@ -27,10 +28,9 @@ from reconvene.core.language.javascript.machine import (
     Machines,
     is_full,
 )
-from reconvene.errors import ReconveneError
 
 if TYPE_CHECKING:
-    from reconvene.core.language.javascript.cheap import Shape
+    from reconvene.language.javascript.cheap import Shape
 
 CPU_SECONDS = 0.25
 _BYTES_PER_SECOND = 10_000_000  # time allowed on top for reading the data in
@@ -50,7 +50,7 @@ _held = threading.local()
 def _machines() -> Machines:
     machines: Machines | None = getattr(_held, "machines", None)
     if machines is None:
-        from reconvene.core.language.javascript.sandbox import SANDBOX
+        from reconvene.language.javascript.sandbox import SANDBOX
 
         machines = _held.machines = Machines(SANDBOX)
     return machines

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from reconvene.core.language.javascript.lexer import Lexer, Refused, Token, words
+from reconvene.language.javascript.lexer import Lexer, Refused, Token, words
 
 _KEYWORDS = words(
     "break case catch const continue default delete do else enum export extends finally for function if in instanceof"

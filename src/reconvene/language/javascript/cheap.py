@@ -13,11 +13,11 @@ import re
 
 from msgspec import Struct
 
-from reconvene.core.language.javascript import nodes
-from reconvene.core.language.javascript.lexer import Token, words
-from reconvene.core.language.javascript.nodes import Node
-from reconvene.core.language.javascript.sandbox import GLOBALS
-from reconvene.core.language.javascript.statements import Reading
+from reconvene.language.javascript import nodes
+from reconvene.language.javascript.lexer import Token, words
+from reconvene.language.javascript.nodes import Node
+from reconvene.language.javascript.sandbox import GLOBALS
+from reconvene.language.javascript.statements import Reading
 
 MOST = 200_000_000  # steps of the engine's native code, each about a nanosecond
 

@@ -45,7 +45,7 @@ def names(template: str, *, loader: Mapping[str, str] | None = None) -> set[str]
     parts = _plain(template)
     if parts is not None:
         return {path[0] for path in parts[1::2]}
-    from reconvene.core.language.jinja import sandbox
+    from reconvene.language.jinja import sandbox
 
     return sandbox.names(template, loader or {})
 
@@ -62,7 +62,7 @@ def check(template: str) -> tuple[int, str] | None:
     """The line and nature of a syntax problem, None when there is none."""
     if _plain(template) is not None:
         return None
-    from reconvene.core.language.jinja import sandbox
+    from reconvene.language.jinja import sandbox
 
     return sandbox.problem(template)
 
@@ -92,7 +92,7 @@ def _filled(parts: tuple[str | tuple[str, ...], ...], scope: Mapping[str, object
     """None when anything is unusual: the slow way then finds the right words for it."""
     if len(parts) == 1:
         return str(parts[0])
-    from reconvene.core.language.jinja.filters import CAP, shown
+    from reconvene.language.jinja.filters import CAP, shown
 
     texts: list[str] = []
     for part in parts:
@@ -118,7 +118,7 @@ def _look_up(path: tuple[str, ...], scope: object) -> object:
 
 
 def _rendered(template: str, scope: Mapping[str, object], loader: Mapping[str, str]) -> str:
-    from reconvene.core.language.jinja import sandbox
+    from reconvene.language.jinja import sandbox
 
     try:
         return sandbox.render(template, scope, loader)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from reconvene.core.language.javascript.cheap import Shape, has_only_plain_regexes, shape
-from reconvene.core.language.javascript.lexer import Refused
-from reconvene.core.language.javascript.names import keys_of
-from reconvene.core.language.javascript.sandbox import GLOBALS
-from reconvene.core.language.javascript.statements import read
+from reconvene.language.javascript.cheap import Shape, has_only_plain_regexes, shape
+from reconvene.language.javascript.lexer import Refused
+from reconvene.language.javascript.names import keys_of
+from reconvene.language.javascript.sandbox import GLOBALS
+from reconvene.language.javascript.statements import read
 
 
 class Expression(Struct, frozen=True):

@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from reconvene.core.closest import closest
-from reconvene.core.language.javascript.engine import ExpressionError, ExpressionLimit, compiles, run
+from reconvene.language.closest import closest
+from reconvene.language.javascript.engine import ExpressionError, ExpressionLimit, compiles, run
 
 if TYPE_CHECKING:
-    from reconvene.core.language.javascript.expression import Expression
+    from reconvene.language.javascript.expression import Expression
 
 __all__ = ["ExpressionError", "ExpressionLimit", "check", "compile", "evaluate", "truth"]
 
@@ -26,7 +26,7 @@ _CONSTANTS = {"true": True, "false": False}
 def compile(source: str) -> Expression:
     """Never raises: a source that cannot be evaluated carries its `problem`."""
     # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
-    from reconvene.core.language.javascript.expression import compiled
+    from reconvene.language.javascript.expression import compiled
 
     return compiled(source)
 

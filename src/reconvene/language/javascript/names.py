@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from reconvene.core.language.javascript.lexer import Refused, words
+from reconvene.language.javascript.lexer import Refused, words
 
 MOST_FUNCTIONS = 200
 # `context.hasOwnProperty('x')` looks at the whole of `context`, though it reads like one key of it.

@@ -1,1 +1,0 @@
-"""The JavaScript behind `core.expressions`: reading a source, and running it in a sealed engine."""

@@ -1,1 +1,0 @@
-"""The Jinja behind `core.templates`: a sealed environment and its filters."""

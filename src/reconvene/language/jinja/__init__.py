@@ -1,0 +1,1 @@
+"""The Jinja behind `language.templates`: a sealed environment and its filters."""
