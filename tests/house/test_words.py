@@ -52,5 +52,5 @@ def test_every_room_of_the_house_is_on_its_page() -> None:
 
 def test_every_file_and_folder_on_the_page_of_the_house_is_there() -> None:
     page = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
-    named = {name for name in re.findall(r"`([\w/]+(?:\.py|/))`", page)}
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", page))
     assert sorted(name for name in named if not (SOURCE / name).exists()) == []
