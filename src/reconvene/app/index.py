@@ -24,7 +24,12 @@ _TEXTS = ("parent", "piece", "title", "place", "outcome", "why", "workflow")
 class Listed(NamedTuple):
     """A run as lists name it: its row, and of what the row's document says that which they tell. "" = nothing."""
 
-    row: IndexRow
+    run: str
+    workflow: str
+    status: str
+    started: str
+    updated: str
+    doc: str
     phase: str = ""
     parent: str = ""
     piece: str = ""
@@ -82,19 +87,19 @@ def read(log: EventLog, row: IndexRow) -> Listed:
     texts = {name: doc.get(name) or "" for name in ("phase", "parent", "piece", "title", "place", "outcome")}
     asked_as = point.get("status") or ("attention" if point.get("attention") else "")
     counts = len(doc.get("children", ())), doc.get("unmade", 0)
-    return Listed(row, **texts, children=counts[0], unmade=counts[1], asks=point.get("prompt", ""), asked_as=asked_as)
+    return Listed(*row, **texts, children=counts[0], unmade=counts[1], asks=point.get("prompt", ""), asked_as=asked_as)
 
 
-def in_row(log: EventLog, row: IndexRow) -> Run:
-    """All that a row says: its document is an encoded Run."""
+def in_full(log: EventLog, found: Listed) -> Run:
+    """All that the row says: its document is an encoded Run."""
     import msgspec
 
     from reconvene.app.views.model import Run
 
     try:
-        return msgspec.json.decode(row.doc, type=Run)
+        return msgspec.json.decode(found.doc, type=Run)
     except msgspec.ValidationError:  # sound enough for a list; written by hand, or damaged where no list looks
-        return msgspec.json.decode(_made_anew(log, row)[0].doc, type=Run)
+        return msgspec.json.decode(_made_anew(log, IndexRow(*found[:6]))[0].doc, type=Run)
 
 
 def document(row: IndexRow) -> dict[str, Any] | None:

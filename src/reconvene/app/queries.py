@@ -28,7 +28,7 @@ def summary(engine: Engine, run: str) -> Run:
     found = index.one(engine.log, run)
     if found is None:
         raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them.")
-    return replace(index.in_row(engine.log, found.row), driven=_driven(engine, run, found.row.status))
+    return replace(index.in_full(engine.log, found), driven=_driven(engine, run, found.status))
 
 
 def _driven(engine: Engine, run: str, status: str) -> bool | None:
@@ -78,7 +78,7 @@ def children(engine: Engine, state: RunState) -> tuple[Child, ...]:
     for one in children_of(state):
         found = index.one(engine.log, one.run) if one.run else None
         row = Child(one.run or one.child.run, one.child.title, one.child.key, one.child.name, "unmade")
-        rows.append(replace(row, status=found.row.status, phase=found.phase, outcome=found.outcome) if found else row)
+        rows.append(replace(row, status=found.status, phase=found.phase, outcome=found.outcome) if found else row)
     return tuple(rows)
 
 
@@ -108,12 +108,12 @@ def late(engine: Engine, run: str) -> tuple[Late, ...]:
 
 def events(engine: Engine, run: str, after: int = 0, limit: int = PAGE) -> list[Event]:
     """At most so many, from the one after this on. The last one's number is the cursor of the next page."""
-    return [_event(to_json(seq, event)) for seq, event in engine.log.read(run, after, limit)]
-
-
-def _event(raw: dict[str, object]) -> Event:
-    facts = {key: value for key, value in raw.items() if key not in ("seq", "type", "at")}
-    return Event(int(str(raw["seq"])), str(raw["type"]), str(raw["at"]), facts)
+    found = [(seq, event, to_json(seq, event)) for seq, event in engine.log.read(run, after, limit)]
+    own = ("seq", "type", "at")
+    return [
+        Event(seq, str(raw["type"]), event.at, {key: raw[key] for key in raw if key not in own})
+        for seq, event, raw in found
+    ]
 
 
 def files(engine: Engine, run: str) -> tuple[File, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-Answers = Mapping[str, object]  # by id of a field
+from reconvene.core.facts.commands import Answers
 
 
 class Shown(Struct, frozen=True, omit_defaults=True):

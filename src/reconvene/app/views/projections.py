@@ -110,7 +110,7 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         workspace=state.workspace,
         files=files(state),
         remarks=tuple(remark(record.remarks[number]) for number in sorted(record.remarks)),
-        decisions=decisions(state),
+        decisions=convert(on_record.checkpoints(state), tuple[model.Decision, ...]),
         tasks=tasks(state),
         usage=model.Usage(
             record.tasks, record.rounds, record.input_tokens, record.output_tokens, round(record.cost, 6)
@@ -124,25 +124,6 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
 
 def remark(said: e.RemarkAdded) -> model.Remark:
     return model.Remark(**on_record.remark_view(said))
-
-
-def decisions(state: RunState) -> tuple[model.Decision, ...]:
-    """Those at checkpoints of the workflow, oldest first."""
-    found = [state.record.decisions[number] for number in sorted(state.record.decisions)]
-    return tuple(
-        model.Decision(
-            phase=one.phase,
-            decision=one.decision,
-            target=one.target,
-            skipped=tuple(one.skipped),
-            feedback=one.feedback,
-            option=one.option,
-            by=one.by,
-            timestamp=one.at,
-        )
-        for one in found
-        if not one.attention
-    )
 
 
 def tasks(state: RunState) -> tuple[model.Task, ...]:

@@ -16,11 +16,13 @@ from reconvene.errors import UserError
 if TYPE_CHECKING:
     from questionary import Question
 
-    from reconvene.app.views.model import Answers, Field
+    from reconvene.app.views.model import Field
+    from reconvene.core.facts.commands import Answers
 
 MARK = "▸"
 _TICKING = "(space ticks, Enter goes on)"
 _ROOM = 32  # what an answer needs beside its question
+_NO_REASONS: Mapping[str, str] = {}
 T = TypeVar("T")
 
 
@@ -89,22 +91,18 @@ def _asked(title: str) -> str:
     return "Your answer:"
 
 
-def ask_fields(fields: Sequence[Field], before: Answers, reasons: Mapping[str, str] | None = None) -> dict[str, object]:
+def ask_fields(fields: Sequence[Field], before: Answers, reasons: Mapping[str, str] = _NO_REASONS) -> Answers:
     """Ask each field in turn; what is left empty is left out. `reasons`: agent → why it would be chosen."""
-    answers: dict[str, object] = {}
+    answers: Answers = {}
     for field in fields:
-        answer = _ask_field(field, before.get(field.id, field.default), reasons or {})
+        answer = ask_field(field, before.get(field.id, field.default), reasons)
         if answer is not None:
             answers[field.id] = answer
     return answers
 
 
-def ask_field(field: Field, given: object, reasons: Mapping[str, str] | None = None) -> object:
+def ask_field(field: Field, given: object, reasons: Mapping[str, str] = _NO_REASONS) -> object:
     """One answer; None = none."""
-    return _ask_field(field, given, reasons or {})
-
-
-def _ask_field(field: Field, given: object, reasons: Mapping[str, str]) -> object:
     import questionary
 
     title = one_line(field.prompt or field.id) + ("" if field.required else " (optional)")

@@ -16,7 +16,7 @@ from reconvene.settings import person
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.model import Checkpoint, Option
-    from reconvene.core.facts.commands import RemarkIn
+    from reconvene.core.facts.commands import Answers, RemarkIn
 
 
 @command(
@@ -93,7 +93,7 @@ def _answer(
     )
 
 
-def _read_fields(checkpoint: Checkpoint, option: Option, pairs: tuple[str, ...]) -> dict[str, object]:
+def _read_fields(checkpoint: Checkpoint, option: Option, pairs: tuple[str, ...]) -> Answers:
     from reconvene.doors.cli.inputs import read_fields
     from reconvene.doors.shared.options import fields_of
 

@@ -16,18 +16,20 @@ from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.app.views.model import Field
+    from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Input, Setting, Workflow
+    from reconvene.core.facts.commands import Answers
 
 _ALWAYS = "feature"  # the one input that a workflow need not declare
 _LARGEST = 20_000_000  # bytes; an input is pinned with its run, so a slip of the finger should not fill the disk
 
 
-def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
+def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> Values:
     """The inputs given, by name. Whether a required one is missing is asked separately (`missing_inputs`)."""
     from reconvene.core.definition.workflow import Input
 
-    values: dict[str, object] = {}
-    named: dict[str, object] = {}
+    values: Values = {}
+    named: Values = {}
     for pair in pairs:
         name, text = split_pair(pair, "--input")
         spec = workflow.inputs.get(name) or (Input() if name == _ALWAYS else None)
@@ -71,8 +73,8 @@ def input_value(name: str, spec: Input, text: str) -> object:
             return typed(f"input {name!r}", spec.type, written)
 
 
-def read_settings(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
-    values: dict[str, object] = {}
+def read_settings(workflow: Workflow, pairs: Iterable[str]) -> Values:
+    values: Values = {}
     for pair in pairs:
         name, text = split_pair(pair, "--set")
         spec: Setting | None = workflow.settings.get(name)
@@ -82,9 +84,9 @@ def read_settings(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]
     return values
 
 
-def read_fields(fields: Mapping[str, Field], pairs: Iterable[str]) -> dict[str, object]:
+def read_fields(fields: Mapping[str, Field], pairs: Iterable[str]) -> Answers:
     """`--field id=value` → answers in the fields' own types. `id=@file` reads a file."""
-    answers: dict[str, object] = {}
+    answers: Answers = {}
     for pair in pairs:
         name, text = split_pair(pair, "--field")
         if name not in fields:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from reconvene.app.index import Listed
     from reconvene.app.views.beside import Review
     from reconvene.app.views.model import Child, Event, Late, Remark, RunInFull
-    from reconvene.ports import IndexRow
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
@@ -47,7 +46,7 @@ def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str
     try:
         found = page(log, status, after, limit)
         others = [row.run for row in log.index(status=beside)] if beside else []
-        running = [one.row.run for one in found.rows if one.row.status == "running"] + others
+        running = [one.run for one in found.rows if one.status == "running"] + others
         driven = log.driven() if running else frozenset()
         return _Found(found.rows, [run for run in running if run not in driven], found.next)
     finally:
@@ -60,10 +59,10 @@ def _tell_more(call: Call, name: str, found: _Found, limit: int, *more: str) -> 
 
 
 def _put_rows(rows: Sequence[Listed], alone: Sequence[str] = ()) -> None:
-    sys.stdout.write(harmless_json("[" + ",\n ".join(_doc(found.row, alone) for found in rows) + "]\n"))
+    sys.stdout.write(harmless_json("[" + ",\n ".join(_doc(found, alone) for found in rows) + "]\n"))
 
 
-def _doc(row: IndexRow, alone: Sequence[str]) -> str:
+def _doc(row: Listed, alone: Sequence[str]) -> str:
     """What the row holds is shown as it is: an encoded run."""
     if row.status != "running":
         return row.doc
@@ -108,11 +107,11 @@ def inbox(call: Call, after: str, limit: int) -> int:
     lines = []
     for one in found.rows:
         piece = f"{one.title}: " if one.parent and one.title else ""
-        lines.append((one.row.run, one.phase, _since(one.row.updated), one.asked_as, piece + one.asks))
+        lines.append((one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks))
     for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
         put(line)
     _tell_more(call, "inbox", found, limit)
-    first = found.rows[0].row.run
+    first = found.rows[0].run
     put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
     _put_alone(call, found.alone)
     return 0
@@ -140,11 +139,11 @@ def runs(call: Call, status: str | None, after: str, limit: int) -> int:
     family = [_family(one) for one in rows]
     lines = [
         (
-            one.row.run,
-            one.row.status + " (not driven)" * (one.row.run in alone),
+            one.run,
+            one.status + " (not driven)" * (one.run in alone),
             one.phase,
-            _since(one.row.updated),
-            one.row.workflow,
+            _since(one.updated),
+            one.workflow,
             *([own] if any(family) else []),
         )
         for one, own in zip(rows, family)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.model import Answers, Checkpoint, Field, Remark, Said
+    from reconvene.app.views.model import Checkpoint, Field, Remark, Said
+    from reconvene.core.facts.commands import Answers
 
 _FIRST_LINES = 8
 

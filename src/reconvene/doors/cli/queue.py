@@ -18,7 +18,7 @@ from reconvene.settings import home_folder, person
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reconvene.app.queue import Entry, Relative
+    from reconvene.app.index import Listed
     from reconvene.doors.cli.pieces import Worked
     from reconvene.doors.cli.session import Decider
 
@@ -72,14 +72,14 @@ class _Queued(NamedTuple):
     """A queued run, where it stands, and the other pieces of the run that it comes from."""
 
     position: int
-    entry: Entry
-    siblings: list[Relative]
+    entry: Listed
+    siblings: list[Listed]
 
     def to_json(self) -> Mapping[str, object]:
         entry = self.entry
         told = {"run": entry.run, "parent": entry.parent, "title": entry.title, "workflow": entry.workflow}
         others = [{"run": one.run, "status": one.status, "title": one.title} for one in self.siblings]
-        return {"position": self.position, **told, "since": entry.since, "siblings": others}
+        return {"position": self.position, **told, "since": entry.started, "siblings": others}
 
 
 def _rows(call: Call) -> tuple[list[_Queued], list[str]]:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reconvene.app.engine import Engine
-    from reconvene.app.views.model import Answers, Checkpoint, Field, PassedOver, Run
+    from reconvene.app.views.model import Checkpoint, Field, PassedOver, Run
+    from reconvene.core.facts.commands import Answers
     from reconvene.doors.cli.progress import Watcher
 
 _PARKED = 3

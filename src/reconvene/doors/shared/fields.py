@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from reconvene.app.views.model import Answers, Checkpoint, Field
+from reconvene.app.views.model import Checkpoint, Field
+from reconvene.core.facts.commands import Answers
 from reconvene.doors.shared.text import clean, one_line
 from reconvene.errors import Refused, UserError
 
