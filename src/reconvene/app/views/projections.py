@@ -76,11 +76,11 @@ def run(state: RunState) -> model.Run:
 
 
 def _project(state: RunState) -> model.Project | None:
-    import shlex
-
     project, head = state.record.project, state.world.head
     if project is None or not head:
         return None
+    import shlex
+
     merge = f"git -C {shlex.quote(project.path)} merge {project.branch or head}"
     return model.Project(project.path, project.branch, head, merge)
 
