@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -21,17 +22,21 @@ class IndexRow(NamedTuple):
     doc: str  # the JSON object that `runs --json` prints: {"run", "status", "phase", "round", "checkpoint", …}
 
 
+class Append(NamedTuple):
+    """What one append writes, all of it or nothing: events of a run, and whatever must be there as soon as they are.
+
+    A store that keeps something more for them (work that is due, messages to send) gets it as one more field here.
+    """
+
+    events: Sequence[AnyEvent]
+    artefacts: Mapping[str, bytes] = MappingProxyType({})  # digest → bytes
+    row: IndexRow | None = None  # in the index; None = the run's row stays as it is
+
+
 class EventLog(Protocol):
     """Append-only logs, artefacts by digest, index rows, snapshots, leases. See reconvene.testing.conformance."""
 
-    def append(
-        self,
-        run: str,
-        expected_seq: int,
-        events: Sequence[AnyEvent],
-        artefacts: Mapping[str, bytes],
-        index: IndexRow | None,
-    ) -> int:
+    def append(self, run: str, expected_seq: int, append: Append) -> int:
         """One durable transaction. Events get seq expected_seq+1 …; returns the new head. Conflict if head moved."""
 
     def head(self, run: str) -> int:

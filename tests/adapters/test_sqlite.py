@@ -24,7 +24,7 @@ from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.facts.events import Paused, RemarkAdded
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
-from reconvene.ports import IndexRow
+from reconvene.ports import Append, IndexRow
 
 AT = "2026-03-01T09:00:00.000Z"
 
@@ -33,7 +33,7 @@ import json, os, random, subprocess, sys
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.facts.events import Paused
 from reconvene.errors import Conflict, StoreError
-from reconvene.ports import IndexRow
+from reconvene.ports import Append, IndexRow
 path, name = sys.argv[1:]
 def say(thing): print(json.dumps(thing), flush=True)
 def row(head): return IndexRow("run-1", "w", "running", "s", "u", str(head))
@@ -108,7 +108,7 @@ say("ready"); sys.stdin.readline()
 won = []
 for place in range(100):
     try:
-        log.append("run-1", place, [Paused(at="t", by=name)], {f"{place}": name.encode()}, row(place))
+        log.append("run-1", place, Append([Paused(at="t", by=name)], {f"{place}": name.encode()}, row(place)))
         won.append(place)
     except Conflict:
         pass
@@ -130,7 +130,7 @@ def test_four_processes_that_race_for_every_place_win_each_exactly_once(path: Pa
 
 CREATE = """
 say("ready"); sys.stdin.readline()
-say(SqliteLog(path, busy_timeout=300).append("run-" + name, 0, [Paused(at="t")], {}, None))
+say(SqliteLog(path, busy_timeout=300).append("run-" + name, 0, Append([Paused(at="t")])))
 """
 
 
@@ -145,7 +145,7 @@ log = SqliteLog(path)
 head = log.head("run-1")
 while True:
     by = str(head)
-    head = log.append("run-1", head, [Paused(at="t", by=by)], {by: by.encode() * 50}, row(head + 1))
+    head = log.append("run-1", head, Append([Paused(at="t", by=by)], {by: by.encode() * 50}, row(head + 1)))
     say(head)
 """
 
@@ -249,12 +249,12 @@ def test_closing_gives_up_every_lease_and_takes_the_sign_of_life_down(log: Sqlit
 
 
 def test_a_full_disk_is_said_plainly_and_the_log_goes_on_when_there_is_space(log: SqliteLog) -> None:
-    log.append("run-1", 0, [paused(0)], {}, row())
+    log.append("run-1", 0, Append([paused(0)], row=row()))
     pages = log._connection.execute("PRAGMA page_count").fetchone()[0]
     log._connection.execute(f"PRAGMA max_page_count={pages + 3}")
     artefacts = {"small": b"x", "big": random.Random(1).randbytes(50_000)}
     with pytest.raises(StoreError, match="disk is full") as caught:
-        log.append("run-1", 1, [paused(1)], artefacts, row(status="failed"))
+        log.append("run-1", 1, Append([paused(1)], artefacts, row(status="failed")))
     assert "Free some space" in caught.value.hint
     assert log.head("run-1") == 1
     assert writers(log) == ["0"]
@@ -263,23 +263,23 @@ def test_a_full_disk_is_said_plainly_and_the_log_goes_on_when_there_is_space(log
         log.artefact("small")
 
     log._connection.execute("PRAGMA max_page_count=1000000")
-    assert log.append("run-1", 1, [paused(1)], {"small": b"x"}, row()) == 2
+    assert log.append("run-1", 1, Append([paused(1)], {"small": b"x"}, row())) == 2
     assert writers(log) == ["0", "1"]
 
 
 FAILING_WRITE = """
 import resource
 log = SqliteLog(path)
-head = log.append("run-1", 0, [Paused(at="t", by="0")], {}, row(1))
+head = log.append("run-1", 0, Append([Paused(at="t", by="0")], row=row(1)))
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(path + "-wal") + 10_000, hard))
 try:
-    log.append("run-1", head, [Paused(at="t", by="1")], {"big": random.Random(1).randbytes(100_000)}, row(2))
+    log.append("run-1", head, Append([Paused(at="t", by="1")], {"big": random.Random(1).randbytes(100_000)}, row(2)))
     say("not refused")
 except StoreError as error:
     say(error.message)
 resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-log.append("run-1", head, [Paused(at="t", by="2")], {}, row(2))
+log.append("run-1", head, Append([Paused(at="t", by="2")], row=row(2)))
 say([event.by for _, event in log.read("run-1")])
 """
 
@@ -294,11 +294,11 @@ def test_a_write_that_the_system_refuses_leaves_nothing_and_can_be_tried_again(p
 
 
 def test_a_locked_database_is_said_plainly_and_can_still_be_read(log: SqliteLog, path: Path) -> None:
-    log.append("run-1", 0, [paused(0)], {}, row())
+    log.append("run-1", 0, Append([paused(0)], row=row()))
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="is locked") as caught:
-        log.append("run-1", 1, [paused(1)], {}, row())
+        log.append("run-1", 1, Append([paused(1)], row=row()))
     assert "try again" in caught.value.hint
     with pytest.raises(StoreError, match="is locked"):
         log.acquire("run-1", "me")
@@ -306,7 +306,7 @@ def test_a_locked_database_is_said_plainly_and_can_still_be_read(log: SqliteLog,
     assert log.index() == [row()]
     other.execute("ROLLBACK")
     other.close()
-    assert log.append("run-1", 1, [paused(1)], {}, row()) == 2
+    assert log.append("run-1", 1, Append([paused(1)], row=row())) == 2
 
 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
@@ -332,7 +332,7 @@ def test_somebody_elses_database_is_refused_and_left_alone(path: Path) -> None:
 def test_a_damaged_database_is_said_plainly(path: Path) -> None:
     log, noise = SqliteLog(path), random.Random(1)
     for n in range(50):
-        log.append("run-1", n, [remark(noise.randbytes(1_000).hex())], {}, row())
+        log.append("run-1", n, Append([remark(noise.randbytes(1_000).hex())], row=row()))
     log.close()
     content = path.read_bytes()
     path.write_bytes(content[: 8 * 4096] + b"\xa5" * (len(content) - 8 * 4096))
@@ -406,14 +406,14 @@ def test_appends_are_synced_also_after_leases_and_snapshots_that_are_not(log: Sq
 
 def test_the_write_ahead_log_starts_over_instead_of_growing_with_every_append(log: SqliteLog, path: Path) -> None:
     for number in range(200):  # at least a page each for the events and for the run's row
-        log.append("run-1", number, [paused(number)], {}, row(doc=str(number)))
+        log.append("run-1", number, Append([paused(number)], row=row(doc=str(number))))
     assert os.path.getsize(f"{path}-wal") < 800_000
     assert writers(log) == [str(number) for number in range(200)]
 
 
 def test_content_that_shrinks_is_kept_compressed_and_other_content_as_it_is(log: SqliteLog) -> None:
     noise = random.Random(1).randbytes(5_000)
-    log.append("run-1", 0, [paused(0)], {"text": b"again and " * 500, "noise": noise, "short": b"aaaa" * 20}, None)
+    log.append("run-1", 0, Append([paused(0)], {"text": b"again and " * 500, "noise": noise, "short": b"aaaa" * 20}))
     sizes = dict(log._connection.execute("SELECT digest, length(data) FROM artefacts"))
     assert sizes["text"] < 1_000
     assert (sizes["noise"], sizes["short"]) == (5_000, 80)
@@ -434,12 +434,12 @@ def stored(log: SqliteLog) -> int:
 def test_versions_of_a_long_content_share_what_they_have_in_common(path: Path) -> None:
     contents = versions(20)
     log = SqliteLog(path)
-    log.append("run-1", 0, [paused(0)], {digest_of(contents[0]): contents[0]}, row())
+    log.append("run-1", 0, Append([paused(0)], {digest_of(contents[0]): contents[0]}, row()))
     first = stored(log)
     for head, data in enumerate(contents[1:], 1):
         log.close()
         log = SqliteLog(path)  # as another process would go on: nothing is known that is not on disk
-        log.append("run-1", head, [paused(head)], {digest_of(data): data}, row())
+        log.append("run-1", head, Append([paused(head)], {digest_of(data): data}, row()))
     assert stored(log) < first * 3
     assert all(log.artefact(digest_of(data)) == data for data in contents)
     log.close()
@@ -449,7 +449,7 @@ def test_a_long_content_that_was_stored_whole_is_read_and_stays_so(log: SqliteLo
     data = versions(1)[0]
     log._connection.execute("INSERT INTO artefacts VALUES (?, 1, ?)", (digest_of(data), zlib.compress(data)))
     assert log.artefact(digest_of(data)) == data
-    log.append("run-1", 0, [paused(0)], {digest_of(data): data}, row())
+    log.append("run-1", 0, Append([paused(0)], {digest_of(data): data}, row()))
     assert log._connection.execute("SELECT packed FROM artefacts WHERE digest = ?", (digest_of(data),)).fetchone() == (
         1,
     )
@@ -458,10 +458,10 @@ def test_a_long_content_that_was_stored_whole_is_read_and_stays_so(log: SqliteLo
 
 def test_a_content_that_looks_like_a_list_of_pieces_is_a_content(log: SqliteLog) -> None:
     data = versions(1)[0]
-    log.append("run-1", 0, [paused(0)], {digest_of(data): data}, row())
+    log.append("run-1", 0, Append([paused(0)], {digest_of(data): data}, row()))
     lists = [found[0] for found in log._connection.execute("SELECT data FROM artefacts WHERE packed = 2")]
     assert len(lists) > 1
-    log.append("run-1", 1, [paused(1)], {digest_of(names): names for names in lists}, row())
+    log.append("run-1", 1, Append([paused(1)], {digest_of(names): names for names in lists}, row()))
     assert [log.artefact(digest_of(names)) for names in lists] == lists
     assert log.artefact(digest_of(data)) == data
 
@@ -469,7 +469,7 @@ def test_a_content_that_looks_like_a_list_of_pieces_is_a_content(log: SqliteLog)
 @pytest.mark.parametrize("harm", ["DELETE FROM artefacts", "UPDATE artefacts SET data = x'00', packed = 0"])
 def test_a_content_that_lacks_a_piece_is_refused_and_never_given_in_part(log: SqliteLog, harm: str) -> None:
     data = versions(1)[0]
-    log.append("run-1", 0, [paused(0)], {digest_of(data): data}, row())
+    log.append("run-1", 0, Append([paused(0)], {digest_of(data): data}, row()))
     log._connection.execute(f"{harm} WHERE rowid = 3")
     with pytest.raises(StoreError) as caught:
         log.artefact(digest_of(data))
@@ -482,15 +482,15 @@ def test_a_parked_run_takes_well_under_eight_kilobytes(path: Path) -> None:
     for n in range(runs):
         events = [remark(noise.randbytes(50).hex()) for _ in range(12)]
         artefacts = {f"{n}.{m}": noise.randbytes(150).hex().encode() for m in range(3)}
-        log.append(f"run-{n}", 0, events[:5], artefacts, row(f"run-{n}", "running", doc="d" * 1_000))
-        log.append(f"run-{n}", 5, events[5:], {}, row(f"run-{n}", doc="d" * 1_000))
+        log.append(f"run-{n}", 0, Append(events[:5], artefacts, row(f"run-{n}", "running", doc="d" * 1_000)))
+        log.append(f"run-{n}", 5, Append(events[5:], row=row(f"run-{n}", doc="d" * 1_000)))
     log.close()
     assert path.stat().st_size / runs < 6_000
 
 
 def test_a_short_append_can_be_read_with_any_sqlite_tool_and_a_long_one_is_compressed(log: SqliteLog) -> None:
-    log.append("run-1", 0, [paused("Zoë")], {}, None)
-    log.append("run-1", 1, [remark("and on and on " * 1_000)], {}, None)
+    log.append("run-1", 0, Append([paused("Zoë")]))
+    log.append("run-1", 1, Append([remark("and on and on " * 1_000)]))
     short, long = log._connection.execute("SELECT events FROM appends ORDER BY key").fetchall()
     assert json.loads(short[0])[0]["by"] == "Zoë"
     assert len(long[0]) < 1_000
@@ -498,7 +498,7 @@ def test_a_short_append_can_be_read_with_any_sqlite_tool_and_a_long_one_is_compr
 
 
 def test_listing_loads_neither_the_event_types_nor_asyncio(log: SqliteLog, path: Path) -> None:
-    log.append("run-1", 0, [paused(0)], {}, row())
+    log.append("run-1", 0, Append([paused(0)], row=row()))
     script = (
         "import sys; from reconvene.adapters.sqlite import SqliteLog; log = SqliteLog(sys.argv[1]);"
         "assert log.index() and log.index(status='waiting') and log.index_row('run-1') and log.head('run-1') == 1;"

@@ -17,7 +17,7 @@ import pytest
 from reconvene.adapters.sqlite import SqliteLog, layout
 from reconvene.core.facts.events import Paused
 from reconvene.errors import StoreError
-from reconvene.ports import IndexRow
+from reconvene.ports import Append, IndexRow
 
 # A step as a real one would be: a new column, and a table built anew from the old one. `die` kills the process where a
 # test says so, and does nothing elsewhere.
@@ -69,7 +69,7 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "home" / "log.db"
     log = SqliteLog(path)
     for n, by in enumerate(SAID):
-        log.append("run-1", n, [Paused(at="t", by=by)], {}, IndexRow("run-1", "w", "waiting", "s", "u", "{}"))
+        log.append("run-1", n, Append([Paused(at="t", by=by)], row=IndexRow("run-1", "w", "waiting", "s", "u", "{}")))
     log.close()
     return path
 
@@ -156,7 +156,7 @@ def test_a_process_killed_in_the_middle_leaves_the_old_layout(path: Path, steps:
     assert opened_by(path, steps, die_at) == -signal.SIGKILL
     log = SqliteLog(path)  # by this release, which knows nothing of the step
     assert [event.by for _, event in log.read("run-1") if isinstance(event, Paused)] == SAID
-    log.append("run-1", len(SAID), [Paused(at="t", by="after")], {}, None)
+    log.append("run-1", len(SAID), Append([Paused(at="t", by="after")]))
     log.close()
     assert opened_by(path, steps) == [*SAID, "after"]
     assert version(path) == layout.NEWEST + 1
@@ -180,7 +180,7 @@ def test_a_store_that_another_release_has_open_keeps_its_layout(path: Path, step
     said = str(opened_by(path, steps, patience=0.05))
     assert f"has the layout {layout.NEWEST}" in said
     assert "Nothing was changed" in said
-    log.append("run-1", len(SAID), [Paused(at="t", by="still here")], {}, None)
+    log.append("run-1", len(SAID), Append([Paused(at="t", by="still here")]))
     log.close()
     assert opened_by(path, steps) == [*SAID, "still here"]
 

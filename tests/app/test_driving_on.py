@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from reconvene.app.engine import Engine
 from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.core.facts.events import AnyEvent, StepStarted, TasksClaimed
 from reconvene.errors import Busy, UserError
-from reconvene.ports import IndexRow
+from reconvene.ports import Append
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow import parse_workflow
@@ -40,16 +39,9 @@ class CountingLog(MemoryLog):
         super().__init__()
         self.appends, self.events_read, self.leases = 0, 0, 0
 
-    def append(
-        self,
-        run: str,
-        expected_seq: int,
-        events: Sequence[AnyEvent],
-        artefacts: Mapping[str, bytes],
-        index: IndexRow | None,
-    ) -> int:
+    def append(self, run: str, expected_seq: int, append: Append) -> int:
         self.appends += 1
-        return super().append(run, expected_seq, events, artefacts, index)
+        return super().append(run, expected_seq, append)
 
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         found = super().read(run, after, limit)

@@ -9,7 +9,7 @@ import pytest
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
-from reconvene.app import queries
+from reconvene.app import queries, session
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import Abort, AddRemark, AnswerCheckpoint, RemarkIn
@@ -217,3 +217,13 @@ def test_a_run_that_is_ended_while_nobody_drives_it_leaves_its_last_files(tmp_pa
     assert file.read_text(encoding="utf-8") == "open\n"
     machine.submit(run, Abort(by="ann"))
     assert file.read_text(encoding="utf-8") == "aborted\n"
+
+
+def test_a_process_that_sees_many_workflows_keeps_the_last_few(tmp_path: Path):
+    machine = engine(tmp_path)
+    sources = [TWO.replace("name: two", f"name: two-{n}") for n in range(session._WORKFLOWS + 3)]
+    runs = [machine.start(parse_workflow(source), {"topic": "ferries"}) for source in sources]
+    for run in (*runs, runs[0]):
+        assert Session.load(machine.log, SystemClock(), run).book.workflow.name == run.removesuffix("-1")
+    assert len(session._BOOKS) == session._WORKFLOWS
+    assert [workflow.name for workflow, _ in session._BOOKS.values()][-2:] == [runs[-1].removesuffix("-1"), "two-0"]

@@ -85,7 +85,7 @@ def test_a_failed_checkpoint_condition_is_recorded_and_skips_the_checkpoint():
     )
     game.finish("a")
     assert game.state.status == "completed"
-    assert "cannot read" in game.state.record.errors[0].lower()
+    assert "cannot read" in game.state.record.errors[0].message.lower()
     (passed,) = game.state.record.passed_over
     assert (passed.phase, passed.n, passed.before) == ("p", 1, 0)
     assert "condition" not in passed.why

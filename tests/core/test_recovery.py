@@ -231,7 +231,7 @@ def test_advice_that_cannot_be_filled_in_is_left_out_and_on_record():
     write(game, "## Report: nothing in particular")
     assert "NO_GAPS_ADDRESSED:" in prompt(game)
     assert "inputs.facts" not in prompt(game)
-    assert any("retry_with" in error for error in game.state.record.errors)
+    assert any("retry_with" in error.said for error in game.state.record.errors)
 
 
 def test_a_folder_that_cannot_be_named_costs_the_archive_and_not_the_undo():
@@ -241,7 +241,7 @@ def test_a_folder_that_cannot_be_named_costs_the_archive_and_not_the_undo():
     game.decide("Redo", fields={"reason": "better"})
     assert not game.state.record.archives
     assert game.state.record.undos == 1
-    assert any("inputs.facts" in error for error in game.state.record.errors)
+    assert any("inputs.facts" in error.said for error in game.state.record.errors)
 
 
 def test_a_folder_with_so_long_a_name_that_its_archive_has_none_costs_the_archive_and_not_the_undo():
@@ -251,4 +251,4 @@ def test_a_folder_with_so_long_a_name_that_its_archive_has_none_costs_the_archiv
     game.decide("Redo", fields={"reason": "better"})
     assert game.state.record.undos == 1
     assert not game.state.record.archives
-    assert any("are not kept beside it" in error for error in game.state.record.errors)
+    assert any("are not kept beside it" in error.said for error in game.state.record.errors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -87,6 +87,87 @@ def test_core_has_no_explicit_any() -> None:
                 return ""
 
     assert places(untyped, CORE) == []
+
+
+# Where the core loads a library, or what needs one, only when it is first used; the reason stands there.
+SEAMS = {
+    "language/closest.py:_difflib",
+    "language/templates.py:_jinja",
+    "language/expressions.py:compile",  # the reader of JavaScript
+    "language/javascript/machine.py:__init__",  # its engine
+}
+
+
+def test_the_core_imports_at_the_head_of_a_module() -> None:
+    found = {
+        f"{path.relative_to(SOURCE)}:{function.name}"
+        for room in ("core", "language")
+        for path in (SOURCE / room).rglob("*.py")
+        for function in ast.walk(parsed(path))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert found == SEAMS
+
+
+def imports_of(path: Path, modules: Collection[str]) -> set[str]:
+    """Of these modules, those that it imports, inside functions too. What only the type checker reads is left out."""
+
+    def walk(nodes: Iterable[ast.AST]) -> Iterator[str]:
+        for node in nodes:
+            match node:
+                case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                    yield from walk(node.orelse)
+                case ast.Import(names=names):
+                    yield from (one.name for one in names)
+                case ast.ImportFrom(module=str(module), names=names):
+                    yield from (inner if (inner := f"{module}.{one.name}") in modules else module for one in names)
+                case _:
+                    yield from walk(ast.iter_child_nodes(node))
+
+    return {name for name in walk(parsed(path).body) if name in modules}
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[str]:
+    """The modules that lead back to themselves."""
+
+    def reached(name: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            fresh = graph[waiting.pop()] - found
+            found |= fresh
+            waiting += fresh
+        return found
+
+    return sorted(name for name in graph if name in reached(name))
+
+
+def test_no_module_imports_another_that_imports_it() -> None:
+    modules = {module_name(path): path for path in SOURCE.rglob("*.py")}
+    graph = {name: imports_of(path, modules.keys()) - {name} for name, path in modules.items()}
+    assert len(graph["reconvene.app.engine"]) > 10
+    assert circles(graph) == []
+    assert circles({**graph, "reconvene.errors": {"reconvene.app.engine"}})  # it would be found
+
+
+def test_every_stage_comes_from_the_table() -> None:
+    def literal(node: ast.AST) -> str:
+        match node:
+            case ast.Call(func=ast.Name(id="Frame")):
+                return ""  # a new frame, at its first stage
+            case ast.Call(keywords=keywords):
+                given = {one.arg: one.value for one in keywords}
+                return "sets a stage" if isinstance(given.get("stage"), ast.Constant) else ""
+            case _:
+                return ""
+
+    assert places(literal, [SOURCE / "core" / "facts" / "evolve.py"]) == []
 
 
 def test_stored_data_is_never_pickled() -> None:

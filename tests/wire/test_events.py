@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.core.facts.events import AgainOrdered, Paused, RemarkAdded, Resumed, RunEnded
+from reconvene.core.facts.events import (
+    AgainOrdered,
+    AnyEvent,
+    AttemptEnded,
+    OptionsRevised,
+    Paused,
+    RemarkAdded,
+    Resumed,
+    RunEnded,
+    TroubleSettled,
+)
 from reconvene.errors import StoreError, UserError
 from reconvene.wire import events as wire
 from reconvene.wire.events import VERSION, decode_batch, encode_batch, to_json
@@ -64,6 +74,31 @@ def test_the_version_of_a_batch_holds_for_all_its_events(monkeypatch: pytest.Mon
     assert decode_batch(encode_batch([Paused(at="t")])) == [Paused(at="t")]
     with pytest.raises(StoreError, match=r"Paused \(format 2\).*`mood`"):
         decode_batch(b'[{"v":2,"type":"Paused","at":"t","mood":"calm"}]')
+
+
+def test_the_first_version_said_in_words_what_is_a_field_now() -> None:
+    def read(**event: object) -> AnyEvent:
+        (found,) = decode_batch(json.dumps([{"at": AT, **event}]).encode())
+        return found
+
+    tried = {"type": "AttemptEnded", "task": "R1/0/a", "attempt": 1, "verdict": "rejected", "then": "retry"}
+    for why, code in (
+        ("NO_GAPS_ADDRESSED: Address GAP-7.", "NO_GAPS_ADDRESSED"),
+        ("REJECTED:", "REJECTED"),
+        ("the gate itself failed: x is not defined", ""),
+        ("EMPTY", ""),
+        ("", ""),
+    ):
+        event = read(**tried, why=why)
+        assert isinstance(event, AttemptEnded)
+        assert (event.why, event.code) == (why, code)
+    settled = {"type": "TroubleSettled", "key": "k", "kind": "conflict"}
+    assert read(**settled, ruling="use:a:b") == TroubleSettled(at=AT, key="k", kind="conflict", ruling="use", use="a:b")
+    assert read(**settled, ruling="again") == TroubleSettled(at=AT, key="k", kind="conflict", ruling="again")
+    options = [{"label": "On"}, {"label": "Force", "available": False, "why_not": "not offered here"}]
+    revised = read(type="OptionsRevised", checkpoint="CP-001", options=options)
+    assert isinstance(revised, OptionsRevised)
+    assert [option.offered for option in revised.options] == [True, False]
 
 
 def test_a_newer_version_is_refused_with_the_release_as_the_reason() -> None:

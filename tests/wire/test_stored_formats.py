@@ -225,6 +225,12 @@ def test_a_pin_begins_with_its_version() -> None:
 # --- old pins are brought up ---
 
 
+def test_an_old_pin_with_a_value_called_completeness_says_how_it_is_asked() -> None:
+    asked = pins.unpin(b'{"name":"w","phases":[],"names":{"completeness":""}}')
+    assert asked.completeness == "context.completeness?.captured ?? context.completeness"
+    assert pins.unpin(b'{"name":"w","phases":[],"names":{"plan":""}}').completeness == ""
+
+
 def test_an_old_pin_is_brought_up_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "VERSION", 3)
     monkeypatch.setattr(

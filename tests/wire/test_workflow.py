@@ -155,7 +155,7 @@ def test_a_checkpoint_turned_off_is_none() -> None:
         ("skip: [c], then: continue", Continue(), "skip_phases"),
         ("then: {end: done}", End("done", "completed"), "end"),
         ("then: {end: ABANDONED}", End("ABANDONED", "aborted"), "abort"),
-        ("then: {end: MAX_ROUNDS}", End("MAX_ROUNDS", "failed"), "end"),
+        ("then: {end: MAX_ROUNDS, status: failed}", End("MAX_ROUNDS", "failed"), "end"),
         ("then: {end: failed, status: completed}", End("failed", "completed"), "end"),
         ("then: continue, as: waved_through", Continue(), "waved_through"),
         ("on_select: {action: continue}", Continue(), "continue"),

@@ -12,7 +12,7 @@ from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.paths import why_no_run_id
 from reconvene.errors import Conflict, UserError
-from reconvene.ports import Clock, EventLog
+from reconvene.ports import Append, Clock, EventLog
 
 
 def fork(log: EventLog, clock: Clock, new_runs: NewRuns, run: str, at: int, by: str, door: str) -> str:
@@ -47,7 +47,7 @@ def fork(log: EventLog, clock: Clock, new_runs: NewRuns, run: str, at: int, by: 
             door=door,
         )
         try:
-            log.append(new, 0, [*prefix, forked], {}, index_row(evolve(state, forked)))
+            log.append(new, 0, Append([*prefix, forked], row=index_row(evolve(state, forked))))
             return new
         except Conflict:
             number += 1

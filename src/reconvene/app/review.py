@@ -17,6 +17,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.shown import on_record, scope
 from reconvene.errors import ReconveneError, StoreError
+from reconvene.language.expressions import ExpressionError, evaluate
 
 
 def ledger(engine: Engine, run: str) -> ledgers.Ledger:
@@ -49,11 +50,12 @@ def stats_of_all(engine: Engine) -> tuple[metrics.Metrics, dict[str, str]]:
 
 
 def _completeness(session: Session) -> object:
-    """The answer to a workflow's own closing question: the value `completeness`, or `captured` in it."""
-    if "completeness" not in session.book.workflow.names:
+    """The answer to a workflow's own closing question; None where it has none, or nobody has answered."""
+    source = session.book.workflow.completeness
+    try:
+        return evaluate(source, scope.for_expression(session.state, session.book, source)) if source else None
+    except ExpressionError:
         return None
-    answer = scope.load_value(session.book, scope.value_at(session.state, session.book, "completeness"))
-    return answer.get("captured") if isinstance(answer, dict) else answer
 
 
 def review(engine: Engine, run: str) -> Review | None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reconvene.app import index, stored
+from reconvene.app import stored
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book
@@ -19,13 +19,14 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.run.handle import handle
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
-from reconvene.ports import Clock, EventLog, IndexRow
+from reconvene.ports import Append, Clock, EventLog, IndexRow
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.state import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
 
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
-_BOOKS: dict[str, tuple[Workflow, dict[str, set[str]]]] = {}
+_WORKFLOWS = 32  # pinned workflows whose books share what was worked out once
+_BOOKS: dict[str, tuple[Workflow, dict[str, set[str]]]] = {}  # by digest, the one asked for last at the end
 
 
 class Outcome(NamedTuple):
@@ -36,9 +37,10 @@ class Outcome(NamedTuple):
 
 def book_for(log: EventLog, digest: str, run: str) -> Book:
     """Of the workflow that is pinned with this run."""
-    known = _BOOKS.get(digest)
-    if known is None:
-        known = _BOOKS[digest] = (unpin(log.artefact(digest), run), {})
+    known = _BOOKS.pop(digest, None) or (unpin(log.artefact(digest), run), {})
+    _BOOKS[digest] = known
+    if len(_BOOKS) > _WORKFLOWS:
+        _BOOKS.pop(next(iter(_BOOKS)), None)
     workflow, names = known
     return Book(workflow, log.artefact, replies.validate, names)
 
@@ -132,7 +134,7 @@ class Session:
         return state, events, artefacts, outcomes
 
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
-        self._log.append(self.run, self.state.seq, events, artefacts, index_row(state))
+        self._log.append(self.run, self.state.seq, Append(events, artefacts, index_row(state)))
         self.state = state
         if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
@@ -158,11 +160,18 @@ def _folded(log: EventLog, run: str) -> tuple[RunState, int]:
 
 def snapshot_of(log: EventLog, run: str) -> RunState:
     """The newest cached state that this code may trust, or the empty one."""
-    row = log.index_row(run)
-    doc = index.document(row) if row is not None else None
-    digest = str(doc.get("pinned", "")) if doc is not None else ""
+    digest = _pinned(log.index_row(run))
     kept = log.snapshot(run, snapshot_key(digest)) if digest else None
     return (decode_state(kept[1]) if kept else None) or EMPTY
+
+
+def _pinned(row: IndexRow | None) -> str:
+    """The workflow's digest as the row names it, "" where it cannot be read: then the log is folded from its start."""
+    try:
+        doc = msgspec.json.decode(row.doc) if row is not None else None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return ""
+    return str(doc.get("pinned", "")) if isinstance(doc, dict) else ""
 
 
 def index_row(state: RunState) -> IndexRow:

@@ -22,6 +22,11 @@ class Objection(NamedTuple):
     code: str
     why: str
 
+    @property
+    def said(self) -> str:
+        """Both, as people and agents read them."""
+        return f"{self.code}: {self.why}".rstrip()
+
 
 # --- a tracker: a value of the run, worked out from each round ---
 

@@ -11,6 +11,7 @@ import unicodedata
 from fnmatch import fnmatchcase
 
 from reconvene.errors import UserError
+from reconvene.language.closest import opcodes
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 400
@@ -197,9 +198,7 @@ def _opcodes(old: list[str], new: list[str]) -> list[_Opcode]:
     if len(a) * len(b) > _COMPARE_LIMIT:
         middle = [("replace", 0, len(a), 0, len(b))]
     else:
-        import difflib
-
-        middle = list(difflib.SequenceMatcher(None, a, b).get_opcodes())
+        middle = opcodes(a, b)
     codes: list[_Opcode] = [("equal", 0, head, 0, head)] if head else []
     codes += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in middle]
     if tail:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from types import ModuleType
 
 from reconvene.errors import ReconveneError
+from reconvene.language.as_text import CAP, shown
 
 __all__ = ["TemplateError", "check", "look_ups", "names", "render"]
 
@@ -45,9 +47,8 @@ def names(template: str, *, loader: Mapping[str, str] | None = None) -> set[str]
     parts = _plain(template)
     if parts is not None:
         return {path[0] for path in parts[1::2]}
-    from reconvene.language.jinja import sandbox
-
-    return sandbox.names(template, loader or {})
+    found: set[str] = _jinja().names(template, loader or {})
+    return found
 
 
 def look_ups(template: str) -> list[tuple[int, tuple[str, ...]]] | None:
@@ -62,9 +63,8 @@ def check(template: str) -> tuple[int, str] | None:
     """The line and nature of a syntax problem, None when there is none."""
     if _plain(template) is not None:
         return None
-    from reconvene.language.jinja import sandbox
-
-    return sandbox.problem(template)
+    found: tuple[int, str] | None = _jinja().problem(template)
+    return found
 
 
 @lru_cache(maxsize=1024)
@@ -92,8 +92,6 @@ def _filled(parts: tuple[str | tuple[str, ...], ...], scope: Mapping[str, object
     """None when anything is unusual: the slow way then finds the right words for it."""
     if len(parts) == 1:
         return str(parts[0])
-    from reconvene.language.jinja.filters import CAP, shown
-
     texts: list[str] = []
     for part in parts:
         if isinstance(part, str):
@@ -118,14 +116,21 @@ def _look_up(path: tuple[str, ...], scope: object) -> object:
 
 
 def _rendered(template: str, scope: Mapping[str, object], loader: Mapping[str, str]) -> str:
-    from reconvene.language.jinja import sandbox
-
+    sandbox = _jinja()
     try:
-        return sandbox.render(template, scope, loader)
+        text: str = sandbox.render(template, scope, loader)
+        return text
     except sandbox.Failure as failure:
         inside = failure.name not in (None, sandbox.MAIN)
         place = f"line {failure.line}" + (f" of {failure.name}" if inside else "") if failure.line else ""
         raise TemplateError(f"{place}: {failure}" if place else str(failure), line=failure.line) from None
+
+
+def _jinja() -> ModuleType:
+    """Loaded for the first template that needs it: that takes longer than everything else in a decision."""
+    from reconvene.language.jinja import sandbox
+
+    return sandbox
 
 
 def _storable(text: str) -> bool:

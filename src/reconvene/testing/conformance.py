@@ -19,7 +19,7 @@ from pathlib import Path
 from reconvene.core.facts.events import AnyEvent, Paused, PhaseEntered, RemarkAdded, Resumed
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, ReconveneError, StoreError
-from reconvene.ports import EventLog, IndexRow
+from reconvene.ports import Append, EventLog, IndexRow
 
 _NOW = "2026-03-01T09:00:00.000Z"
 _UNICODE = "Zoë said “naïve” 漢字 🙂 \u2028 \x00 'quoted' \\ and\nnew lines"
@@ -66,7 +66,7 @@ class LogConformance:
     def test_the_first_append_starts_at_one_and_returns_the_new_head(self) -> None:
         log = self.open()
         events: list[AnyEvent] = [paused("a"), Resumed(at=_NOW, by="b")]
-        assert log.append("run-1", 0, events, {}, None) == 2
+        assert log.append("run-1", 0, Append(events)) == 2
         assert log.read("run-1") == [(1, events[0]), (2, events[1])]
         assert log.head("run-1") == 2
 
@@ -74,19 +74,19 @@ class LogConformance:
         log = self.open()
         head = 0
         for size in (1, 3, 2):
-            head = log.append("run-1", head, [paused(f"{head}/{n}") for n in range(size)], {}, None)
+            head = log.append("run-1", head, Append([paused(f"{head}/{n}") for n in range(size)]))
         assert [seq for seq, _ in log.read("run-1")] == [1, 2, 3, 4, 5, 6]
 
     def test_reading_after_a_seq_gives_the_rest_also_from_the_middle_of_an_append(self) -> None:
         log = self.open()
-        log.append("run-1", 0, [paused("1"), paused("2"), paused("3")], {}, None)
-        log.append("run-1", 3, [paused("4"), paused("5")], {}, None)
+        log.append("run-1", 0, Append([paused("1"), paused("2"), paused("3")]))
+        log.append("run-1", 3, Append([paused("4"), paused("5")]))
         for after in range(7):
             assert [_by(event) for _, event in log.read("run-1", after)] == [str(n) for n in range(after + 1, 6)]
 
     def test_what_was_appended_is_there_when_the_log_is_opened_again(self) -> None:
         first = self.open()
-        first.append("run-1", 0, [paused("a")], {"d1": b"content"}, row("run-1"))
+        first.append("run-1", 0, Append([paused("a")], {"d1": b"content"}, row("run-1")))
         again = self.open()
         assert again.read("run-1") == [(1, paused("a"))]
         assert again.artefact("d1") == b"content"
@@ -97,7 +97,7 @@ class LogConformance:
         heads = {"run-1": 0, "run-2": 0, "run-10": 0}
         for n in range(4):
             for run in heads:
-                heads[run] = log.append(run, heads[run], [paused(f"{run}:{n}")], {}, None)
+                heads[run] = log.append(run, heads[run], Append([paused(f"{run}:{n}")]))
         for run in heads:
             assert [_by(event) for _, event in log.read(run)] == [f"{run}:{n}" for n in range(4)]
 
@@ -114,34 +114,34 @@ class LogConformance:
         log = self.open()
         run = "überprüfung-漢字-🙂"
         index = row(run, note=_UNICODE)
-        log.append(run, 0, [remark(_UNICODE)], {"d1": _UNICODE.encode()}, index)
+        log.append(run, 0, Append([remark(_UNICODE)], {"d1": _UNICODE.encode()}, index))
         assert log.read(run) == [(1, remark(_UNICODE))]
         assert log.artefact("d1") == _UNICODE.encode()
         assert log.index_row(run) == index
 
     def test_text_that_is_not_unicode_is_refused_and_leaves_nothing(self) -> None:
         log = self.open()
-        refused(ReconveneError, lambda: log.append("run-1", 0, [remark("half a pair \ud83d")], {"d1": b"x"}, None))
+        refused(ReconveneError, lambda: log.append("run-1", 0, Append([remark("half a pair \ud83d")], {"d1": b"x"})))
         assert log.head("run-1") == 0
         refused(StoreError, lambda: log.artefact("d1"))
 
     def test_an_event_of_a_megabyte_is_one_like_any_other(self) -> None:
         log = self.open()
         big = remark("0123456789abcdef" * 65_536)
-        log.append("run-1", 0, [paused("before"), big, paused("after")], {}, None)
+        log.append("run-1", 0, Append([paused("before"), big, paused("after")]))
         assert [event for _, event in log.read("run-1", 1)] == [big, paused("after")]
 
     def test_a_thousand_appends_are_all_there_in_order(self) -> None:
         log = self.open()
         for n in range(1000):
-            assert log.append("run-1", n, [paused(str(n))], {}, row("run-1", "running", note=str(n))) == n + 1
+            assert log.append("run-1", n, Append([paused(str(n))], row=row("run-1", "running", note=str(n)))) == n + 1
         assert [(seq, _by(event)) for seq, event in log.read("run-1")] == [(n + 1, str(n)) for n in range(1000)]
         assert log.index() == [row("run-1", "running", note="999")]
 
     def test_an_append_without_events_stores_the_rest_and_leaves_the_head(self) -> None:
         log = self.open()
-        log.append("run-1", 0, [paused("a")], {}, row("run-1"))
-        assert log.append("run-1", 1, [], {"d1": b"x"}, row("run-1", "paused")) == 1
+        log.append("run-1", 0, Append([paused("a")], row=row("run-1")))
+        assert log.append("run-1", 1, Append([], {"d1": b"x"}, row("run-1", "paused"))) == 1
         assert log.read("run-1") == [(1, paused("a"))]
         assert log.artefact("d1") == b"x"
         assert log.index() == [row("run-1", "paused")]
@@ -150,18 +150,18 @@ class LogConformance:
 
     def test_an_append_at_any_other_place_than_the_head_is_a_conflict(self) -> None:
         log = self.open()
-        log.append("run-1", 0, [paused("a"), paused("b")], {}, None)
+        log.append("run-1", 0, Append([paused("a"), paused("b")]))
         for wrong in (0, 1, 3):
-            refused(Conflict, partial(log.append, "run-1", wrong, [paused("x")], {}, None))
-        refused(Conflict, lambda: log.append("run-2", 1, [paused("x")], {}, None))
+            refused(Conflict, partial(log.append, "run-1", wrong, Append([paused("x")])))
+        refused(Conflict, lambda: log.append("run-2", 1, Append([paused("x")])))
         assert len(log.read("run-1")) == 2
         assert log.read("run-2") == []
 
     def test_a_refused_append_leaves_no_event_no_artefact_and_no_index_change(self) -> None:
         log = self.open()
-        log.append("run-1", 0, [paused("a")], {}, row("run-1", "waiting"))
-        refused(Conflict, lambda: log.append("run-1", 0, [paused("b")], {"d1": b"x"}, row("run-1", "failed")))
-        refused(Conflict, lambda: log.append("run-2", 7, [paused("b")], {"d1": b"x"}, row("run-2")))
+        log.append("run-1", 0, Append([paused("a")], row=row("run-1", "waiting")))
+        refused(Conflict, lambda: log.append("run-1", 0, Append([paused("b")], {"d1": b"x"}, row("run-1", "failed"))))
+        refused(Conflict, lambda: log.append("run-2", 7, Append([paused("b")], {"d1": b"x"}, row("run-2"))))
         assert log.read("run-1") == [(1, paused("a"))]
         assert log.index() == [row("run-1", "waiting")]
         refused(StoreError, lambda: log.artefact("d1"))
@@ -202,15 +202,15 @@ class LogConformance:
         log = self.open()
         contents = [b"", b"\x00\xff", b"short", b"a" * 5_000, bytes(range(256)) * 400, "漢字".encode() * 3_000]
         artefacts = {digest_of(data): data for data in contents}
-        log.append("run-1", 0, [paused("a")], artefacts, None)
+        log.append("run-1", 0, Append([paused("a")], artefacts))
         for digest, data in artefacts.items():
             assert log.artefact(digest) == data
 
     def test_an_artefact_put_again_changes_nothing_and_is_shared_by_runs(self) -> None:
         log = self.open()
-        log.append("run-1", 0, [paused("a")], {"d1": b"the content"}, None)
-        log.append("run-1", 1, [paused("b")], {"d1": b"the content", "d2": b"more"}, None)
-        log.append("run-2", 0, [paused("c")], {"d1": b"the content"}, None)
+        log.append("run-1", 0, Append([paused("a")], {"d1": b"the content"}))
+        log.append("run-1", 1, Append([paused("b")], {"d1": b"the content", "d2": b"more"}))
+        log.append("run-2", 0, Append([paused("c")], {"d1": b"the content"}))
         assert log.artefact("d1") == b"the content"
         assert log.artefact("d2") == b"more"
 
@@ -224,25 +224,25 @@ class LogConformance:
     def test_the_index_lists_the_newest_first(self) -> None:
         log = self.open()
         for run, hour in (("a", 3), ("b", 1), ("c", 2)):
-            log.append(run, 0, [paused(run)], {}, row(run, updated=f"2026-03-01T0{hour}:00:00.000Z"))
+            log.append(run, 0, Append([paused(run)], row=row(run, updated=f"2026-03-01T0{hour}:00:00.000Z")))
         assert [found.run for found in log.index()] == ["a", "c", "b"]
-        log.append("b", 1, [paused("b")], {}, row("b", updated="2026-03-01T09:00:00.000Z"))
+        log.append("b", 1, Append([paused("b")], row=row("b", updated="2026-03-01T09:00:00.000Z")))
         assert [found.run for found in log.index()] == ["b", "a", "c"]
 
     def test_among_runs_of_the_same_moment_the_one_started_last_comes_first(self) -> None:
         log = self.open()
         for run in ("a", "b", "c"):
-            log.append(run, 0, [paused(run)], {}, row(run))
-        log.append("a", 1, [paused("a")], {}, row("a"))
+            log.append(run, 0, Append([paused(run)], row=row(run)))
+        log.append("a", 1, Append([paused("a")], row=row("a")))
         assert [found.run for found in log.index()] == ["c", "b", "a"]
         assert [found.run for found in log.index(status="waiting")] == ["c", "b", "a"]
 
     def test_the_index_can_be_asked_for_one_status(self) -> None:
         log = self.open()
         for run, status in (("a", "waiting"), ("b", "completed"), ("c", "waiting")):
-            log.append(run, 0, [paused(run)], {}, row(run, status))
+            log.append(run, 0, Append([paused(run)], row=row(run, status)))
         assert {found.run for found in log.index(status="waiting")} == {"a", "c"}
-        log.append("a", 1, [paused("a")], {}, row("a", "completed"))
+        log.append("a", 1, Append([paused("a")], row=row("a", "completed")))
         assert {found.run for found in log.index(status="waiting")} == {"c"}
         assert {found.run for found in log.index(status="completed")} == {"a", "b"}
         assert log.index(status="failed") == []
@@ -251,7 +251,8 @@ class LogConformance:
         log = self.open()
         for run, hour in (("a", 3), ("b", 1), ("c", 2), ("d", 2), ("e", 2)):
             status = "completed" if run == "d" else "waiting"
-            log.append(run, 0, [paused(run)], {}, row(run, status, updated=f"2026-03-01T0{hour}:00:00.000Z"))
+            listed = row(run, status, updated=f"2026-03-01T0{hour}:00:00.000Z")
+            log.append(run, 0, Append([paused(run)], {}, listed))
         assert [found.run for found in log.index(limit=2)] == ["a", "e"]
         everything = [found.run for found in log.index()]
         assert everything == ["a", "e", "d", "c", "b"]
@@ -264,8 +265,8 @@ class LogConformance:
 
     def test_a_log_can_be_read_page_by_page(self) -> None:
         log = self.open()
-        log.append("run-1", 0, [paused("a"), paused("b"), paused("c")], {}, None)
-        log.append("run-1", 3, [paused("d")], {}, None)
+        log.append("run-1", 0, Append([paused("a"), paused("b"), paused("c")]))
+        log.append("run-1", 3, Append([paused("d")]))
         for after in range(5):
             rest = log.read("run-1", after)
             assert [seq for seq, _ in rest] == list(range(after + 1, 5))
@@ -274,9 +275,9 @@ class LogConformance:
 
     def test_an_append_without_a_row_leaves_the_index_as_it_is(self) -> None:
         log = self.open()
-        log.append("a", 0, [paused("a")], {}, row("a"))
-        log.append("a", 1, [paused("a")], {}, None)
-        log.append("b", 0, [paused("b")], {}, None)
+        log.append("a", 0, Append([paused("a")], row=row("a")))
+        log.append("a", 1, Append([paused("a")]))
+        log.append("b", 0, Append([paused("b")]))
         assert log.index() == [row("a")]
         assert log.index_row("a") == row("a")
         assert log.index_row("b") is None
@@ -285,7 +286,7 @@ class LogConformance:
 
     def test_a_snapshot_comes_back_only_under_its_key_and_only_the_last_is_kept(self) -> None:
         log = self.open()
-        log.append("run-1", 0, [paused("a")], {}, None)
+        log.append("run-1", 0, Append([paused("a")]))
         log.save_snapshot("run-1", 1, "state-1", b"old" * 1000)
         assert log.snapshot("run-1", "state-1") == (1, b"old" * 1000)
         assert log.snapshot("run-1", "state-2") is None
@@ -352,7 +353,7 @@ class LogConformance:
     def test_a_lease_does_not_stand_in_the_way_of_an_append(self) -> None:
         mine, theirs = self.open(), self.open()
         assert mine.acquire("run-1", "me")
-        assert theirs.append("run-1", 0, [_entered(1)], {}, None) == 1
+        assert theirs.append("run-1", 0, Append([_entered(1)])) == 1
 
 
 def refused(kind: type[ReconveneError], attempt: Callable[[], object]) -> ReconveneError:
@@ -366,7 +367,7 @@ def refused(kind: type[ReconveneError], attempt: Callable[[], object]) -> Reconv
 
 def _wins(log: EventLog, place: int, name: str) -> bool:
     try:
-        log.append("run-1", place, [paused(name)], {}, row("run-1", "running", note=name))
+        log.append("run-1", place, Append([paused(name)], row=row("run-1", "running", note=name)))
     except Conflict:
         return False
     return True

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from threading import Lock
 
 from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import Conflict, StoreError
-from reconvene.ports import IndexRow
+from reconvene.ports import Append, IndexRow
 from reconvene.wire.events import decode_batch, encode_batch
 
 
@@ -22,25 +21,18 @@ class MemoryLog:
         self._snapshots: dict[str, tuple[int, str, bytes]] = {}
         self._leases: dict[str, str] = {}
 
-    def append(
-        self,
-        run: str,
-        expected_seq: int,
-        events: Sequence[AnyEvent],
-        artefacts: Mapping[str, bytes],
-        index: IndexRow | None,
-    ) -> int:
+    def append(self, run: str, expected_seq: int, append: Append) -> int:
         # Through the codec, so that a test meets here whatever a real store would change or refuse.
-        recorded = decode_batch(encode_batch(events))
+        recorded = decode_batch(encode_batch(append.events))
         with self._lock:
             head = len(self._logs.get(run, ()))
             if head != expected_seq:
                 raise Conflict(f"Run {run} has moved on: its log is at {head}, not at {expected_seq}.")
             self._logs.setdefault(run, []).extend(recorded)
-            for digest, data in artefacts.items():
+            for digest, data in append.artefacts.items():
                 self._artefacts.setdefault(digest, bytes(data))
-            if index is not None:
-                self._index[run] = index
+            if append.row is not None:
+                self._index[run] = append.row
             return head + len(recorded)
 
     def head(self, run: str) -> int:

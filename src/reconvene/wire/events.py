@@ -3,8 +3,8 @@
 Every event carries its `type`; the first of a batch also carries `v`, the version of the format of the whole batch (one
 release wrote it). An event with a field that this release does not know is refused: nothing is dropped on reading.
 
-The form is that of the structs in `core/events.py`: their field names (as encoded), types and defaults, which are not
-written out. `tests/golden/wire/events.v1.json` holds them as they were when version 1 was current; a test compares.
+The form is that of the structs in `core/facts/events.py`: their field names (as encoded), types and defaults, which are
+not written out. `tests/golden/wire/events.v1.json` holds them as they were in version 1, and so on; a test compares.
 
 To change the form, a new field or a new type of event included:
 1. Change the structs, and raise `VERSION`.
@@ -27,10 +27,36 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError, UserError
 from reconvene.wire.versions import RESTORE, UPGRADE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
-VERSION = 1
+VERSION = 2
+
+
+def _code(event: Raw) -> Raw:
+    """Until version 2 the code of an attempt was only in its reason."""
+    code, colon, _ = str(event.get("why", "")).partition(":")
+    return {**event, "code": code} if colon and code.replace("_", "").isupper() else event
+
+
+def _use(event: Raw) -> Raw:
+    """The agent whose version stands was part of the ruling."""
+    ruling, _, agent = str(event.get("ruling", "")).partition(":")
+    return {**event, "ruling": ruling, "use": agent} if agent else event
+
+
+def _offered(event: Raw) -> Raw:
+    """An option that was not offered was known by this reason."""
+    options = event.get("options")
+    marked = [
+        {**option, "offered": False} if option.get("why_not") == "not offered here" else option
+        for option in (options if isinstance(options, list) else ())
+        if isinstance(option, dict)
+    ]
+    return {**event, "options": marked}
+
 
 # version of a batch → event type → how such an event becomes one of the next version; a type not named stays as it is
-_UPCASTERS: dict[int, Mapping[str, Callable[[Raw], Raw]]] = {}
+_UPCASTERS: dict[int, Mapping[str, Callable[[Raw], Raw]]] = {
+    1: {"AttemptEnded": _code, "TroubleSettled": _use, "CheckpointOpened": _offered, "OptionsRevised": _offered},
+}
 
 EVENT_TYPES: tuple[type[AnyEvent], ...] = get_args(AnyEvent)
 _KNOWN = frozenset(cls.__name__ for cls in EVENT_TYPES)

@@ -72,6 +72,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "reopen": Key(Text(), "the phase at which a completed run may be taken up again"),
         "closing": Key(Text(), "what is said when a run has ended; a template"),
         "outcome": Key(_EXPRESSION, "what a run that reached its end came to: a text, or {outcome, status, why}"),
+        "completeness": Key(_EXPRESSION, "what the person says to “did we capture everything?”, for stats"),
     },
     "input": {
         "type": Key(Word(INPUT_TYPES), "what kind of value; default text"),

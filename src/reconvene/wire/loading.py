@@ -103,6 +103,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         reopen=_reopen(root, places),
         kits=_kits(reading, root),
         outcome=reading.expression(root, "outcome"),
+        completeness=reading.expression(root, "completeness"),
         closing=reading.template(root, "closing"),
     )
 

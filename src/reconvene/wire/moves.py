@@ -10,7 +10,7 @@ from reconvene.wire.reading import Reading, flag_of, scalars, text_of
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
 _ABORTED = {"abort", "aborted", "abandon", "abandoned"}
-_FAILED = {"fail", "failed", "max_rounds"}
+_FAILED = {"fail", "failed"}
 
 
 class Selected(NamedTuple):

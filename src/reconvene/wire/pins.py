@@ -68,8 +68,13 @@ _Any = dict[str, Any]
 
 
 def _to_2(raw: _Any) -> Raw:
-    """Version 2: a tracker is a kit's, and so is the gate `specific_to`; a step has gates; two fields are gone."""
+    """Version 2: a tracker is a kit's, and so is the gate `specific_to`; a step has gates; two fields are gone.
+
+    The workflow says how completeness is asked: until then it was a value of that name.
+    """
     raw = _trimmed(raw)
+    if "completeness" in raw.get("names", {}):
+        raw = raw | {"completeness": "context.completeness?.captured ?? context.completeness"}
     agents = {name: _gates_to_2(agent) for name, agent in raw.get("agents", {}).items()}
     return raw | {"phases": [_phase_to_2(phase) for phase in raw["phases"]]} | ({"agents": agents} if agents else {})
 

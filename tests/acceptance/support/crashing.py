@@ -16,10 +16,10 @@ from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
-from reconvene.core.facts.events import AnyEvent, Usage
+from reconvene.core.facts.events import Usage
 from reconvene.core.facts.evolve import fold
 from reconvene.core.facts.ids import digest_of
-from reconvene.ports import Answer, Assignment, History, IndexRow, Listener, Workspace
+from reconvene.ports import Answer, Append, Assignment, History, Listener, Workspace
 from reconvene.wire.workflow import parse_workflow
 from reconvene.wiring import SystemClock
 from support.fuse import Fuse, note, noted
@@ -76,12 +76,9 @@ class CrashingLog(SqliteLog):
         self._fuse = fuse
         self._acknowledged = acknowledged
 
-    def append(
-        self, run: str, expected_seq: int, events: Sequence[AnyEvent], artefacts: Mapping[str, bytes],
-        index: IndexRow | None,
-    ) -> int:  # fmt: skip
+    def append(self, run: str, expected_seq: int, append: Append) -> int:
         self._fuse("before append")
-        head = super().append(run, expected_seq, events, artefacts, index)
+        head = super().append(run, expected_seq, append)
         self._fuse("after append")
         note(self._acknowledged, str(head))
         self._fuse("acknowledged")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from reconvene.kits.gaps import tracker
 from reconvene.kits.gaps.tracker import Config, Sources, settle, track
 
 Value = dict[str, object]
@@ -137,3 +138,9 @@ def gap(value: Value, name: str) -> dict[str, object]:
 
 def codes(value: Value) -> list[str]:
     return [one["code"] for one in value["errors"]]  # type: ignore[attr-defined]
+
+
+def wrong_with(value: object, role: str, text: str, sources: Sources) -> str:
+    """What the agent is told, "" where nothing is wrong."""
+    found = tracker.wrong_with(value, role, text, sources)
+    return found.said if found else ""

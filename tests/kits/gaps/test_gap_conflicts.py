@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from gap_texts import Value, begun, codes, gap, issue, ordered, played, proposals, response, review, solution
+from gap_texts import (
+    Value,
+    begun,
+    codes,
+    gap,
+    issue,
+    ordered,
+    played,
+    proposals,
+    response,
+    review,
+    solution,
+    wrong_with,
+)
 
-from reconvene.kits.gaps.tracker import Config, Sources, track, wrong_with
+from reconvene.kits.gaps.tracker import Config, Sources, track
 
 BACK = {"GAP-FLOW-001": "needs revision"}
 

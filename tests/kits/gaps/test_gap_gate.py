@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from gap_texts import Value, begun, codes, issue, ordered, played, proposals, response, review, solution
+from gap_texts import Value, begun, codes, issue, ordered, played, proposals, response, review, solution, wrong_with
 
-from reconvene.kits.gaps.tracker import Sources, wrong_with
+from reconvene.kits.gaps.tracker import Sources
 
 GOOD = proposals(solution("GAP-FLOW-001"), solution("GAP-FLOW-002"))
 

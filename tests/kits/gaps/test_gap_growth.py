@@ -10,6 +10,7 @@ import random
 import re
 
 import pytest
+from gap_texts import wrong_with
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from reconvene.kits.gaps.likeness import Titles, normal
 from reconvene.kits.gaps.markdown import within
 from reconvene.kits.gaps.names import canonical
 from reconvene.kits.gaps.outputs import Answer, Proposals, Resolution
-from reconvene.kits.gaps.tracker import Config, Sources, track, wrong_with
+from reconvene.kits.gaps.tracker import Config, Sources, track
 
 WORDS = (
     "queue retry limit 5 50 timeouts order agents failure digest owner review the no budget v2 figures archive".split()

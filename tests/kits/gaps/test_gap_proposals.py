@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import json
 
-from gap_texts import begun, codes, files, gap, ordered, played, proposals, response, review, solution, states
+from gap_texts import (
+    begun,
+    codes,
+    files,
+    gap,
+    ordered,
+    played,
+    proposals,
+    response,
+    review,
+    solution,
+    states,
+    wrong_with,
+)
 
 from reconvene.kits.gaps.proposals import proposals_in
-from reconvene.kits.gaps.tracker import Config, Sources, track, wrong_with
+from reconvene.kits.gaps.tracker import Config, Sources, track
 
 
 def after(text: str, value: object = None, n: int = 1) -> dict[str, object]:

@@ -6,12 +6,12 @@ import json
 from typing import NamedTuple
 
 import pytest
-from gap_texts import LIST, begun, codes, issue, ordered, played, proposals, response, review, solution
+from gap_texts import LIST, begun, codes, issue, ordered, played, proposals, response, review, solution, wrong_with
 from hypothesis import given
 from hypothesis import strategies as st
 
 from exploring import examples
-from reconvene.kits.gaps.tracker import STATES, Config, Sources, settle, track, wrong_with
+from reconvene.kits.gaps.tracker import STATES, Config, Sources, settle, track
 
 OPEN = {"open", "proposed", "needs revision"}
 VERDICTS = ["APPROVED", "APPROVED with note", "needs revision", "REJECTED", "NOT APPROVED", "hm"]

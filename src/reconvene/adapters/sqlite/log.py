@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from threading import RLock
@@ -18,7 +18,7 @@ from reconvene.adapters.sqlite.faults import store_error
 from reconvene.adapters.sqlite.opening import connect
 from reconvene.adapters.sqlite.presence import Presence
 from reconvene.errors import Conflict
-from reconvene.ports import IndexRow
+from reconvene.ports import Append, IndexRow
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import AnyEvent
@@ -68,16 +68,10 @@ class SqliteLog:
         with self._plain_words():
             self._connection = connect(self._path, busy_timeout)
 
-    def append(
-        self,
-        run: str,
-        expected_seq: int,
-        events: Sequence[AnyEvent],
-        artefacts: Mapping[str, bytes],
-        index: IndexRow | None,
-    ) -> int:
+    def append(self, run: str, expected_seq: int, append: Append) -> int:
         from reconvene.wire.events import encode_batch
 
+        events, artefacts, index = append
         # Everything that needs no lock is done before one is taken.
         batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
         fresh = self._contents.missing(artefacts)

@@ -9,7 +9,7 @@ from reconvene.core.definition.workflow import Phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children_of
-from reconvene.core.person.checkpoint import NOT_HERE, current_digest
+from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 
 
@@ -19,15 +19,8 @@ def field(asked: e.FieldAsked) -> model.Field:
 
 
 def option(offered: e.OptionOffered) -> model.Option:
-    return model.Option(
-        offered.label,
-        offered.available,
-        offered.why_not,
-        offered.why_not != NOT_HERE,
-        offered.recommend,
-        offered.remark,
-        tuple(map(field, offered.fields)),
-    )
+    shown = convert(offered, model.Option, from_attributes=True)
+    return structs.replace(shown, fields=tuple(map(field, offered.fields)))
 
 
 def checkpoint(state: RunState) -> model.Checkpoint | None:
@@ -116,7 +109,7 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
             record.tasks, record.rounds, record.input_tokens, record.output_tokens, round(record.cost, 6)
         ),
         failures=record.failures,
-        errors=record.errors,
+        errors=tuple(error.said for error in record.errors),
         todo=todo(state, book),
         talk=talk(state, book),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 from msgspec.structs import replace
@@ -15,8 +16,6 @@ def settled(agent: Agent, settings: Mapping[str, object], inputs: Mapping[str, o
     """The agent with its command filled in; as a model where that is empty and the workflow says so."""
     if not agent.command_line:
         return agent
-    import shlex
-
     try:
         words = shlex.split(templates.render(agent.command_line, {"settings": settings, "inputs": inputs}))
     except (ReconveneError, ValueError) as error:

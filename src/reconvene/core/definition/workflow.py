@@ -270,6 +270,7 @@ class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     closing: str = ""  # template of what is said when a run has ended
     kits: tuple[str, ...] = ()  # besides the packaged ones
     outcome: str = ""  # expression: what a run that reached its end came to, a text or {outcome, status}
+    completeness: str = ""  # expression: what the person says to "did we capture everything?"
 
 
 def every_phase(workflow: Workflow) -> Iterator[Phase]:

@@ -16,6 +16,7 @@ from immutables import Map
 from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts.events import Ref, RemarkAdded
 from reconvene.core.facts.ids import digest_of
+from reconvene.language import templates
 
 _CACHED = 2048  # entries
 _CACHED_BYTES = 64 * 1024 * 1024
@@ -65,8 +66,6 @@ class Book:
         """The top-level names a template uses, its includes counted; worked out once."""
         found = self._names.get(template)
         if found is None:
-            from reconvene.language import templates
-
             found = self._names[template] = templates.names(template, loader=self.workflow.templates)
         return found
 

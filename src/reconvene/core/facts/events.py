@@ -86,6 +86,7 @@ class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     remark: Literal["none", "optional", "required"] = "none"
     fields: tuple[FieldAsked, ...] = ()
     index: int = 0  # which option of the workflow; -1 for the reserved ones of an attention checkpoint
+    offered: bool = True  # False: its `when` is false, and the workflow says no more of it
 
 
 class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -206,6 +207,7 @@ class AttemptEnded(Event, frozen=True):
     files: tuple[FileOut, ...] = ()
     ignored: tuple[str, ...] = ()
     why: str = ""
+    code: str = ""  # of the rule that it broke; `why` begins with it
     usage: Usage = field(default_factory=Usage)
     prompt: str = ""  # digest of the full request as sent (secrets redacted)
     reply: str = ""  # digest of the raw reply
@@ -273,11 +275,12 @@ class TroubleMet(Event, frozen=True):
 
 
 class TroubleSettled(Event, frozen=True):
-    """How the person ruled. ruling: again | without | true | false | raise | use:<agent>"""
+    """How the person ruled. ruling: again | without | true | false | raise | use"""
 
     key: str
     kind: str
     ruling: str
+    use: str = ""  # the agent whose version stands
     agents: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     claim: str = ""

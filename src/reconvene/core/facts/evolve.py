@@ -17,6 +17,7 @@ from reconvene.core.facts.state import (
     EMPTY,
     TRANSITIONS,
     ChildAt,
+    Failed,
     FileVersion,
     Frame,
     GapCheck,
@@ -408,6 +409,7 @@ def _noted(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> Map[int, Not
         verdict=ev.verdict,
         then=ev.then,
         why=ev.why,
+        code=ev.code,
         output=ev.output if ev.verdict == "rejected" else None,
         value=ev.value if ev.verdict == "rejected" else None,
         files=ev.files if ev.verdict == "rejected" else (),
@@ -493,9 +495,8 @@ def _round_undone(state: RunState, ev: e.RoundUndone) -> RunState:
     if ev.dropped:
         frame = mark.top
         extra = frame.pending is not None
-        mark = _with_top(
-            mark, replace(frame, stage="dropped", n=ev.n, planned=frame.planned + (not extra), pending=None)
-        )
+        stage = _stage(frame, ev)
+        mark = _with_top(mark, replace(frame, stage=stage, n=ev.n, planned=frame.planned + (not extra), pending=None))
     marks = _drop_marks(state.marks, mark.cursor)
     return replace(state, world=mark, marks=marks, record=_with_rollback(state, ev))
 
@@ -571,15 +572,19 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
         elif task.status == "ask":
             tasks = tasks.set(agent, replace(task, status="missing"))
     use = step.use
-    if ev.ruling.startswith("use:"):
+    if ev.ruling == "use":
         for path in ev.paths:
-            use = use.set(path, ev.ruling[4:])
+            use = use.set(path, ev.use)
     settled = step.settled if ev.ruling == "again" else (*step.settled, ev.kind)
     return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use)
 
 
 def _expression_failed(state: RunState, ev: e.ExpressionFailed) -> RunState:
-    return _set_record(state, errors=(*state.record.errors, f"{ev.where}: {ev.message}")[-_KEPT:])
+    return _with_error(state, Failed(ev.where, ev.message))
+
+
+def _with_error(state: RunState, error: Failed) -> RunState:
+    return _set_record(state, errors=(*state.record.errors, error)[-_KEPT:])
 
 
 def _check_passed(state: RunState, ev: e.CheckPassed) -> RunState:
@@ -631,10 +636,9 @@ def _options_revised(state: RunState, ev: e.OptionsRevised) -> RunState:
 
 def _checkpoint_skipped(state: RunState, ev: e.CheckpointSkipped) -> RunState:
     """Its condition was false, or it failed just now: then people are told."""
-    round_, failed, record = state.world.top.round, f"{condition_at(ev.serial)}: ", state.record
-    if record.errors and record.errors[-1].startswith(failed):
-        why = record.errors[-1].removeprefix(failed)
-        passed = PassedOver(ev.phase, round_.n if round_ else 0, ev.at, why, record.checkpoints)
+    round_, record = state.world.top.round, state.record
+    if record.errors and record.errors[-1].where == condition_at(ev.serial):
+        passed = PassedOver(ev.phase, round_.n if round_ else 0, ev.at, record.errors[-1].message, record.checkpoints)
         state = _set_record(state, passed_over=(*record.passed_over, passed)[-_KEPT:])
     return _move_top(state, ev)
 
@@ -689,20 +693,20 @@ def _skips_changed(state: RunState, ev: e.SkipsChanged) -> RunState:
 
 def _went_back(state: RunState, ev: e.WentBack) -> RunState:
     here = state.world.spot
-    return talk.came_back(_visit(talk.left(state), ev.visit), here, ev.at)
+    return talk.came_back(_visit(talk.left(state), ev), here, ev.at)
 
 
-def _visit(state: RunState, number: int) -> RunState:
-    cursor = state.world.visits[number].cursor
-    cursor = (*cursor[:-1], replace(cursor[-1], stage="reopen"))
-    world = replace(state.world, cursor=cursor, visit=number, open=None)
+def _visit(state: RunState, ev: e.WentBack | e.WentOn) -> RunState:
+    cursor = state.world.visits[ev.visit].cursor
+    cursor = (*cursor[:-1], replace(cursor[-1], stage=_stage(cursor[-1], ev)))
+    world = replace(state.world, cursor=cursor, visit=ev.visit, open=None)
     return replace(state, world=world, marks=_drop_marks(state.marks, cursor))
 
 
 def _went_on(state: RunState, ev: e.WentOn) -> RunState:
     _stage(state.world.top, ev)
     if ev.visit >= 0:
-        return _visit(state, ev.visit)
+        return _visit(state, ev)
     return replace(state, world=_forget_visits_from(state.world, state.world.visit + 1))
 
 
@@ -735,7 +739,7 @@ def _files_rendered(state: RunState, ev: e.FilesRendered) -> RunState:
 
 
 def _render_failed(state: RunState, ev: e.RenderFailed) -> RunState:
-    return _set_record(state, errors=(*state.record.errors, f"{ev.path}: {ev.message}")[-_KEPT:])
+    return _with_error(state, Failed(ev.path, ev.message))
 
 
 _Handler = Callable[[RunState, e.AnyEvent], RunState]

@@ -37,11 +37,13 @@ from reconvene.core.facts.round import OutputAt, RoundAt
 
 # Part of every snapshot's key; raised whenever evolve or this module changes what it means. Then, for the test
 # that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the version before.
-EVOLVE_VERSION = 3
+EVOLVE_VERSION = 4
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
 # (stage of the top frame, event) → its stage afterwards. "push" and "pop": the event adds or removes a frame.
+# Where an event puts an earlier cursor back, the frame that is on top then moves on from the stage it had: a dropped
+# round's from the stage before the round, a visited checkpoint's from `asking`.
 TRANSITIONS: dict[tuple[str, str], str] = {
     ("round", "PhaseEntered"): "push",  # a group's round walks its phases; the run itself is such a round
     ("round", "PhaseSkipped"): "round",
@@ -65,6 +67,13 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     ("asking", "DecisionRecorded"): "decided",
     ("decided", "AgainOrdered"): "begin",
     ("decided", "WentOn"): "decided",
+    ("asking", "WentOn"): "reopen",
+    ("asking", "WentBack"): "reopen",
+    ("enter", "RoundUndone"): "dropped",
+    ("begin", "RoundUndone"): "dropped",
+    ("closed", "RoundUndone"): "dropped",
+    ("decided", "RoundUndone"): "dropped",
+    ("dropped", "RoundUndone"): "dropped",
     ("enter", "ItemDone"): "item",
     ("begin", "ItemDone"): "item",  # a limit left no room for a round
     ("closed", "ItemDone"): "item",
@@ -217,6 +226,17 @@ class GapCheck(Struct, frozen=True):
     agents: tuple[str, ...] = ()
 
 
+class Failed(Struct, frozen=True):
+    """An expression, or a template, that failed where the run could go on."""
+
+    where: str  # the expression's place, or the path of the file
+    message: str
+
+    @property
+    def said(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
 class PassedOver(Struct, frozen=True):
     """A checkpoint that was not asked because its condition failed. before: checkpoints that had opened until then."""
 
@@ -258,6 +278,7 @@ class Note(Struct, frozen=True):
     verdict: str
     then: str
     why: str = ""
+    code: str = ""
     output: Ref | None = None
     value: Ref | None = None
     files: tuple[FileOut, ...] = ()
@@ -307,7 +328,7 @@ class Record(Struct, frozen=True):
     cost: float = 0.0
     children: Map[str, ChildAt] = Map()  # key → what a decision started
     failures: tuple[str, ...] = ()  # the latest few, for people
-    errors: tuple[str, ...] = ()  # expression and rendering errors, the latest few
+    errors: tuple[Failed, ...] = ()  # expressions and templates, the latest few
     project: ProjectAt | None = None
     passed_over: tuple[PassedOver, ...] = ()  # the latest few
 

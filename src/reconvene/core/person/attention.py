@@ -98,15 +98,18 @@ def settle(turn: Turn, point: e.CheckpointOpened, label: str, command: c.AnswerC
     if stop:
         turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome="aborted", by=command.by))
         return
-    ruling = _RULINGS.get(label) or "use:" + label.removeprefix("Use ").removesuffix("'s version")
     troubles = turn.state.world.trouble
+    ruling = _RULINGS.get(label, "use")
+    chosen = {_use_label(agent): agent for trouble in troubles for agent in trouble.agents}.get(label, "")
     for trouble in troubles:
+        fitting = _ruling_for(trouble, ruling, chosen)
         turn.emit(
             e.TroubleSettled(
                 at=turn.now,
                 key=trouble.key,
                 kind=trouble.kind,
-                ruling=_ruling_for(trouble, ruling),
+                ruling=fitting,
+                use=chosen if fitting == "use" else "",
                 agents=trouble.agents,
                 paths=trouble.paths,
                 claim=turn.claim,
@@ -116,7 +119,7 @@ def settle(turn: Turn, point: e.CheckpointOpened, label: str, command: c.AnswerC
         _after_check(turn, point, ruling, {trouble.kind: trouble for trouble in troubles})
 
 
-def _ruling_for(trouble: e.Trouble, ruling: str) -> str:
+def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
     """One answer settles all that was asked: a ruling that does not fit a trouble means "go on without it"."""
     fitting = {
         "missing": ("again",),
@@ -125,7 +128,7 @@ def _ruling_for(trouble: e.Trouble, ruling: str) -> str:
         "escalated": ("again",),
         "limit": ("raise",),
         "expression": ("true", "false") if trouble.boolean else (),
-        "conflict": ("again", *(f"use:{agent}" for agent in trouble.agents)),
+        "conflict": ("again", "use") if chosen in trouble.agents else ("again",),
     }
     return ruling if ruling in fitting.get(trouble.kind, ()) else "without"
 

@@ -17,7 +17,6 @@ from reconvene.core.work.moves import move_refused
 from reconvene.core.work.turn import Turn
 from reconvene.language.expressions import compile as compile_expression
 
-NOT_HERE = "not offered here"  # an option whose `when` is false, and of which the workflow says no more
 _ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
 
@@ -107,7 +106,7 @@ def current_digest(state: RunState) -> str:
 
 def _offer(turn: Turn, option: Option, index: int) -> e.OptionOffered:
     where = f"option {option.label!r} of {turn.frame.phase}"
-    why_not = _why_not(turn, option, where)
+    offered, why_not = _why_not(turn, option, where)
     recommend = False
     if option.recommend and not why_not:
         recommend, _ = turn.lenient(option.recommend, f"recommend of {where}")
@@ -119,21 +118,24 @@ def _offer(turn: Turn, option: Option, index: int) -> e.OptionOffered:
         remark=option.remark,
         fields=tuple(_ask(turn, option.fields)),
         index=index,
+        offered=offered,
     )
 
 
-def _why_not(turn: Turn, option: Option, where: str) -> str:
+def _why_not(turn: Turn, option: Option, where: str) -> tuple[bool, str]:
+    """Whether people see it at all, and why they cannot choose it."""
     if option.when:
-        offered, wrong = turn.lenient(option.when, f"when of {where}")
+        wanted, wrong = turn.lenient(option.when, f"when of {where}")
         if wrong:
-            return f"its condition failed: {wrong}"
-        if not offered:
-            return _render(turn, option.why_not, f"why_not of {where}") or NOT_HERE
+            return True, f"its condition failed: {wrong}"
+        if not wanted:
+            said = _render(turn, option.why_not, f"why_not of {where}")
+            return bool(said), said or "not offered here"
     if option.undo:
         refused = limits.undo_refused(turn.state, turn.book)
         if refused or isinstance(option.then, Again):
-            return refused
-    return move_refused(turn, option.then)
+            return True, refused
+    return True, move_refused(turn, option.then)
 
 
 def _ask(turn: Turn, fields: tuple[Field, ...]) -> Iterator[e.FieldAsked]:

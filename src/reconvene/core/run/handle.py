@@ -158,6 +158,7 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
             files=command.files,
             ignored=command.ignored,
             why=wrong.why,
+            code=wrong.code,
             usage=command.usage,
             prompt=command.prompt,
             reply=command.reply,

@@ -13,6 +13,7 @@ from reconvene.core.definition.workflow import Again
 from reconvene.core.extensions import AgentProfile, Concerned
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import RemarkAdded
+from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import RunState
 
 Row = dict[str, object]  # of a list that expressions and templates read
@@ -158,13 +159,10 @@ def project_view(state: RunState) -> Row:
 
 def attempt_rows(state: RunState) -> list[Row]:
     """Attempts that were not accepted, and the accepted ones after them, oldest first."""
-    from reconvene.core.facts.ids import parse_task
-
     rows: list[Row] = []
     for number in range(1, len(state.record.notes) + 1):
         note = state.record.notes[number]
         serial, step, agent = parse_task(note.task)
-        code, colon, _ = note.why.partition(":")
         rows.append(
             {
                 "at": note.at,
@@ -176,7 +174,7 @@ def attempt_rows(state: RunState) -> list[Row]:
                 "attempt": note.attempt,
                 "verdict": note.verdict,
                 "then": note.then,
-                "code": code if colon and code.replace("_", "").isupper() else "",
+                "code": note.code,
                 "why": note.why,
             }
         )

@@ -25,9 +25,13 @@ class Output(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """Why an output is sent back, in words for the agent. `failures`: how many rules it broke in all."""
+    """Why an output is sent back, in words for the agent. `failures`: how many rules it broke in all.
+
+    The words begin with the code, where there is one.
+    """
 
     why: str
+    code: str = ""
     example: str = ""
     failures: int = 1
 
@@ -55,63 +59,60 @@ def rejection(
     found: list[Rejection] = []
     if missing:
         names = ", ".join(missing)
-        found.append(
-            Rejection(
-                f"FILE_MISSING: {names} is not there. Write the file {names}, whole, under exactly this name, relative "
-                "to your working directory; produce it even if parts are uncertain."
-            )
+        told = (
+            f"{names} is not there. Write the file {names}, whole, under exactly this name, relative to your working "
+            "directory; produce it even if parts are uncertain."
         )
+        found.append(_sent_back(Objection("FILE_MISSING", told)))
     if schema is not None and (wrong := _against_schema(schema, output, judge)):
-        found.append(Rejection(wrong))
+        found.append(_sent_back(wrong))
     for gate in gates:
-        if wrong := _one(gate, output, judge):
-            found.append(Rejection(f"{wrong} {judge.fill(gate.retry_with)}".strip(), gate.example))
-    if not found and (objected := judge.tracker(output.text)) is not None:
+        if wrong := _broken(gate, output, judge):
+            wrong = wrong._replace(code=gate.code or wrong.code)
+            found.append(_sent_back(wrong, judge.fill(gate.retry_with), gate.example))
+    if not found and (wrong := judge.tracker(output.text)) is not None:
         example = next((gate.example for gate in gates if gate.example), "")
-        why = f"{objected.code}: {objected.why}"
-        found.append(Rejection(why, example if objected.code == "WRONG_FORMAT" else ""))
-    found += [Rejection(f"LOW_QUALITY: {why}") for why in objections if not found]
+        found.append(_sent_back(wrong, example=example if wrong.code == "WRONG_FORMAT" else ""))
+    found += [_sent_back(Objection("LOW_QUALITY", why)) for why in objections if not found]
     return found[0]._replace(failures=len(found)) if found else None
 
 
-def _against_schema(schema: object, output: Output, judge: Judge) -> str:
+def _sent_back(wrong: Objection, instead: str = "", example: str = "") -> Rejection:
+    return Rejection(f"{wrong.said} {instead}".strip(), wrong.code, example)
+
+
+def _against_schema(schema: object, output: Output, judge: Judge) -> Objection | None:
     if not output.has_value:
-        return "WRONG_FORMAT: the output is not JSON. Answer with JSON that fits the schema you were given."
+        return Objection(
+            "WRONG_FORMAT", "the output is not JSON. Answer with JSON that fits the schema you were given."
+        )
     problems = judge.validate(schema, output.value)
-    return f"WRONG_FORMAT: {'; '.join(problems[:5])}." if problems else ""
+    return Objection("WRONG_FORMAT", f"{'; '.join(problems[:5])}.") if problems else None
 
 
-def _one(gate: Gate, output: Output, judge: Judge) -> str:
-    wrong = _broken(gate, output, judge)
-    if not wrong or not gate.code:
-        return wrong
-    code, _, rest = wrong.partition(":")
-    return f"{gate.code}:{rest}" if code.isupper() else f"{gate.code}: {wrong}"
-
-
-def _broken(gate: Gate, output: Output, judge: Judge) -> str:
+def _broken(gate: Gate, output: Output, judge: Judge) -> Objection | None:
     text = output.text
     if gate.min_chars and len(text.strip()) < gate.min_chars:
-        return (
-            f"EMPTY_OUTPUT: {len(text.strip())} characters, at least {gate.min_chars} are needed. "
-            "Produce an output even if you are uncertain, and say what you are uncertain about."
+        return Objection(
+            "EMPTY_OUTPUT",
+            f"{len(text.strip())} characters, at least {gate.min_chars} are needed. "
+            "Produce an output even if you are uncertain, and say what you are uncertain about.",
         )
     if gate.headings:
         absent = [heading for heading in gate.headings if not _has_heading(text, heading)]
         if absent:
-            return f"WRONG_FORMAT: these headings are missing: {', '.join(absent)}."
+            return Objection("WRONG_FORMAT", f"these headings are missing: {', '.join(absent)}.")
     if gate.schema is not None:
         return _against_schema(gate.schema, output, judge)
     if gate.kit:
         documents = tuple(judge.documents(gate.about))
         shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
-        objected = kit_finder.gate(gate.kit)(shown)
-        return f"{objected.code}: {objected.why}" if objected else ""
+        return kit_finder.gate(gate.kit)(shown)
     judged = {"text": text, "value": output.value, "files": list(output.files)}
     seen = {"output": {**judged, "commit": output.commit, "diff": output.diff}}
     if gate.when and judge.evaluate(gate.when, seen):
-        return "REJECTED:" if gate.retry_with else f"REJECTED: the output fails the rule `{gate.when}`."
-    return ""
+        return Objection("REJECTED", "" if gate.retry_with else f"the output fails the rule `{gate.when}`.")
+    return None
 
 
 def _has_heading(text: str, heading: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from reconvene.core.definition.workflow import FileSpec
 from reconvene.core.facts import events as e
 from reconvene.core.facts.round import TaskAt
+from reconvene.core.facts.state import Failed
 from reconvene.core.paths import safe_path
 from reconvene.core.shown import scope
 from reconvene.core.shown.context import summary_in
@@ -64,7 +65,7 @@ def _emit(turn: Turn, work: list[tuple[FileSpec, str, scope.Scope]]) -> None:
             path = safe_path(path)
             data = _text(turn, text, names)
         except ReconveneError as error:
-            if f"{path}: {error}" not in turn.state.record.errors:
+            if Failed(path, str(error)) not in turn.state.record.errors:
                 turn.emit(e.RenderFailed(at=turn.now, path=path, message=str(error)))
             continue
         digest = turn.book.keep(data)

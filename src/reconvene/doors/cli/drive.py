@@ -12,6 +12,7 @@ import click
 from reconvene.doors.cli.common import (
     DOOR,
     EXIT_CODES,
+    OPEN,
     Call,
     command,
     note,
@@ -236,13 +237,40 @@ def who_decides(call: Call, answers: str | None, by: str, no_input: bool, played
 def proceed(call: Call, engine: Engine, run: str, decider: Decider, by: str, *, only_record: bool = False) -> int:
     """Drive on; or, where only recording was asked for, say where the run stands."""
     from reconvene.app import queries
-    from reconvene.doors.cli.session import carry_on, report
+    from reconvene.doors.cli.session import report
 
     if not only_record:
-        return carry_on(call, engine, run, decider, by)
+        return _carry_on(call, engine, run, decider, by)
     summary = queries.standing(engine, run)
     report(call, summary)
     return EXIT_CODES[summary.status]
+
+
+def _carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -> int:
+    """Drive, decide, drive on; until the run ends or parks. Prints where it stands and answers the exit code."""
+    import asyncio
+
+    from reconvene.app.queries import children_made
+    from reconvene.doors.cli.session import conclude, exit_code, report, to_its_stop
+
+    # One event loop for all the driving: connections that agents keep open belong to the loop that opened them.
+    with asyncio.Runner() as loop:
+        try:
+            before = children_made(engine, run)
+            summary, stopped = to_its_stop(call, loop, engine, run, decider, by)
+            if summary.status not in OPEN:
+                decider.ended()
+            report(call, summary, brief=decider.shows)
+            conclude(call, engine, summary)
+            fresh = [child for child in children_made(engine, run) if child not in before]
+            code = 0
+            if fresh and not stopped:
+                from reconvene.doors.cli.pieces import after_split  # most runs never split
+
+                code = after_split(call, loop, engine, run, fresh, decider, by)
+        finally:
+            loop.run(engine.close())
+    return exit_code(summary) or code
 
 
 def _ask_input(workflow: Workflow, name: str) -> object:

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.advice import changed_lines
@@ -55,36 +55,6 @@ class Nobody:
 
     def ended(self) -> None:
         pass
-
-
-def carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -> int:
-    """Drive, decide, drive on; until the run ends or parks. Prints where it stands and answers the exit code."""
-    import asyncio
-
-    from reconvene.app.queries import children_made
-
-    # One event loop for all the driving: connections that agents keep open belong to the loop that opened them.
-    with asyncio.Runner() as loop:
-        try:
-            before = children_made(engine, run)
-            summary, stopped = to_its_stop(call, loop, engine, run, decider, by)
-            if summary.status not in OPEN:
-                decider.ended()
-            report(call, summary, brief=decider.shows)
-            conclude(call, engine, summary)
-            fresh = [child for child in children_made(engine, run) if child not in before]
-            code = _after_split(call, loop, engine, run, fresh, decider, by) if fresh and not stopped else 0
-        finally:
-            loop.run(engine.close())
-    return exit_code(summary) or code
-
-
-def _after_split(
-    call: Call, loop: asyncio.Runner, engine: Engine, run: str, made: list[str], decider: Decider, by: str
-) -> int:
-    from reconvene.doors.cli.pieces import after_split  # which needs this module, and most runs never split
-
-    return after_split(call, loop, engine, run, made, decider, by)
 
 
 def to_its_stop(

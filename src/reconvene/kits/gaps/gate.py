@@ -1,11 +1,12 @@
 """What is wrong with an agent's output, in words for the agent: a code, the gap ids, and what to do instead.
 
-One job: text → the first thing wrong, or "". Whether the file is there, long enough and has its headings was asked
+One job: text → the first thing wrong, if any. Whether the file is there, long enough and has its headings was asked
 before. It must not change anything.
 """
 
 from __future__ import annotations
 
+from reconvene.core.extensions import Objection
 from reconvene.kits.gaps.book import Book, is_open
 from reconvene.kits.gaps.endings import waiting
 from reconvene.kits.gaps.found import Found
@@ -25,28 +26,31 @@ _NAMED = 10  # unknown ids that one message names
 _A_WORD = 25  # words that are no review, whatever they say
 
 
-def wrong_with_list(text: str) -> str:
+def wrong_with_list(text: str) -> Objection | None:
     found = gaps_listed(text, strict=True)
     if not found:
         if says_none(text):
-            return ""
-        return (
-            "NO_GAPS_FOUND: no gap could be read. List each as `- GAP-<AREA>-001 (HIGH, blocking): what is missing`, "
-            "or say “No gaps found.” and which checks you made."
+            return None
+        return Objection(
+            "NO_GAPS_FOUND",
+            "no gap could be read. List each as `- GAP-<AREA>-001 (HIGH, blocking): what is missing`, "
+            "or say “No gaps found.” and which checks you made.",
         )
     return _twice(found)
 
 
-def _twice(found: list[Found]) -> str:
+def _twice(found: list[Found]) -> Objection | None:
     titles: dict[str, str] = {}
     for one in found:
         before = titles.setdefault(canonical(one.id), normal(one.title)) if one.id else normal(one.title)
         if before != normal(one.title) and one.title:
-            return f"DUPLICATE_GAP: {one.id} stands for two different gaps. Give each gap an id of its own."
-    return ""
+            return Objection(
+                "DUPLICATE_GAP", f"{one.id} stands for two different gaps. Give each gap an id of its own."
+            )
+    return None
 
 
-def wrong_with_proposals(book: Book, text: str, round: int) -> str:
+def wrong_with_proposals(book: Book, text: str, round: int) -> Objection | None:
     output = proposals_in(text, round)
     ledger = Ledger(book, round)
     introduced = {canonical(new.id) for new in _introduced(output) if new.id}
@@ -63,31 +67,34 @@ def _introduced(output: Proposals) -> list[Found]:
     return [*inner, *output.new, *(Found(name, "") for _, name in output.named_new)]
 
 
-def _unknown(ledger: Ledger, output: Proposals, introduced: set[str]) -> str:
+def _unknown(ledger: Ledger, output: Proposals, introduced: set[str]) -> Objection | None:
     wrong: list[str] = []
     for one in output.resolutions:
         if len(wrong) < _NAMED and one.gap and ledger.find(one.gap) is None and canonical(one.gap) not in introduced:
             near = ledger.unknown(one.gap, one.title)
             wrong.append(f"{one.gap} (did you mean {near}?)" if near else one.gap)
     if not wrong:
-        return ""
-    return f"UNKNOWN_GAP: {', '.join(wrong)} not known. Keep the ids exactly as they are listed in the status."
+        return None
+    return Objection(
+        "UNKNOWN_GAP", f"{', '.join(wrong)} not known. Keep the ids exactly as they are listed in the status."
+    )
 
 
-def _doubled(ledger: Ledger, output: Proposals) -> str:
+def _doubled(ledger: Ledger, output: Proposals) -> Objection | None:
     seen: set[str] = set()
     for one in output.resolutions:
         gap = ledger.find(one.gap) if one.gap else ledger.titled(one.title)
         name = gap.id if gap else canonical(one.gap)
         if name and name in seen:
-            return f"DUPLICATE_GAP: {name} has two sections. Write one `## Gap Resolution: {name}` for it."
+            return Objection("DUPLICATE_GAP", f"{name} has two sections. Write one `## Gap Resolution: {name}` for it.")
         seen.add(name)
     for new in _introduced(output):
         kept = ledger.book.gaps.get(new.id)
         if kept is not None and new.title and not _shares(kept.title, new.title):
-            return (
-                f"DUPLICATE_GAP: {new.id} is taken (“{clip(kept.title, 80)}”). Give the new gap "
-                f"“{clip(new.title, 80)}” an id that is not in the status yet."
+            return Objection(
+                "DUPLICATE_GAP",
+                f"{new.id} is taken (“{clip(kept.title, 80)}”). Give the new gap "
+                f"“{clip(new.title, 80)}” an id that is not in the status yet.",
             )
     return _twice([new for new in _introduced(output) if new.title])
 
@@ -97,75 +104,82 @@ def _shares(one: str, other: str) -> bool:
     return len(first & second) * 4 >= min(len(first), len(second))
 
 
-def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> str:
+def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> Objection | None:
     still = {gap.id for gap in book.open()}
     if not still or still == {gap.id for gap in waiting(book)}:
-        return ""  # nothing to do, or nothing that the engineer could do
+        return None  # nothing to do, or nothing that the engineer could do
     found = [ledger.find(one.gap) if one.gap else ledger.titled(one.title) for one in output.resolutions]
     found += [ledger.find(book.issues[one.issue].gap) for one in output.answers if one.issue in book.issues]
     if any(gap is not None and is_open(gap) for gap in found):
-        return ""
+        return None
     asked = assign(book, focus_of(book))
-    return f"NO_GAPS_ADDRESSED: no section deals with an open gap. {asked} Begin each with `## Gap Resolution: <id>`."
+    return Objection(
+        "NO_GAPS_ADDRESSED", f"no section deals with an open gap. {asked} Begin each with `## Gap Resolution: <id>`."
+    )
 
 
-def _ignored(book: Book, output: Proposals) -> str:
+def _ignored(book: Book, output: Proposals) -> Objection | None:
     due = [one for one in book.decisions if one.due]
     is_taken_up = taken_up(output) if due else None
     missing = [one for one in due if is_taken_up and not is_taken_up(one)]
     if not missing:
-        return ""
+        return None
     told = "; ".join(f"{one.issue or one.gap}: {clip(one.decision, 120)}" for one in missing)
     names = ", ".join(dict.fromkeys(one.issue or one.gap for one in missing))
-    return (
-        f"DECISION_IGNORED: a person decided, and the output does not take it up ({told}). "
-        f"Follow it and name {names} where you do."
+    return Objection(
+        "DECISION_IGNORED",
+        f"a person decided, and the output does not take it up ({told}). Follow it and name {names} where you do.",
     )
 
 
-def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -> str:
+def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -> Objection | None:
     output = review_in(text, round)
     engineer = proposals_in(proposed, round) if proposed else Proposals()
     names = [one.gap for one in engineer.resolutions if one.gap]
     listed = ", ".join(dict.fromkeys(names[:12])) or "each gap that was addressed"
     if output.words == 0:
-        return (
-            f"EMPTY_REVIEW: there is no review. Give a verdict for {listed}, or list the checks you made and APPROVE."
+        return Objection(
+            "EMPTY_REVIEW", f"there is no review. Give a verdict for {listed}, or list the checks you made and APPROVE."
         )
     if approves_all(output):
-        return ""
+        return None
     if output.empty and output.overall == "APPROVE" and not output.checks:
-        return (
-            f"ONE_WORD: everything is approved without a word on what was checked. Give a verdict for {listed}, "
-            "and list the checks you made as `- [x] …`."
+        return Objection(
+            "ONE_WORD",
+            f"everything is approved without a word on what was checked. Give a verdict for {listed}, "
+            "and list the checks you made as `- [x] …`.",
         )
     if output.empty and output.words <= _A_WORD and output.overall == "NONE":
-        return f"EMPTY_REVIEW: {output.words} words are no review. Give a verdict for {listed}, and list your checks."
+        return Objection(
+            "EMPTY_REVIEW", f"{output.words} words are no review. Give a verdict for {listed}, and list your checks."
+        )
     return _uncited(book, output, engineer, listed) or _unjudged(output, listed) or _misnamed(book, output, engineer)
 
 
-def _uncited(book: Book, output: Review, engineer: Proposals, listed: str) -> str:
+def _uncited(book: Book, output: Review, engineer: Proposals, listed: str) -> Objection | None:
     known = {canonical(one.gap) for one in engineer.resolutions if one.gap} or {canonical(name) for name in book.gaps}
     if known & {canonical(name) for name in output.gaps} or output.cited & engineer.issues:
-        return ""
+        return None
     said = normal(output.said)
     if any(one.title and normal(one.title) in said for one in engineer.resolutions) or not (known or engineer.said):
-        return ""
-    return (
-        f"NO_CITATION: the review names nothing of the engineer's output. Say which gap each remark is about: {listed}."
+        return None
+    return Objection(
+        "NO_CITATION",
+        f"the review names nothing of the engineer's output. Say which gap each remark is about: {listed}.",
     )
 
 
-def _unjudged(output: Review, listed: str) -> str:
+def _unjudged(output: Review, listed: str) -> Objection | None:
     if output.verdicts or output.overall != "NONE":
-        return ""
-    return (
-        f"NO_VERDICT: no verdict could be read. For each of {listed} write `1. <id>: <name> - **APPROVED**` "
-        "(or **APPROVED with note**, **needs revision**, **rejected**), and APPROVE or REVISE overall."
+        return None
+    return Objection(
+        "NO_VERDICT",
+        f"no verdict could be read. For each of {listed} write `1. <id>: <name> - **APPROVED**` "
+        "(or **APPROVED with note**, **needs revision**, **rejected**), and APPROVE or REVISE overall.",
     )
 
 
-def _misnamed(book: Book, output: Review, engineer: Proposals) -> str:
+def _misnamed(book: Book, output: Review, engineer: Proposals) -> Objection | None:
     ledger = Ledger(book, 0)
     introduced = {canonical(new.id) for new in (*_introduced(engineer), *output.new) if new.id}
     wrong: list[str] = []
@@ -176,6 +190,6 @@ def _misnamed(book: Book, output: Review, engineer: Proposals) -> str:
                 continue  # "SHA-256 - APPROVED" judges something else
             wrong.append(f"{judged.gap} (did you mean {near}?)" if near else judged.gap)
     if not wrong:
-        return ""
+        return None
     names = ", ".join(dict.fromkeys(wrong))
-    return f"UNKNOWN_GAP: {names} not known. Keep the ids exactly as they are listed in the status."
+    return Objection("UNKNOWN_GAP", f"{names} not known. Keep the ids exactly as they are listed in the status.")

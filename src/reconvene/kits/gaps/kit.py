@@ -29,11 +29,9 @@ class GapTracker:
         value = tracker.track(before, sources, tracker.Config())
         match role:
             case "found" | "proposals" | "review":
-                wrong = tracker.wrong_with(value, role, text, sources)
+                return tracker.wrong_with(value, role, text, sources)
             case _:
                 return None
-        code, _, why = wrong.partition(": ")
-        return Objection(code, why) if wrong else None
 
     def facts(self, value: object, round: int) -> Mapping[str, object]:
         found: dict[str, object] = msgspec.structs.asdict(lives.facts_of(opened(value), round))

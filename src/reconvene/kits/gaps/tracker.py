@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, assert_never
 
 import msgspec
 
+from reconvene.core.extensions import Objection
 from reconvene.kits.gaps import gate
 from reconvene.kits.gaps.book import Book, Row, is_open, opened
 from reconvene.kits.gaps.conflicts import find_conflicts
@@ -138,8 +139,9 @@ def settle(value: object, round: int, by: str, at: str) -> dict[str, object]:
     return value_of(book, this_round)
 
 
-def wrong_with(value: object, role: Literal["found", "proposals", "review"], text: str, sources: Sources) -> str:
-    """ "" or "CODE: what is wrong and what to do instead"."""
+def wrong_with(
+    value: object, role: Literal["found", "proposals", "review"], text: str, sources: Sources
+) -> Objection | None:
     book = opened(value)
     match role:
         case "found":

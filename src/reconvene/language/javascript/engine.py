@@ -28,6 +28,7 @@ from reconvene.language.javascript.machine import (
     Machines,
     is_full,
 )
+from reconvene.language.javascript.sandbox import SANDBOX
 
 if TYPE_CHECKING:
     from reconvene.language.javascript.cheap import Shape
@@ -50,8 +51,6 @@ _held = threading.local()
 def _machines() -> Machines:
     machines: Machines | None = getattr(_held, "machines", None)
     if machines is None:
-        from reconvene.language.javascript.sandbox import SANDBOX
-
         machines = _held.machines = Machines(SANDBOX)
     return machines
 

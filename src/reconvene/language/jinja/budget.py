@@ -15,7 +15,7 @@ from jinja2 import nodes
 from jinja2.runtime import Context, LoopContext
 from jinja2.utils import _PassArg, pass_context
 
-from reconvene.language.jinja.filters import CAP, NULL, TemplateLimit
+from reconvene.language.as_text import CAP, NULL, TemplateLimit
 
 STEPS = 3_000_000  # parts of a template that are run, and parts of values that are looked at
 TEXT = 4 * CAP  # characters made on the way, whether they are shown in the end or not

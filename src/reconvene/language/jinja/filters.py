@@ -1,66 +1,26 @@
-"""How values look in a document, and the filters that make more text out of less, each with a bound.
+"""The filters that make more text out of less, each with a bound.
 
-One job: values to text. It must not know templates, scopes or Jinja's environment.
+It must not know templates, scopes or Jinja's environment.
 """
 
 from __future__ import annotations
 
-import difflib
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from itertools import pairwise
 
-CAP = 5_000_000
+from reconvene.language.as_text import TemplateLimit, as_json, bound, is_null, measure, shown
+from reconvene.language.closest import closest
+from reconvene.language.jinja.present import present
+
 _WIDEST = 1_000
 _LONGEST_WRAPPED = 200_000
 _FINEST = 20
-
-
-class TemplateLimit(Exception):
-    """Something would grow beyond its bound."""
-
-
-class Null:
-    """Null as templates meet it: empty, equal to null, in no order with anything. A value that is not written yet is
-    null, and so are its parts."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return True if is_null(other) else NotImplemented
-
-    def __ne__(self, other: object) -> bool:
-        return False if is_null(other) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(None)
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __len__(self) -> int:
-        return 0
-
-    def __iter__(self) -> Iterator[object]:
-        return iter(())
-
-    def __contains__(self, _: object) -> bool:
-        return False
-
-    def __lt__(self, other: object) -> bool:
-        return False
-
-    __gt__ = __le__ = __ge__ = __lt__
-
-
-NULL = Null()
-
-
-def is_null(value: object) -> bool:
-    return value is None or isinstance(value, Null)
 
 
 _LISTING = ("items", "keys", "values", "split", "rsplit", "splitlines")
@@ -76,62 +36,10 @@ def method_of_null(name: object) -> Callable[..., object] | None:
     return _METHODS.get(str(name))
 
 
-def shown(value: object) -> str:
-    """A value as a reader meets it: nothing for null, true/false, JSON for lists and objects."""
-    match value:
-        case str():
-            return str(value)
-        case None | Null():
-            return ""
-        case bool():
-            return "true" if value else "false"
-        case Mapping() | list() | tuple():
-            return as_json(value)
-        case int() | float():
-            return str(value)
-    if type(value).__module__ == "builtins" and isinstance(value, Iterable):  # what a filter gives bit by bit
-        return as_json(list(value))
-    if not str(value):  # what an `if` without `else` gives; a missing name says so here
-        return ""
-    raise ValueError(f"a {type(value).__name__} cannot be shown; only values can")
-
-
-def as_json(value: object, indent: int | None = None) -> str:
-    _measure(value, "json")
-    return json.dumps(value, ensure_ascii=False, indent=indent if indent is None else min(indent, 8), default=_plain)
-
-
-def _measure(value: object, name: str) -> None:
-    """A list that holds another one twice, which holds a third one twice, is short, and its text is not."""
-    size = 0
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, str):
-            size += len(each)
-        elif isinstance(each, Mapping):
-            size += 4 * len(each)
-            waiting += each.values()
-        elif isinstance(each, list | tuple):
-            size += 2 * len(each)
-            waiting += each
-        _bound(size, name)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Null):
-        return None
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, Iterable):
-        return list(value)
-    raise TypeError(f"a {type(value).__name__} cannot be shown")
-
-
 def nearest(name: str, known: Iterable[str]) -> str:
     """How to go on after "… is not there": the nearest valid name, or those there are."""
     names = sorted(known)
-    if near := difflib.get_close_matches(name, names, n=1):
+    if near := closest(name, names):
         return f"; did you mean '{near[0]}'?"
     listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"; known here: {listed}" if names else ""
@@ -150,11 +58,9 @@ def _date(value: object, time: bool = True) -> str:
 
 
 def _present(value: object, heading: int = 0) -> str:
-    from reconvene.language.jinja.present import present
-
-    _measure(value, "present")
+    measure(value, "present")
     text = present(value, heading)
-    _bound(len(text), "present")
+    bound(len(text), "present")
     return text
 
 
@@ -175,21 +81,21 @@ def _duration(value: object, until: object) -> str:
 
 def _quote_lines(value: object) -> str:
     text = shown(value)
-    _bound(len(text) + 2 * text.count("\n"), "quote_lines")
+    bound(len(text) + 2 * text.count("\n"), "quote_lines")
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
 def _replace(value: object, old: object, new: object, count: int | None = None) -> str:
     text, before, after = shown(value), shown(old), shown(new)
     times = text.count(before) if count is None else min(text.count(before), count)
-    _bound(len(text) + times * len(after), "replace")
+    bound(len(text) + times * len(after), "replace")
     return text.replace(before, after, times)
 
 
 def _indent(value: object, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
     margin = width if isinstance(width, str) else " " * _narrow(width, "indent")
     lines = shown(value).split("\n")
-    _bound(sum(map(len, lines)) + len(lines) * (len(margin) + 1), "indent")
+    bound(sum(map(len, lines)) + len(lines) * (len(margin) + 1), "indent")
     moved = [margin + line if line or blank else line for line in lines[1:]]
     return "\n".join([margin + lines[0] if first else lines[0], *moved])
 
@@ -199,7 +105,7 @@ def _join(value: Iterable[object], between: object = "", attribute: str | None =
     if attribute is not None:
         items = [item.get(attribute) if isinstance(item, Mapping) else None for item in items]
     texts, separator = [shown(item) for item in items], shown(between)
-    _bound(sum(map(len, texts)) + len(texts) * len(separator), "join")
+    bound(sum(map(len, texts)) + len(texts) * len(separator), "join")
     return separator.join(texts)
 
 
@@ -208,8 +114,6 @@ def _center(value: object, width: int = 80) -> str:
 
 
 def _wordwrap(value: object, width: int = 79) -> str:
-    import textwrap
-
     text = shown(value)
     if len(text) > _LONGEST_WRAPPED:
         raise TemplateLimit(f"'wordwrap' takes up to {_LONGEST_WRAPPED} characters")
@@ -245,9 +149,6 @@ def _signed(value: object) -> str:
 
 def _slug(value: object, width: int = 60) -> str:
     """Any text as one word for a file name."""
-    import re
-    import unicodedata
-
     plain = unicodedata.normalize("NFKD", shown(value)).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-").lower()[: _narrow(width, "slug")].strip("-")
 
@@ -277,8 +178,6 @@ def _sum(value: Iterable[object], attribute: str | None = None, start: float = 0
 
 
 def _striptags(value: object) -> str:
-    import re
-
     return " ".join(re.sub(r"<[^<>]*>", "", shown(value)).split())
 
 
@@ -286,11 +185,6 @@ def _narrow(width: int, name: str) -> int:
     if width > _WIDEST:
         raise TemplateLimit(f"'{name}' goes up to {_WIDEST}, not {width}")
     return width
-
-
-def _bound(size: int, name: str) -> None:
-    if size > CAP:
-        raise TemplateLimit(f"'{name}' would make more than {CAP // 1_000_000} MB of text")
 
 
 # What these make of null is what they make of an empty text, of an empty list or object, of zero.

@@ -20,23 +20,19 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import pass_context
 
+from reconvene.language.as_text import CAP, Null, TemplateLimit, is_null, shown
 from reconvene.language.growing import Growing
 from reconvene.language.jinja import budget
 from reconvene.language.jinja.filters import (
-    CAP,
     FILTERS,
     OF_LIST,
     OF_NUMBER,
     OF_OBJECT,
     OF_SOME,
     OF_TEXT,
-    Null,
-    TemplateLimit,
     from_null,
-    is_null,
     method_of_null,
     nearest,
-    shown,
 )
 from reconvene.language.jinja.generator import Generator
 

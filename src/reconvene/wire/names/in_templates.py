@@ -10,24 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconvene.language import templates
-from reconvene.wire.names.kinds import Kind, Missing, Words, part
+from reconvene.wire.names.kinds import JINJA, Kind, Missing, part
 from reconvene.wire.names.uses import Miss
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-JINJA: Words = {
-    "record": _words("items keys values get"),
-    "list": _words("index count"),
-    "text": _words(
-        "upper lower title capitalize strip lstrip rstrip split rsplit splitlines find startswith endswith removeprefix"
-        " removesuffix count isdigit isalpha isspace"
-    ),
-    "number": frozenset(),
-    "flag": frozenset(),
-}
 
 
 def misses(text: str, scope: Mapping[str, Kind], beside: Mapping[str, str]) -> list[Miss]:

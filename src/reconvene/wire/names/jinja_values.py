@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from jinja2 import nodes
 
 from reconvene.language.jinja import sandbox
-from reconvene.wire.names.in_templates import JINJA
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,
+    JINJA,
     NOTHING,
     NUMBER,
     TEXT,

@@ -88,6 +88,22 @@ class Missing(NamedTuple):
 Words = Mapping[str, frozenset[str]]  # "text", "number", "flag", "list", "record" → what the language itself offers
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+JINJA: Words = {
+    "record": _words("items keys values get"),
+    "list": _words("index count"),
+    "text": _words(
+        "upper lower title capitalize strip lstrip rstrip split rsplit splitlines find startswith endswith removeprefix"
+        " removesuffix count isdigit isalpha isspace"
+    ),
+    "number": frozenset(),
+    "flag": frozenset(),
+}
+
+
 def record(**parts: Kind) -> Record:
     return Record(parts)
 
