@@ -26,7 +26,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help setup demo test check bench torture golden constraints clean
+.PHONY: help setup demo test check bench torture golden words constraints clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -52,6 +52,9 @@ torture: $(VENV)/.dev  ## thousands of crash points and examples, others every t
 
 golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that later ones must read, and what they render
 	@cd tests && ../$(BIN)/python -m golden.make
+
+words: $(VENV)/.dev  ## make the word lists ready after a change of a language's YAML file
+	@$(BIN)/python -m tests.kits.reading.words
 
 setup: $(VENV)/.dev  ## .venv with everything that developing needs; the other targets do this themselves
 

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from commands import call
-from reconvene.core.facts.events import DecisionRecorded, RemarkAdded
+from reconvene.core.facts.events import AnyEvent, DecisionRecorded, RemarkAdded, RemarkRead
+from reconvene.core.facts.evolve import fold
+from reconvene.testing.openai_server import Call, Fail, Hang, OpenAIServer, Reply
 from reconvene.wiring import open_log
 from terminals import DOWN, ENTER, UP, Terminal, answer, ending, pexpect
 
@@ -67,15 +69,21 @@ def type_in(child: pexpect.spawn[str], *lines: str) -> None:
         answer(child, MORE, line + ENTER)
 
 
-def events(folder: Path, run: str = "council-1") -> list[object]:
+def events(folder: Path, run: str = "council-1") -> list[AnyEvent]:
     log = open_log(folder / ".reconvene")
     found = [event for _, event in log.read(run)]
     log.close()
     return found
 
 
+def standing(folder: Path, run: str = "council-1") -> list[RemarkAdded]:
+    """The remarks that were not taken back, as they are read now."""
+    record = fold(events(folder, run)).record
+    return [remark for number, remark in sorted(record.remarks.items()) if number not in record.withdrawn]
+
+
 def said(folder: Path, run: str = "council-1") -> list[tuple[str, str]]:
-    return [(event.kind, event.text) for event in events(folder, run) if isinstance(event, RemarkAdded)]
+    return [(remark.kind, remark.text) for remark in standing(folder, run)]
 
 
 def fields(folder: Path) -> dict[str, object]:
@@ -164,12 +172,12 @@ def test_entries_can_be_joined_reworded_aimed_and_dropped(terminal: Terminal, fo
     child.expect("correction to economist: ")
     answer(child, RIGHT, ENTER)
     park(child)
-    (remark,) = [event for event in events(folder) if isinstance(event, RemarkAdded)]
+    (remark,) = standing(folder)
     assert (remark.kind, remark.target, remark.text) == ("correction", "economist", f"{BOTH}!")
     assert (remark.was, remark.now) == ("$850M", "$900M")
 
 
-def test_more_can_be_said_before_it_is_recorded_and_all_can_be_dropped(terminal: Terminal, folder: Path) -> None:
+def test_more_can_be_said_and_all_can_be_dropped(terminal: Terminal, folder: Path) -> None:
     child = terminal("run", "council.yaml")
     type_in(child, "missing factor: the weather")
     answer(child, RIGHT, DOWN * 2 + ENTER)
@@ -180,27 +188,31 @@ def test_more_can_be_said_before_it_is_recorded_and_all_can_be_dropped(terminal:
     assert said(folder) == []
 
 
-def test_what_was_typed_is_kept_as_a_comment_when_it_is_left(terminal: Terminal, folder: Path) -> None:
+KEPT = [("correction", "Revenue is $900M, not $850M."), ("strategic shift", BOTH.partition(". ")[2])]
+
+
+def test_what_was_typed_is_on_record_as_it_was_understood_when_it_is_left(terminal: Terminal, folder: Path) -> None:
     child = terminal("run", "council.yaml")
     type_in(child, BOTH)
     child.expect("Drop all of it")
+    assert said(folder) == KEPT
     child.sendcontrol("c")
-    child.expect("kept as a comment")
+    child.expect("kept as it was understood: FB-001, FB-002")
     assert ending(child) == 3
-    assert said(folder) == [("comment", BOTH.replace(". ", ".\n"))]
+    assert said(folder) == KEPT
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
-def test_what_was_typed_is_kept_when_the_terminal_goes_away(
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGKILL])
+def test_what_was_typed_is_on_record_when_the_terminal_goes_away(
     terminal: Terminal, folder: Path, number: signal.Signals
 ) -> None:
     child = terminal("run", "council.yaml")
     type_in(child, BOTH)
     child.expect("Drop all of it")
     child.kill(number)
-    child.expect("kept as a comment")
-    assert ending(child) == 3
-    assert said(folder) == [("comment", BOTH.replace(". ", ".\n"))]
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert said(folder) == KEPT
 
 
 def test_a_half_typed_text_is_kept_too(terminal: Terminal, folder: Path) -> None:
@@ -211,6 +223,78 @@ def test_a_half_typed_text_is_kept_too(terminal: Terminal, folder: Path) -> None
     child.expect("kept as a comment")
     assert ending(child) == 3
     assert said(folder) == [("comment", "The harbour closes each winter")]
+
+
+# --- read by a model --------------------------------------------------------------------------------------------------
+
+
+def reads(server: OpenAIServer) -> dict[str, str]:
+    model = {"RECONVENE_FEEDBACK_MODEL": "openai:some"}
+    return {**model, "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": server.url}
+
+
+def meant(*rows: tuple[str, str]) -> Reply:
+    whole = [{"text": text, "kind": kind, "significance": "major", "reason": "it matters"} for kind, text in rows]
+    return Call(json.dumps({"remarks": whole}))
+
+
+def test_nothing_is_lost_when_the_process_is_killed_while_the_model_is_asked(terminal: Terminal, folder: Path) -> None:
+    with OpenAIServer(Hang()) as server:
+        child = terminal("run", "council.yaml", **reads(server))
+        type_in(child, BOTH)
+        assert server.wait_for_requests(1)
+        child.kill(signal.SIGKILL)
+        child.expect(pexpect.EOF)
+        child.wait()
+    assert said(folder) == KEPT
+    assert [type(event) for event in events(folder)].count(RemarkRead) == 0
+
+
+def test_a_models_reading_is_shown_to_the_person_and_is_an_event_of_its_own(terminal: Terminal, folder: Path) -> None:
+    first, second = KEPT[0][1], KEPT[1][1]
+    with OpenAIServer(meant(("clarification", first), ("new context", second))) as server:
+        child = terminal("run", "council.yaml", **reads(server))
+        type_in(child, BOTH)
+        child.expect(r"1\. clarification: Revenue")
+        child.expect("read by openai:some")
+        answer(child, RIGHT, DOWN * 2 + ENTER)  # change the second
+        answer(child, "What about 2", ENTER)  # its kind
+        answer(child, "What is it", ENTER + ENTER)
+        answer(child, RIGHT, ENTER)
+        child.expect("FB-001 clarification, major: it matters")
+        park(child)
+    assert [remark.kind for remark in standing(folder)] == ["clarification", "new context"]
+    readings = [event for event in events(folder) if isinstance(event, RemarkRead)]
+    assert [(one.id, one.kind, one.reader, one.by) for one in readings] == [
+        ("FB-001", "clarification", "model", "openai:some"),
+        ("FB-002", "new context", "model", "openai:some"),
+        ("FB-002", "new context", "person", "Ada"),
+    ]
+    assert [(event.id, event.kind) for event in events(folder) if isinstance(event, RemarkAdded)] == [
+        ("FB-001", "correction"),
+        ("FB-002", "strategic shift"),
+    ]
+
+
+def test_a_model_may_split_otherwise_and_then_its_remarks_stand(terminal: Terminal, folder: Path) -> None:
+    with OpenAIServer(meant(("comment", BOTH))) as server:
+        child = terminal("run", "council.yaml", **reads(server))
+        type_in(child, BOTH)
+        child.expect(r"1\. comment: Revenue")
+        answer(child, RIGHT, ENTER)
+        child.expect("FB-003 comment, major: it matters")
+        park(child)
+    assert said(folder) == [("comment", BOTH)]
+
+
+def test_a_model_that_fails_leaves_the_rules_reading(terminal: Terminal, folder: Path) -> None:
+    with OpenAIServer(Fail(400)) as server:
+        child = terminal("run", "council.yaml", **reads(server))
+        type_in(child, BOTH)
+        child.expect("could not be asked")
+        answer(child, RIGHT, ENTER)
+        park(child)
+    assert said(folder) == KEPT
 
 
 def test_what_was_said_satisfies_an_option_that_wants_words(terminal: Terminal, folder: Path) -> None:

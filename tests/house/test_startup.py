@@ -19,7 +19,7 @@ HEAVY = {
 # What a decision has no use for: the git library, the agent's project, conditions, the checks of a workflow file, and
 # parts of the standard library that take longer to import than they would work.
 NOT_TO_DECIDE = {
-    *HEAVY, "bz2", "difflib", "pathlib", "secrets", "shutil", "tempfile", "_quickjs",
+    *HEAVY, "bz2", "difflib", "importlib.metadata", "pathlib", "secrets", "shutil", "tempfile", "_quickjs",
     "reconvene.adapters.project", "reconvene.adapters.git.library", "reconvene.language.javascript.lexer",
     "reconvene.doors.cli.pieces", "reconvene.wire.loading",
 } - {"asyncio", "msgspec"}  # fmt: skip

@@ -14,6 +14,7 @@ from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session, book_for
 from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, StartRun
 from reconvene.core.facts.ids import digest_of
+from reconvene.core.shown.on_record import standing
 from reconvene.ports import Clock, EventLog
 from reconvene.wire.pins import pin
 from reconvene.wire.workflow import load_workflow
@@ -27,7 +28,7 @@ def make(log: EventLog, clock: Clock, parent: Session, key: str, new: NewRuns) -
     planned = state.record.children[key]
     child = planned.child
     book = book_for(log, child.workflow, parent.run)
-    inherited = tuple(state.record.remarks[number] for number in range(1, planned.remarks + 1))
+    inherited = tuple(map(state.record.remarks.__getitem__, standing(state, planned.remarks)))
     for number in count(1):
         run = child.run if number == 1 else f"{child.run}-{number}"
         if log.head(run):

@@ -14,6 +14,7 @@ from reconvene.app.leases import Leases, token
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Session
 from reconvene.app.sessions import Sessions
+from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import (
@@ -234,7 +235,9 @@ class Engine:
         whatever a crash left there unnoted would look like a new edit. `held`: the lease is ours already."""
         command, blobs = files.edits(session, by, door)
         if command is not None:
-            session.submit([command], blobs)
+            (outcome,) = session.submit([command], blobs)
+            if outcome.error is not None:  # the edits stay on disk, and are found again
+                raise outcome.error
         if held:
             files.restore(session)
         elif tidy or command is not None:
@@ -279,7 +282,9 @@ class Engine:
         handed = self._handed_over.pop(run, None)
         if handed is not None:
             return handed
-        self.session(run)  # refuses what nobody could drive, before anything is written
+        session = self.session(run)  # refuses what nobody could drive, before anything is written
+        if not session.state.ended:
+            kit_finder.require(session.book.workflow.kits)
         holder = self._leases.take(run)
         for moment in _MOMENTS:
             if not holder:  # somebody may only be tidying up before a decision

@@ -10,7 +10,7 @@ from reconvene.app.session import Session
 from reconvene.app.views import estimates, metrics, ratings
 from reconvene.app.views import ledger as ledgers
 from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
-from reconvene.app.views.projections import remark
+from reconvene.app.views.projections import remarks
 from reconvene.app.views.rating_replies import Ratings, parse_ratings
 from reconvene.core.definition.workflow import Again
 from reconvene.core.facts import events as e
@@ -66,7 +66,7 @@ def review(engine: Engine, run: str) -> Review | None:
         return None
     meter = stop_meter(engine, session)
     return Review(
-        tuple(map(remark, on_record.remarks_here(state))),
+        remarks(state, on_record.remarks_here(state)),
         tuple(OpenRemark(entry.id, entry.kind, entry.text) for entry in ledger(engine, run).open_remarks()),
         _preview(engine, session),
         meter if meter.items else None,

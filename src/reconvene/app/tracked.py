@@ -6,26 +6,18 @@ They are those that a workflow's `track.into` names, each in every place where t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views.rounds import Round
 from reconvene.core import kit_finder
-from reconvene.core.shown import scope
 from reconvene.core.work import tracking
+from reconvene.core.work.tracking import Kept, kept
 from reconvene.errors import UserError
 
 
-class Tracked(NamedTuple):
-    """One such value. None: nothing has been written into it yet."""
-
-    place: str  # "gaps", or "batches[b2]:gaps" where each item has its own
-    value: object
-
-
-def tracked(engine: Engine, run: str, kit: str, place: str = "") -> Tracked:
-    """What a run follows with this kit; `place` says which, where it follows several."""
+def tracked(engine: Engine, run: str, kit: str, place: str = "") -> Kept:
+    """What a run follows with this kit; `place` says which, where it follows several. Value None: nothing yet."""
     session = engine.session(run)
     names = tuple(name for name, owner in tracking.tracked(session.book).items() if owner == kit)
     if not names:
@@ -34,7 +26,7 @@ def tracked(engine: Engine, run: str, kit: str, place: str = "") -> Tracked:
             hint=f"The workflow language page explains it under {kit.capitalize()}; spec-refinement is a workflow that "
             "does.",
         )
-    found = _values(session, names)
+    found = kept(session.state, session.book, kit)
     if place:
         found = [one for one in found if one.place == place] or _unknown(run, kit, place, found)
     if len(found) > 1:
@@ -42,19 +34,10 @@ def tracked(engine: Engine, run: str, kit: str, place: str = "") -> Tracked:
         raise UserError(
             f"{run} follows {kit} in {len(found)} places: {places}.", hint=f"Name one: --at {found[0].place}"
         )
-    return found[0] if found else Tracked(names[0], None)
+    return found[0] if found else Kept(names[0], None)
 
 
-def _values(session: Session, names: tuple[str, ...]) -> list[Tracked]:
-    found: list[Tracked] = []
-    for key, value in sorted(session.state.world.values.items()):
-        where, _, name = key.rpartition(":")
-        if name in names:
-            found.append(Tracked(f"{where}:{name}" if where else name, scope.load_value(session.book, value)))
-    return found
-
-
-def _unknown(run: str, kit: str, place: str, found: list[Tracked]) -> list[Tracked]:
+def _unknown(run: str, kit: str, place: str, found: list[Kept]) -> list[Kept]:
     known = ", ".join(one.place for one in found) or "nowhere yet"
     raise UserError(f"{run} follows no {kit} in {place!r}.", hint=f"It does so in: {known}")
 
@@ -66,4 +49,6 @@ def facts(session: Session, one: Round) -> Mapping[str, object] | None:
     if not left:
         return None
     ref, name = left[-1]
+    if kit_finder.find(kits[name]) is None:  # the round is told without it
+        return None
     return kit_finder.tracker(kits[name]).facts(session.book.load(ref), one.n)

@@ -9,8 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from reconvene.core.extensions import Kit
+from reconvene.errors import UserError
+
 if TYPE_CHECKING:
-    from reconvene.core.extensions import Kit
+    from importlib.metadata import EntryPoint
 
 PACKAGED = ("gaps", "reading")
 GROUP = "reconvene.kits"
@@ -20,9 +23,26 @@ def find(name: str) -> Kit | None:
     if name in PACKAGED:
         found: Kit = import_module(f"reconvene.kits.{name}.kit").KIT
         return found
+    return next((_loaded(point) for point in _installed() if point.name == name), None)
+
+
+def names() -> tuple[str, ...]:
+    """Every kit that is there, the packaged ones first."""
+    return tuple(dict.fromkeys((*PACKAGED, *(point.name for point in _installed()))))
+
+
+def _installed() -> list[EntryPoint]:
     from importlib.metadata import entry_points
 
-    for point in entry_points(group=GROUP, name=name):
-        installed: Kit = point.load()
-        return installed
-    return None
+    return list(entry_points(group=GROUP))
+
+
+def _loaded(point: EntryPoint) -> Kit:
+    wrong = f"{point.value} is not a reconvene.core.extensions.Kit"
+    try:
+        found = point.load()
+        if isinstance(found, Kit):
+            return found
+    except Exception as error:  # it is another's code: whatever it raises
+        wrong = f"{point.value} cannot be loaded ({type(error).__name__}: {error})"
+    raise UserError(f"The kit {point.name!r} is broken: {wrong}.", hint="Mend or reinstall the package that brings it.")

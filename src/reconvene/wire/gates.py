@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate
-from reconvene.errors import UserError
 from reconvene.wire.named import Named
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import GATE_ROOTS, Reading, entries, int_of, text_of, texts_of
@@ -52,10 +51,7 @@ class Gates:
         return [replace(gate, retry_with=retry_with, code=code, example=example) for gate in gates]
 
     def _known(self, name: str, node: Mapping) -> str:
-        try:
-            kit_finder.gate(name)
-        except UserError as error:
-            self._reading.problems.add(node.line_of("kit"), error.message, error.hint)
+        self._reading.kit(name, node.line_of("kit"), kit_finder.gate)
         return name
 
     def _code(self, node: Mapping) -> str:

@@ -14,7 +14,7 @@ from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import FileSpec, Workflow
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown.scope import TEMPLATE_ROOTS
-from reconvene.errors import Problem, UserError, WorkflowError
+from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents
 from reconvene.wire.fitting import Grammar, fit
 from reconvene.wire.gates import Gates
@@ -67,7 +67,7 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
 
 
 def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: str) -> Workflow:
-    values = Values(reading)
+    values = Values(reading, texts_of(root, "kits"))
     roster = Roster(reading, root, written)
     places = Places(reading, root)
     gates = Gates(reading, root)
@@ -120,12 +120,10 @@ def _name(reading: Reading, root: Mapping) -> str:
 
 
 def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
+    """Those that are named, and those of others that a tracker or a gate needs: without them the run cannot go on."""
     for each in scalars(root, "kits"):
-        try:
-            kit_finder.kit(str(each.value))
-        except UserError as error:
-            reading.problems.add(each.line, error.message, error.hint)
-    return texts_of(root, "kits")
+        reading.kit(str(each.value), each.line, kit_finder.kit)
+    return tuple(dict.fromkeys((*texts_of(root, "kits"), *(k for k in reading.kits if not kit_finder.packaged(k)))))
 
 
 def _reopen(root: Mapping, places: Places) -> str:

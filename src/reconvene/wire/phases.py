@@ -8,8 +8,6 @@ from typing import Literal
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Each, Phase, Step, Track
-from reconvene.core.extensions import Tracker
-from reconvene.errors import UserError
 from reconvene.wire.checkpoints import Checkpoints
 from reconvene.wire.checks import Checks
 from reconvene.wire.gates import Gates
@@ -103,7 +101,7 @@ class Phases:
                 self._reading.problems.add(track.line, f"'track' needs '{key}'", f"such as {key}: {example}")
         if track.wrote("into"):
             self._values.written(text_of(track, "into"), track.line_of("into"), "'into'", here)
-        tracker = self._tracker(kit, track) if kit else None
+        tracker = self._reading.kit(kit, track.line_of("kit"), kit_finder.tracker) if kit else None
         if tracker is None:
             return None
         for key in track.entries:
@@ -118,13 +116,6 @@ class Phases:
             given={key: source for key, source in given.items() if source},
             outputs=self._tracked_outputs(node, track, tracker.outputs),
         )
-
-    def _tracker(self, kit: str, track: Mapping) -> Tracker | None:
-        try:
-            return kit_finder.tracker(kit)
-        except UserError as error:
-            self._reading.problems.add(track.line_of("kit"), error.message, error.hint)
-            return None
 
     def _tracked_outputs(self, node: Mapping, track: Mapping, keys: tuple[str, ...]) -> dict[str, str]:
         outputs = [name for step in (node, *mappings(node, "steps")) if (name := _output_of(step))]

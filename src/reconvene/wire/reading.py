@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Mapping as Dict
 from contextlib import contextmanager
+from typing import TypeVar
 
 from reconvene.core.paths import safe_path
 from reconvene.core.shown.scope import ROOTS, TEMPLATE_ROOTS
@@ -35,6 +36,9 @@ _LONGEST_PATH = 500
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
+T = TypeVar("T")
+
+
 class Reading:
     """One workflow being read."""
 
@@ -44,6 +48,7 @@ class Reading:
         self._checked: dict[tuple[str, frozenset[str]], str | None] = {}
         self._where = Where()
         self.uses: list[Use] = []  # every sound expression and template so far
+        self.kits: dict[str, None] = {}  # those that something needs
 
     @contextmanager
     def inside(self, **where: str) -> Iterator[None]:
@@ -128,6 +133,16 @@ class Reading:
             self.problems.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
             return default
         return value
+
+    def kit(self, name: str, line: int, find: Callable[[str], T]) -> T | None:
+        """What `find` has under this name of a kit, or of something in one; None, and a problem, where it has none."""
+        try:
+            found = find(name)
+        except UserError as error:
+            self.problems.add(line, error.message, error.hint)
+            return None
+        self.kits[name.partition(".")[0]] = None
+        return found
 
     # --- files beside the workflow ------------------------------------------------------------------------------------
 

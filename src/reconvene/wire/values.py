@@ -5,9 +5,11 @@ Rule 5 of the language: a name lives in the innermost `each` body that holds all
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection, Mapping
 
+from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Input
 from reconvene.core.shown.project import READ_WORDS as PROJECT_WORDS
 from reconvene.core.shown.scope import ENGINE_NAMES
@@ -18,17 +20,10 @@ from reconvene.wire.yaml_reader import Scalar
 
 # What a workflow may not write: the names `context` already has, and the word for the talk in `reads`.
 RESERVED_NAMES = frozenset((*ENGINE_NAMES, "conversation"))
+_OUTPUTS = ("own", "next", "all", "round")
+_FORMS = ("full", "summary")
 READ_WORDS = (
-    "own.full",
-    "own.summary",
-    "near.full",
-    "near.summary",
-    "next.full",
-    "next.summary",
-    "all.full",
-    "all.summary",
-    "round.full",
-    "round.summary",
+    *(f"{word}.{form}" for word in _OUTPUTS for form in _FORMS),
     "files",
     "values",
     "conversation",
@@ -39,8 +34,9 @@ _LOOKS_LIKE_FILE = re.compile(r".*/.*|.*\.\w+", re.DOTALL)
 
 
 class Values:
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, kits: tuple[str, ...] = ()) -> None:
         self._reading = reading
+        self._kits = kits
         self._homes: dict[str, tuple[str, ...]] = {}
         self._reads: list[Scalar] = []
         self._places: list[tuple[int, str]] = []  # line and words of whatever needs a project
@@ -96,8 +92,10 @@ class Values:
         if root == "inputs" and dot:
             if rest not in inputs:
                 self._unknown(node, f"reads: there is no input '{shown(rest)}'", rest, inputs)
-        elif root in ("own", "all", "round"):
-            self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, READ_WORDS[:6])
+        elif root in _OUTPUTS or (rest in _FORMS and self._is_word(root)):
+            if rest not in _FORMS or root not in self._words():
+                known = [f"{word}.{form}" for word in self._words() for form in _FORMS]
+                self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, known)
         elif root == "project" and dot and "/" not in text:
             self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, PROJECT_WORDS)
         elif root in ("settings", "context", "phase", "item", "up", "groups") and dot and "/" not in text:
@@ -112,6 +110,14 @@ class Values:
         else:
             known = [*self._homes, *READ_WORDS, *(f"inputs.{name}" for name in inputs)]
             self._unknown(node, f"reads: nothing writes a value '{shown(text)}'", text, known)
+
+    def _words(self) -> tuple[str, ...]:
+        """What stands before `.full` and `.summary`: the engine's words, and those of kits."""
+        return (*_OUTPUTS, *kit_finder.read_words(self._kits))
+
+    def _is_word(self, root: str) -> bool:
+        """Whether such a word is meant, perhaps misspelt, and not a file."""
+        return bool(difflib.get_close_matches(root.casefold(), self._words(), n=1, cutoff=0.6))
 
     def _unknown(self, node: Scalar, message: str, word: str, known: Collection[str]) -> None:
         self._reading.problems.add_unknown(node.line, message, word, known, column=node.column)

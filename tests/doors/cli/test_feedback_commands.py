@@ -125,6 +125,63 @@ def test_neither_text_nor_a_form_is_wrong_usage(reconvene: Command, parked: str)
     assert reconvene("remark", parked, "--form", "nowhere.md").code == 64
 
 
+def test_a_reading_is_put_right_afterwards_and_the_last_one_counts(reconvene: Command, parked: str) -> None:
+    reconvene("remark", parked, "The board approved the EV pivot", "--by", "Ada")
+    assert "One more round  [recommended]" not in reconvene("show", parked).out
+    done = reconvene(
+        "remark", parked, "--reread", "fb-001", "--kind", "strategic shift", "--to", "engineer", "--by", "Ben"
+    )
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0] == "strategic shift to engineer: The board approved the EV pivot"
+    assert "FB-001 strategic shift, major: " in done.out
+    shown = reconvene("show", parked, "--json").object
+    (remark,) = shown["remarks"]  # type: ignore[misc]
+    assert (remark["kind"], remark["target"], remark["by"], remark["read_by"]) == (
+        "strategic shift", "engineer", "Ada", "Ben",
+    )  # fmt: skip
+    assert "One more round  [recommended]" in reconvene("show", parked).out
+    assert "FB-001 strategic shift" in reconvene("ledger", parked).out
+    reconvene("remark", parked, "--reread", "FB-001", "--level", "minor", "--by", "Ben")
+    assert "FB-001 strategic shift, minor: Ben weighs it so" in reconvene("show", parked).out
+    assert "One more round  [recommended]" not in reconvene("show", parked).out
+
+
+def test_what_no_agent_was_shown_can_be_taken_back(reconvene: Command, parked: str) -> None:
+    for text in ("first", "second"):
+        reconvene("remark", parked, text)
+    assert reconvene("remark", parked, "--withdraw", "FB-001").out == "taken back: FB-001\n"
+    shown = reconvene("show", parked, "--json").object
+    assert [remark["id"] for remark in shown["remarks"]] == ["FB-002"]  # type: ignore[attr-defined]
+    assert reconvene("ledger", parked, "--json").object["open"] == ["FB-002"]
+    reconvene("decide", parked, "--option", "One more round")
+    refused = reconvene("remark", parked, "--withdraw", "FB-002")
+    assert refused.code == 64
+    assert "FB-002 cannot be taken back: " in refused.err
+    assert "Say in another remark" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--reread", "FB-009", "--kind", "comment"), "has no remark 'FB-009'"),
+        (("--reread", "FB-001", "--kind", "corection"), "'corection' is no kind of remark"),
+        (("--reread", "FB-001"), "--reread ID goes with --kind"),
+        (("text", "--kind", "comment"), "--reread ID goes with --kind"),
+        (("text", "--withdraw", "FB-001"), "give one of them"),
+        (("--withdraw", "FB-009"), "It has FB-001 to FB-001."),
+    ],
+)
+def test_what_cannot_be_read_again_is_refused(
+    reconvene: Command, parked: str, words: tuple[str, ...], why: str
+) -> None:
+    reconvene("remark", parked, "first")
+    before = reconvene("log", parked).out
+    refused = reconvene("remark", parked, *words)
+    assert refused.code == 64
+    assert why in refused.err
+    assert reconvene("log", parked).out == before
+
+
 def test_the_ledger_tells_who_answered_and_what_is_open(reconvene: Command, parked: str) -> None:
     reconvene("remark", parked, "--understand", BOTH)
     assert "captured, open" in reconvene("ledger", parked).out

@@ -111,6 +111,21 @@ def test_the_table_holds_every_gap_the_open_ones_first(reconvene: Command, closi
     assert reconvene("log").out == before
 
 
+def test_the_kit_brings_the_gaps_as_a_view_too(reconvene: Command, closing: str) -> None:
+    assert reconvene("view", closing).out.splitlines()[1:] == ["gaps  gaps  every gap that the run follows"]
+    told = reconvene("view", closing, "gaps.gaps").out
+    assert [line.split()[:5] for line in told.splitlines()] == [
+        ["GAP", "SEVERITY", "BLOCKING", "STATE", "ROUND"],
+        ["GAP-FLOW-001", "HIGH", "yes", "resolved", "1"],
+        ["GAP-FLOW-002", "MEDIUM", "no", "resolved", "1"],
+        ["GAP-FLOW-003", "LOW", "no", "open", "1"],
+    ]
+    assert "\x1b" not in told
+    found = reconvene("view", closing, "gaps", "--json").object
+    assert (found["run"], found["kit"], found["view"]) == ("close-1", "gaps", "gaps")
+    assert [row["place"] for row in found["rows"]] == ["gaps"] * 3  # type: ignore[attr-defined]
+
+
 def test_the_rounds_are_told_as_a_table_and_as_a_chart(reconvene: Command, closing: str) -> None:
     told = reconvene("gaps", closing).out
     table = [line.split() for line in told.partition("convergence\n")[2].partition("\n\n")[0].splitlines()]

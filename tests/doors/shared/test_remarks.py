@@ -4,32 +4,54 @@ from __future__ import annotations
 
 import pytest
 
+from reconvene.app.listening import Entry
 from reconvene.core.facts.commands import RemarkIn
-from reconvene.doors.shared.remarks import Entry, agrees, figures_in, has_kind, in_line, joined, understood, with_text
+from reconvene.doors.shared.remarks import (
+    agrees,
+    figures_in,
+    has_kind,
+    in_line,
+    joined,
+    understood,
+    understood_better,
+    with_text,
+)
 
 
 def test_a_free_text_is_split_and_each_part_says_why_it_is_what_it_is() -> None:
     found = understood("Revenue is $900M, not $850M. The board approved the pivot yesterday", ())
-    assert [entry.remark.kind for entry in found.entries] == ["correction", "strategic shift"]
-    assert (found.entries[0].remark.was, found.entries[0].remark.now) == ("$850M", "$900M")
-    assert all(entry.rule for entry in found.entries)
-    assert found.note == ""
+    assert [entry.remark.kind for entry in found] == ["correction", "strategic shift"]
+    assert (found[0].remark.was, found[0].remark.now) == ("$850M", "$900M")
+    assert all(entry.rule for entry in found)
+    assert understood_better("", (), found) == (found, ""), "without a model nobody else is asked"
 
 
 def test_where_reading_fails_the_words_are_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(text: str, agents: tuple[str, ...]) -> None:
         raise RuntimeError("no rule")
 
-    monkeypatch.setattr("reconvene.app.listening.by_rules", fails)
-    (entry,) = understood("  all of it ", ()).entries
+    monkeypatch.setattr("reconvene.doors.shared.remarks.by_rules", fails)
+    (entry,) = understood("  all of it ", ())
     assert entry == Entry(RemarkIn("all of it"), "kept whole (RuntimeError while sorting it)")
+
+
+def test_where_a_model_fails_the_rules_stand_and_the_person_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setenv("RECONVENE_FEEDBACK_MODEL", "openai:some")
+    monkeypatch.setattr("reconvene.wiring.listen", fails)
+    rules = understood("It is 3x, not 4x", ())
+    better = understood_better("It is 3x, not 4x", (), rules)
+    assert better.entries is rules
+    assert better.note == "openai:some could not be asked (OSError); understood by rules"
 
 
 def test_agreeing_is_nothing_to_record() -> None:
     assert agrees("looks good")
     assert agrees("")
     assert not agrees("looks good, but the debt is missing")
-    assert understood("proceed", ()).entries == []
+    assert understood("proceed", ()) == []
 
 
 def test_a_line_with_a_kind_of_its_own_is_known() -> None:

@@ -138,14 +138,20 @@ def _commits(git: Git) -> str:
 
 
 def _words(about: str) -> dict[str, str]:
-    """Stem → word, of the words of substance, in the order they come up; a longer list keeps the longest."""
+    """Beginning → word, of the words of substance, in the order they come up; a longer list keeps the longest."""
     found: dict[str, str] = {}
     plain = " ".join(match[0].lower() for match in _WORD.finditer(about))
     for word, stem, common in kit_finder.reader().tokens(plain):
         if len(word) >= 3 and not common:
-            found.setdefault(stem, word)
+            found.setdefault(_root(word, stem), word)
     longest = set(sorted(found, key=lambda word: (-len(word), word))[:_MAX_WORDS])
     return {each: word for each, word in found.items() if each in longest}
+
+
+def _root(word: str, stem: str) -> str:
+    """What the word and its stem begin with alike: a text is searched for it, and the stem itself may be no part of any
+    form of the word (policy, policies: polici)."""
+    return next((word[:size] for size in range(len(word), 2, -1) if stem.startswith(word[:size])), word)
 
 
 def _matches(folder: str, paths: list[str], words: dict[str, str]) -> str:

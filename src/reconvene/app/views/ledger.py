@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from immutables import Map
 from msgspec import Struct, json
+from msgspec.structs import replace
 
 from reconvene.app.views.remark_lives import (
     Answer,
@@ -64,6 +65,7 @@ class _File(Struct, frozen=True):
 class _Fold:
     def __init__(self) -> None:
         self.remarks: list[e.RemarkAdded] = []
+        self._withdrawn: set[int] = set()
         self._deliveries: list[Delivery] = []
         self._counts: list[int] = []  # of each delivery: how many remarks; they only ever grow
         self.outputs: list[_Output] = []
@@ -79,6 +81,11 @@ class _Fold:
         match event:
             case e.RemarkAdded():
                 self.remarks.append(event)
+            case e.RemarkRead():
+                read = {"kind": event.kind, "target": event.target, "was": event.was, "now": event.now}
+                self.remarks[event.number - 1] = replace(self.remarks[event.number - 1], **read)
+            case e.RemarkWithdrawn():
+                self._withdrawn.add(event.number)
             case e.RoundStarted():
                 self._rounds[event.serial] = event
                 self._marks[event.serial] = self.files
@@ -120,7 +127,8 @@ class _Fold:
                 self.files = self.files.delete(file.path)
 
     def close(self, text_of: TextOf) -> Ledger:
-        known = {remark.id: remark for remark in self.remarks}
+        standing = [remark for remark in self.remarks if remark.number not in self._withdrawn]
+        known = {remark.id: remark for remark in standing}
         answers: dict[str, list[Answer]] = {}
         unknown: list[Unknown] = []
         for output in self.outputs:
@@ -134,7 +142,7 @@ class _Fold:
                     answers.setdefault(found.id, []).append(answer)
         reflected = self._reflections(text_of, known, unknown)
         delivered = self._delivered()
-        entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in self.remarks)
+        entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in standing)
         return ledger_of(entries, tuple(dict.fromkeys(unknown)))
 
     def _delivered(self) -> dict[int, Deliveries]:
@@ -191,10 +199,10 @@ class _Fold:
     ) -> dict[str, list[Reflection]]:
         found: dict[str, list[Reflection]] = {}
         edits: dict[str, list[e.RemarkAdded]] = {}
-        for remark in self.remarks:
+        for remark in known.values():
             if remark.kind == "edit":
                 edits.setdefault(remark.path, []).append(remark)
-        valued = [remark for remark in self.remarks if remark.now and remark.kind != "edit"]
+        valued = [remark for remark in known.values() if remark.now and remark.kind != "edit"]
         for path, file in sorted(self.files.items()):
             if file.rendered:
                 continue

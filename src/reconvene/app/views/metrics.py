@@ -238,6 +238,8 @@ class _Fold:
                 self._closed.add(event.scope)
             case e.RemarkAdded():
                 self.remarks += 1
+            case e.RemarkWithdrawn():
+                self.remarks -= 1
             case e.Paused():
                 self._paused = True
             case e.Resumed():

@@ -152,6 +152,7 @@ class Remark(Shown, frozen=True):
     reason: str
     opinion: str
     because: str
+    read_by: str
     checkpoint: str
     origin: str
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import convert, structs
 
 from reconvene.app.views import model
@@ -102,7 +104,7 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         context=scope.context(state, book),
         workspace=state.workspace,
         files=files(state),
-        remarks=tuple(remark(record.remarks[number]) for number in sorted(record.remarks)),
+        remarks=remarks(state, map(record.remarks.__getitem__, on_record.standing(state))),
         decisions=convert(on_record.checkpoints(state), tuple[model.Decision, ...]),
         tasks=tasks(state),
         usage=model.Usage(
@@ -115,8 +117,8 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
     )
 
 
-def remark(said: e.RemarkAdded) -> model.Remark:
-    return model.Remark(**on_record.remark_view(said))
+def remarks(state: RunState, said: Iterable[e.RemarkAdded]) -> tuple[model.Remark, ...]:
+    return convert(on_record.views_of(state, said), tuple[model.Remark, ...])
 
 
 def tasks(state: RunState) -> tuple[model.Task, ...]:
@@ -145,8 +147,7 @@ def talk(state: RunState, book: Book) -> tuple[model.Said, ...]:
     """What was said in the phase (and item) in front; empty where its agents do not talk with the person."""
     if not converses(state, book):
         return ()
-    entries = [state.record.talk[number] for number in conversation.thread(state, state.world.spot)]
-    return tuple(_said(state, book, entry) for entry in entries)
+    return tuple(_said(state, book, entry) for entry in conversation.thread(state, state.world.spot))
 
 
 def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:

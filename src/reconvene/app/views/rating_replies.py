@@ -194,7 +194,8 @@ def same_item(one: str, other: str) -> bool:
     mine, theirs = _key_words(one), _key_words(other)
     if not mine or not theirs:
         return False
-    left, right = sorted(mine - theirs), sorted(theirs - mine)
+    left = [word for stem, word in mine.items() if stem not in theirs]
+    right = [word for stem, word in theirs.items() if stem not in mine]
     if not left and not right:
         return True
     return len(left) == len(right) == 1 and _misspelled(left[0], right[0])
@@ -206,9 +207,10 @@ _BINDING = frozenset(
 _BINDING |= {"over", "under", "in", "out", "on", "off", "from", "to", "with", "against"}
 
 
-def _key_words(identity_: str) -> frozenset[str]:
+def _key_words(identity_: str) -> dict[str, str]:
+    """Stem → word."""
     words = kit_finder.reader().tokens(identity_)
-    return frozenset(stem for word, stem, common in words if not common or word in _BINDING)
+    return {stem: word for word, stem, common in words if not common or word in _BINDING}
 
 
 def _misspelled(one: str, other: str) -> bool:

@@ -161,6 +161,8 @@ class _Fold:
             case e.RemarkAdded():
                 said = Said(event.id, event.kind, event.text, event.by)
                 self._remarks.setdefault(event.checkpoint, []).append(said)
+            case e.RemarkRead() | e.RemarkWithdrawn():
+                self._read_again(event)
             case e.DecisionRecorded():
                 self._open, self._decision = None, event
             case e.RoundUndone():
@@ -171,6 +173,12 @@ class _Fold:
                 self._end()
             case _:
                 pass  # no round's business
+
+    def _read_again(self, event: e.RemarkRead | e.RemarkWithdrawn) -> None:
+        for said in self._remarks.values():
+            at = next((at for at, one in enumerate(said) if one.id == event.id), -1)
+            if at >= 0:
+                said[at : at + 1] = [replace(said[at], kind=event.kind)] if isinstance(event, e.RemarkRead) else []
 
     def _begin(self, event: e.RoundStarted) -> None:
         key = self._items.get(event.scope)

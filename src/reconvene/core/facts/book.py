@@ -11,11 +11,11 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple, TypeVar, cast
 
 import msgspec
-from immutables import Map
 
 from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts.events import Ref, RemarkAdded
 from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import Record
 from reconvene.language import templates
 
 _CACHED = 2048  # entries
@@ -50,7 +50,7 @@ class Book:
         self._parsed: OrderedDict[str, object] = OrderedDict()
         self._shared: tuple[object, dict[Hashable, object]] = (None, {})
         self._made_of: dict[str, tuple[object, object]] = {}
-        self._told: dict[str, tuple[list[RemarkAdded], list[object]]] = {}  # form → remarks, and what is told of each
+        self._told: dict[str, tuple[object, list[RemarkAdded], list[object]]] = {}  # by form
         self._place(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
             agent: tuple(name for name, members in workflow.groups.items() if agent in members)
@@ -110,18 +110,20 @@ class Book:
             self._parsed.popitem(last=False)
         return parsed
 
-    def told(self, remarks: Map[int, RemarkAdded], form: str, tell: Callable[[RemarkAdded], T]) -> list[T]:
+    def told(self, record: Record, form: str, tell: Callable[[RemarkAdded], T]) -> list[T]:
         """`tell` of every remark, in order, each once: all are shown again and again, and there are only ever more.
 
-        That the last one known is still the same object says so of all before it.
+        That no remark was read again, and the last one known is still the same object, says so of all before it.
         """
-        known, told = self._told.get(form, ([], []))
+        remarks = record.remarks
+        readings, known, told = self._told.get(form, (record.readings, [], []))
         both = min(len(known), len(remarks))
-        if both and known[both - 1] is not remarks[both]:
+        if readings is not record.readings or (both and known[both - 1] is not remarks[both]):
             known, told = [], []  # another run's, or the same log read anew
         fresh = [remarks[number] for number in range(len(known) + 1, len(remarks) + 1)]
-        self._told[form] = (known + fresh, told + [tell(remark) for remark in fresh]) if fresh else (known, told)
-        return cast(list[T], self._told[form][1][: len(remarks)])
+        if fresh or readings is not record.readings:
+            self._told[form] = (record.readings, known + fresh, told + [tell(remark) for remark in fresh])
+        return cast(list[T], self._told[form][2][: len(remarks)] if form in self._told else [])
 
     def made_of(self, what: str, values: object, make: Callable[[], T]) -> T:
         """What `make` gives of these values; what it gave the last time where they are the same as then."""

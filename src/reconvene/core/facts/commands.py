@@ -21,8 +21,6 @@ class RemarkIn(Struct, frozen=True):
     was: str = ""
     now: str = ""
     lines: str = ""  # "plan.md:3-5": what it is about
-    opinion: str = ""  # a model's, where one was asked: minor | major
-    because: str = ""  # its reason
 
 
 class StartRun(Struct, frozen=True):
@@ -61,6 +59,29 @@ class AnswerCheckpoint(Struct, frozen=True):
 
 class AddRemark(Struct, frozen=True):
     remark: RemarkIn
+    by: str = ""
+    door: str = ""
+
+
+class ReadRemark(Struct, frozen=True):
+    """What a remark is after all. None: as it is now; a level of None follows from the rest."""
+
+    id: str
+    kind: str | None = None
+    target: str | None = None
+    was: str | None = None
+    now: str | None = None
+    level: str | None = None
+    reason: str = ""
+    model: str = ""  # the model that read it; "" = a person did
+    by: str = ""
+    door: str = ""
+
+
+class WithdrawRemark(Struct, frozen=True):
+    """Only what no agent was shown yet can be taken back."""
+
+    id: str
     by: str = ""
     door: str = ""
 
@@ -197,6 +218,8 @@ Command = (
     StartRun
     | AnswerCheckpoint
     | AddRemark
+    | ReadRemark
+    | WithdrawRemark
     | SaveDraft
     | RecordEdits
     | RecordAttempt

@@ -369,6 +369,31 @@ class RemarkAdded(Event, frozen=True):
     origin: str = ""  # inherited: the run it was made in, and its id there
 
 
+class RemarkRead(Event, frozen=True):
+    """A remark was read again: by a model, or by a person who puts the reading right. The last reading counts."""
+
+    id: str
+    number: int
+    kind: str
+    target: str = ""
+    was: str = ""
+    now: str = ""
+    level: str = ""
+    reason: str = ""
+    reader: Literal["model", "person"] = "person"
+    by: str = ""  # the name of the model, or of the person
+    door: str = ""
+
+
+class RemarkWithdrawn(Event, frozen=True):
+    """A person took a remark back before any agent was shown it."""
+
+    id: str
+    number: int
+    by: str = ""
+    door: str = ""
+
+
 class FilesEdited(Event, frozen=True):
     """A person's edits in the workspace, found by a scan."""
 
@@ -569,6 +594,8 @@ AnyEvent = (
     | CheckpointSkipped
     | CheckpointOpened
     | RemarkAdded
+    | RemarkRead
+    | RemarkWithdrawn
     | FilesEdited
     | DraftSaved
     | DecisionRecorded

@@ -650,6 +650,23 @@ def _remark_added(state: RunState, ev: e.RemarkAdded) -> RunState:
     return talk.remark(replace(state, record=record, world=_dirtied(state.world)), ev)
 
 
+def _remark_read(state: RunState, ev: e.RemarkRead) -> RunState:
+    record = state.record
+    fresh = {"kind": ev.kind, "target": ev.target, "was": ev.was, "now": ev.now, "level": ev.level, "reason": ev.reason}
+    remark = replace(record.remarks[ev.number], **fresh, opinion="", because="")
+    key = remark_key(remark.checkpoint, ev.kind, ev.target, remark.text + remark.diff, remark.by)
+    return _set_record(
+        replace(state, world=_dirtied(state.world)),
+        remarks=record.remarks.set(ev.number, remark),
+        readings=record.readings.set(ev.number, ev),
+        said=record.said.set(key, ev.number),
+    )
+
+
+def _remark_withdrawn(state: RunState, ev: e.RemarkWithdrawn) -> RunState:
+    return _set_record(state, withdrawn=state.record.withdrawn.set(ev.number, ev.by))
+
+
 def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
     world = _put_files(state.world, ev.files, ev.by, ev.at, person=True)
     edited = world.edited
@@ -782,6 +799,8 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.CheckpointSkipped: _checkpoint_skipped,
         e.OptionsRevised: _options_revised,
         e.RemarkAdded: _remark_added,
+        e.RemarkRead: _remark_read,
+        e.RemarkWithdrawn: _remark_withdrawn,
         e.FilesEdited: _files_edited,
         e.DraftSaved: _draft_saved,
         e.DecisionRecorded: _decision_recorded,

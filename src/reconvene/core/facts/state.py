@@ -31,6 +31,7 @@ from reconvene.core.facts.events import (
     FileOut,
     Ref,
     RemarkAdded,
+    RemarkRead,
     Trouble,
 )
 from reconvene.core.facts.round import OutputAt, RoundAt
@@ -306,7 +307,9 @@ class Record(Struct, frozen=True):
     tasks: int = 0
     calls: Map[str, int] = Map()  # agent → tasks started
     checkpoints: int = 0
-    remarks: Map[int, RemarkAdded] = Map()
+    remarks: Map[int, RemarkAdded] = Map()  # the words as they were said, the rest as it was last read
+    readings: Map[int, RemarkRead] = Map()  # number of a remark → its last reading, where the first was not the last
+    withdrawn: Map[int, str] = Map()  # number of a remark that was taken back → by whom
     said: Map[str, int] = Map()  # digest of a remark at a place → number, so that the same one is not taken twice
     decisions: Map[int, DecisionRecorded] = Map()
     decided: Map[str, int] = Map()  # checkpoint id → number in decisions

@@ -34,7 +34,7 @@ def add_remark(turn: Turn, remark: c.RemarkIn, by: str, door: str, *, path: str 
     point = state.world.open
     place = point.id if point else ""
     known = state.record.said.get(remark_key(place, remark.kind, remark.target, remark.text + diff, by))
-    if known is not None:
+    if known is not None and known not in state.record.withdrawn:
         return state.record.remarks[known].id
     number = len(state.record.remarks) + 1
     read = _read(turn, remark) if not diff else Reading(remark.was, remark.now, "minor", "an edit of a file")
@@ -58,11 +58,80 @@ def add_remark(turn: Turn, remark: c.RemarkIn, by: str, door: str, *, path: str 
             now=read.now,
             level=read.level,
             reason=read.reason,
-            opinion=remark.opinion,
-            because=remark.because,
         )
     )
     return remark_id(number)
+
+
+def read_again(turn: Turn, command: c.ReadRemark) -> None:
+    """A later reading. What is not said stays; what a remark weighs follows from its kind and figures, as at first."""
+    require_alive(turn)
+    remark = _remark(turn, command.id)
+    kinds = kit_finder.reader(turn.book.workflow.kits).kinds
+    if remark.diff:
+        raise Refused(f"{remark.id} is an edit of a file: there is nothing else to read in it.")
+    if command.kind is not None and command.kind not in kinds:
+        raise Refused(f"{command.kind!r} is no kind of remark.", hint=f"Kinds: {', '.join(kinds)}.")
+    if command.level not in (None, "minor", "major"):
+        raise Refused(f"A remark is minor or major, not {command.level!r}.")
+    meant = c.RemarkIn(
+        remark.text,
+        remark.kind if command.kind is None else command.kind,
+        remark.target if command.target is None else command.target,
+        remark.was if command.was is None else command.was,
+        remark.now if command.now is None else command.now,
+    )
+    read = Reading(meant.was, meant.now, remark.level, remark.reason)
+    if (meant.kind, meant.was, meant.now) != (remark.kind, remark.was, remark.now):
+        read = _read(turn, meant)
+    by = command.model or command.by
+    if command.level is not None:
+        told = command.reason or (read.reason if command.level == read.level else f"{by or 'a person'} weighs it so")
+        read = read._replace(level=command.level, reason=told)
+    event = e.RemarkRead(
+        at=turn.now,
+        id=remark.id,
+        number=remark.number,
+        kind=meant.kind,
+        target=meant.target,
+        was=read.was,
+        now=read.now,
+        level=read.level,
+        reason=read.reason,
+        reader="model" if command.model else "person",
+        by=by,
+        door=command.door,
+    )
+    before = turn.state.record.readings.get(remark.number)
+    if before is None or replace(before, at=event.at) != event:
+        turn.emit(event)
+
+
+def withdraw(turn: Turn, command: c.WithdrawRemark) -> None:
+    require_alive(turn)
+    remark, record = _remark(turn, command.id), turn.state.record
+    if remark.number in record.withdrawn:
+        return
+    shown = sorted(agent for agent, count in record.seen.items() if count >= remark.number)
+    instead = "Say in another remark what holds now."
+    if remark.diff:
+        raise Refused(f"{remark.id} is an edit of a file.", hint=f"Change {remark.path} back instead.")
+    if shown:
+        raise Refused(f"{remark.id} cannot be taken back: {', '.join(shown)} has been shown it.", hint=instead)
+    if remark.checkpoint in record.decided:
+        raise Refused(f"{remark.id} cannot be taken back: a decision was made with it.", hint=instead)
+    turn.emit(e.RemarkWithdrawn(at=turn.now, id=remark.id, number=remark.number, by=command.by, door=command.door))
+
+
+def _remark(turn: Turn, name: str) -> e.RemarkAdded:
+    found = [remark for remark in turn.state.record.remarks.values() if remark.id == name.upper()]
+    if not found:
+        known = f"It has {remark_id(1)} to {remark_id(len(turn.state.record.remarks))}."
+        raise Refused(
+            f"Run {turn.state.run} has no remark {name!r}.",
+            hint=known if turn.state.record.remarks else "Nobody has said anything yet.",
+        )
+    return found[0]
 
 
 def inherit(turn: Turn, remarks: tuple[e.RemarkAdded, ...], parent: str) -> None:

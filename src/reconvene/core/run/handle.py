@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
+from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Again, End, Goto, Move, Step
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -18,7 +19,15 @@ from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.person import checkpoint, deciding
-from reconvene.core.person.remarking import add_remarks, inherit, record_edits, require_alive, save_draft
+from reconvene.core.person.remarking import (
+    add_remarks,
+    inherit,
+    read_again,
+    record_edits,
+    require_alive,
+    save_draft,
+    withdraw,
+)
 from reconvene.core.run.advance import advance
 from reconvene.core.run.checks import gap
 from reconvene.core.shown import naming, scope
@@ -35,11 +44,17 @@ class Handled(NamedTuple):
     blobs: dict[str, bytes]  # artefacts that the events name and that are new
 
 
+# What only ends, stops or sorts runs: possible also where a kit of the run is missing.
+_NEED_NO_KIT = (c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives)
+
+
 def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "") -> Handled:
     """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives."""
     turn = Turn(state, book, now, claim)
     if not isinstance(command, c.StartRun) and not state.run:
         raise Refused("There is no such run.")
+    if not isinstance(command, _NEED_NO_KIT):
+        kit_finder.require(book.workflow.kits)
     _dispatch(turn, command)
     advance(turn)
     if turn.state.ended and not state.ended and not state.place:
@@ -56,6 +71,12 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
         case c.AddRemark():
             require_alive(turn)
             add_remarks(turn, (command.remark,), command.by, command.door)
+            checkpoint.revise(turn)
+        case c.ReadRemark():
+            read_again(turn, command)
+            checkpoint.revise(turn)
+        case c.WithdrawRemark():
+            withdraw(turn, command)
             checkpoint.revise(turn)
         case c.SaveDraft():
             save_draft(turn, command)

@@ -98,7 +98,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
     known = tuple(read for read in reads if read.kind != "input")
     inline = _inline(agent, step)
     told = conversation.remarks_in(state, at)
-    elsewhere = [number for number in range(1, at.remarks + 1) if number not in told]
+    elsewhere = [number for number in on_record.standing(state, at.remarks) if number not in told]
     before = at.tasks[agent.name].seen_before
     return (
         _role(state, book, agent),
@@ -113,7 +113,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
 
 
 def _views(state: RunState, book: Book, at: StepAt) -> tuple[dict[str, str], ...]:
-    return tuple(on_record.remark_views(state, book)[: at.remarks])
+    return tuple(on_record.remark_views(state, book, at.remarks))
 
 
 def _role(state: RunState, book: Book, agent: Agent) -> str:
@@ -230,7 +230,8 @@ def summary_in(text: str) -> str:
 def _all_said(state: RunState, book: Book, agent: str, at: StepAt) -> str:
     before = at.tasks[agent].seen_before
     key = ("said", at.remarks, before)
-    return book.shared(state.record.remarks, key, lambda: _said(state, book, range(1, at.remarks + 1), before))
+    numbers = on_record.standing(state, at.remarks)
+    return book.shared(state.record.remarks, key, lambda: _said(state, book, numbers, before))
 
 
 def _said(state: RunState, book: Book, numbers: Sequence[int], before: int, title: str = "What the person said") -> str:
@@ -257,7 +258,7 @@ def _said(state: RunState, book: Book, numbers: Sequence[int], before: int, titl
 
 def _lines(state: RunState, book: Book) -> list[str]:
     """All remarks, a line each."""
-    return book.told(state.record.remarks, "line", partial(_remark, book))
+    return book.told(state.record, "line", partial(_remark, book))
 
 
 def _remark(book: Book, remark: RemarkAdded) -> str:

@@ -38,7 +38,7 @@ def replay(state: RunState, book: Book) -> Replay:
     if not presented:
         return Replay()
     found = sorted({*mine, *(number for spot in _left(state, here) for number in _thread(state, spot))})
-    found = [number for number in found if not _is_edit(state, talk[number])]
+    found = [number for number in found if not _is_edit(state, talk[number]) and not _is_gone(state, talk[number])]
     words = {number: _words(tell(state, book, number)) for number in found}
     always = {number for number in found if talk[number].spot == here and talk[number].kind != "output"}
     always.add(presented[0])  # the newest: it is what is talked about
@@ -63,9 +63,10 @@ def _thread(state: RunState, spot: str) -> Iterator[int]:
         number = state.record.talk[number].before
 
 
-def thread(state: RunState, spot: str) -> list[int]:
-    """What was said at a spot, oldest first."""
-    return list(_thread(state, spot))[::-1]
+def thread(state: RunState, spot: str) -> list[TalkEntry]:
+    """What was said at a spot and not taken back, oldest first."""
+    entries = [state.record.talk[number] for number in _thread(state, spot)][::-1]
+    return [entry for entry in entries if not _is_gone(state, entry)]
 
 
 def _left(state: RunState, here: str) -> list[str]:
@@ -79,6 +80,11 @@ def _left(state: RunState, here: str) -> list[str]:
 def _is_edit(state: RunState, entry: TalkEntry) -> bool:
     """An edit is shown with its diff, among the remarks."""
     return entry.kind == "remark" and state.record.remarks[entry.number].kind == "edit"
+
+
+def _is_gone(state: RunState, entry: TalkEntry) -> bool:
+    """A remark that was taken back before anybody was shown it."""
+    return entry.kind == "remark" and entry.number in state.record.withdrawn
 
 
 def _words(text: str) -> int:

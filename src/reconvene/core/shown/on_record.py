@@ -6,13 +6,13 @@ For expressions, templates and the read side alike. Knows nothing of scopes: whi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Again
 from reconvene.core.extensions import AgentProfile, Concerned
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.events import RemarkAdded
+from reconvene.core.facts.events import RemarkAdded, RemarkRead
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import RunState
 
@@ -53,13 +53,23 @@ _SAID = (
 )
 
 
-def remark_view(remark: RemarkAdded) -> dict[str, str]:
-    return {name: getattr(remark, name) for name in _SAID} | {"round": str(remark.n)}
+def remark_view(remark: RemarkAdded, reading: RemarkRead | None = None) -> dict[str, str]:
+    """`reading`: the last one, where the rules' was not the last."""
+    read_by = reading.by if reading else "" if remark.diff else "rules"
+    return {name: getattr(remark, name) for name in _SAID} | {"round": str(remark.n), "read_by": read_by}
 
 
-def remark_views(state: RunState, book: Book) -> list[dict[str, str]]:
-    """Of all remarks, in order."""
-    return book.told(state.record.remarks, "view", remark_view)
+def remark_views(state: RunState, book: Book, most: int | None = None) -> list[dict[str, str]]:
+    """Of all remarks that stand, or of those among the first so many, in order."""
+    record = state.record
+    views = book.told(record, "view", lambda remark: remark_view(remark, record.readings.get(remark.number)))
+    return [views[number - 1] for number in standing(state, most)] if record.withdrawn else views[:most]
+
+
+def standing(state: RunState, most: int | None = None) -> Sequence[int]:
+    """The numbers of the remarks that nobody took back, among the first so many."""
+    every, gone = range(1, (len(state.record.remarks) if most is None else most) + 1), state.record.withdrawn
+    return [number for number in every if number not in gone] if gone else every
 
 
 def feedback_view(state: RunState, book: Book, keys: frozenset[str] | None = None) -> Row:
@@ -68,25 +78,29 @@ def feedback_view(state: RunState, book: Book, keys: frozenset[str] | None = Non
     `keys`: which of it is asked for; None = everything.
     """
 
-    views = remark_views(state, book)
     made: dict[str, Callable[[], object]] = {
-        "count": lambda: len(state.record.remarks),
-        "all": lambda: views,
-        "here": lambda: [views[remark.number - 1] for remark in remarks_here(state)],
+        "count": lambda: len(state.record.remarks) - len(state.record.withdrawn),
+        "all": lambda: remark_views(state, book),
+        "here": lambda: views_of(state, remarks_here(state)),
         "major": lambda: any("major" in (remark.level, remark.opinion) for remark in remarks_here(state)),
     }
     return {key: make() for key, make in made.items() if keys is None or key in keys}
 
 
+def views_of(state: RunState, remarks: Iterable[RemarkAdded]) -> list[dict[str, str]]:
+    return [remark_view(remark, state.record.readings.get(remark.number)) for remark in remarks]
+
+
 def remarks_here(state: RunState) -> list[RemarkAdded]:
-    """What was said at the checkpoint that is open, oldest first."""
+    """What was said at the checkpoint that is open, and not taken back, oldest first."""
     if state.world.open is None:
         return []
     found: list[RemarkAdded] = []
     for number in range(len(state.record.remarks), 0, -1):
         remark = state.record.remarks[number]
         if remark.checkpoint == state.world.open.id:
-            found.append(remark)
+            if number not in state.record.withdrawn:
+                found.append(remark)
         elif remark.checkpoint:  # an earlier checkpoint's: nothing older can be of this one
             break
     return found[::-1]
@@ -113,7 +127,7 @@ def routes(state: RunState, book: Book) -> tuple[Concerned, ...]:
 def decision_rows(state: RunState) -> list[Row]:
     """Every decision at a checkpoint of the workflow, with what was said there and how much it weighs."""
     said: dict[str, list[RemarkAdded]] = {}
-    for number in sorted(state.record.remarks):
+    for number in standing(state):
         remark = state.record.remarks[number]
         said.setdefault(remark.checkpoint, []).append(remark)
     rows: list[Row] = []
@@ -186,7 +200,7 @@ def rollback_rows(state: RunState, book: Book) -> list[Row]:
     rows: list[Row] = []
     kept = state.record.archives
     said: dict[str, list[RemarkAdded]] = {}
-    for _, remark in sorted(state.record.remarks.items()) if state.record.rollbacks else ():
+    for remark in map(state.record.remarks.__getitem__, standing(state)) if state.record.rollbacks else ():
         said.setdefault(remark.checkpoint, []).append(remark)
     for number in range(1, len(state.record.rollbacks) + 1):
         undone = state.record.rollbacks[number]
@@ -203,7 +217,7 @@ def rollback_rows(state: RunState, book: Book) -> list[Row]:
                 "pruned": bool(undone.folder) and not any(path.startswith(f"{undone.folder}/") for path in kept),
                 "dropped": undone.dropped,
                 "fields": book.object(state.record.decisions[decided].fields) if decided is not None else {},
-                "remarks": [remark_view(remark) for remark in said.get(undone.checkpoint, ())],
+                "remarks": views_of(state, said.get(undone.checkpoint, ())),
             }
         )
     return rows

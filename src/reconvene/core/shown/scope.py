@@ -9,12 +9,14 @@ import re
 from collections.abc import Callable, Mapping
 
 from reconvene.core import kit_finder
+from reconvene.core.extensions import Field
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import RoundAt
 from reconvene.core.facts.state import Frame, RunState, Value
 from reconvene.core.shown import drafts, on_record
 from reconvene.errors import ReconveneError
 from reconvene.language import templates
+from reconvene.language.expressions import ExpressionError
 from reconvene.language.expressions import compile as compile_expression
 from reconvene.language.growing import Growing
 
@@ -173,8 +175,11 @@ def item_view(book: Book, frame: Frame) -> object:
     return {**item, **extra} if isinstance(item, dict) else {"value": item, **extra}
 
 
-def _kit_fields(state: RunState, book: Book, name: str) -> Scope:
-    return {field: make(state, book) for field, make in kit_finder.kit(name).fields.items()}
+def _kit_field(state: RunState, book: Book, name: str, make: Field) -> object:
+    try:
+        return make(state, book)
+    except Exception as error:  # a kit is another's code: whatever it raises
+        raise ExpressionError(f"kit.{name} failed: {type(error).__name__}: {error}") from error
 
 
 def build(
@@ -231,7 +236,10 @@ def build(
             case "items":
                 scope[root] = items(state, book)
             case "kit":
-                scope[root] = {name: _kit_fields(state, book, name) for name in book.workflow.kits}
+                scope[root] = {
+                    name: {field: _kit_field(state, book, f"{name}.{field}", make) for field, make in fields.items()}
+                    for name, fields in kit_finder.fields(book.workflow.kits).items()
+                }
             case "rounds_by_phase":
                 scope[root] = Growing(dict(sorted(state.world.rounds.items())), book.nodes)
     return scope

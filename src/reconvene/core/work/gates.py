@@ -10,6 +10,7 @@ from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate
 from reconvene.core.extensions import Judged, Objection
 from reconvene.core.paths import matches
+from reconvene.language.expressions import ExpressionError
 
 
 class Output(NamedTuple):
@@ -107,12 +108,20 @@ def _broken(gate: Gate, output: Output, judge: Judge) -> Objection | None:
     if gate.kit:
         documents = tuple(judge.documents(gate.about))
         shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
-        return kit_finder.gate(gate.kit)(shown)
+        return _judged(gate.kit, shown)
     judged = {"text": text, "value": output.value, "files": list(output.files)}
     seen = {"output": {**judged, "commit": output.commit, "diff": output.diff}}
     if gate.when and judge.evaluate(gate.when, seen):
         return Objection("REJECTED", "" if gate.retry_with else f"the output fails the rule `{gate.when}`.")
     return None
+
+
+def _judged(name: str, shown: Judged) -> Objection | None:
+    gate = kit_finder.gate(name)
+    try:
+        return gate(shown)
+    except Exception as error:  # a kit is another's code: whatever it raises
+        raise ExpressionError(f"{name}: {type(error).__name__}: {error}") from error
 
 
 def _has_heading(text: str, heading: str) -> bool:

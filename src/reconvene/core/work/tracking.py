@@ -6,11 +6,14 @@ an undone round takes its part with it. What the value means is the kit's busine
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from reconvene.core.definition.workflow import Phase, Step, Track
 from reconvene.core.extensions import Objection, Seen
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import OutputAt, RoundAt
+from reconvene.core.facts.state import RunState
 from reconvene.core.kit_finder import tracker
 from reconvene.core.shown import scope
 from reconvene.core.work.turn import Turn
@@ -52,6 +55,24 @@ def tracked(book: Book) -> dict[str, str]:
     """The values that trackers keep, and of which kit each is."""
     tracks = [node.phase.track for node in book.nodes.values() if node.phase.track is not None]
     return {track.into: track.kit for track in tracks}
+
+
+class Kept(NamedTuple):
+    """A value that a tracker keeps in a run."""
+
+    place: str  # "gaps", or "batches[b2]:gaps" where each item has its own
+    value: object
+
+
+def kept(state: RunState, book: Book, kit: str) -> list[Kept]:
+    """What the run follows with this kit, in each place where it has written something yet."""
+    names = [name for name, owner in tracked(book).items() if owner == kit]
+    found = sorted((key.rpartition(":"), value) for key, value in state.world.values.items())
+    return [
+        Kept(f"{where}:{name}" if where else name, scope.load_value(book, value))
+        for (where, _, name), value in found
+        if name in names
+    ]
 
 
 def _before(turn: Turn, key: str, round_: RoundAt) -> object:

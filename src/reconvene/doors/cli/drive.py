@@ -5,6 +5,7 @@ Which decisions a run may take is the engine's business; how they are asked for 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -70,7 +71,7 @@ def run_command(
     no_input: bool,
     no_drive: bool,
 ) -> int:
-    """Start WORKFLOW (a file, or the name of a packaged one) and drive it to its next stop.
+    """Start WORKFLOW (a file, the name of a packaged one, or KIT/NAME) and drive it to its next stop.
 
     On a terminal you are asked at each checkpoint. Elsewhere the run parks there with exit code 3 and prints the
     command that continues it.
@@ -181,7 +182,7 @@ def resume(call: Call, run: str | None, answers: str | None, by: str, no_input: 
 
 
 def load(named: str) -> Workflow:
-    """A workflow by its file, or by the name of a packaged one."""
+    """A workflow by its file, by the name of a packaged one, or as KIT/NAME by that of one which a kit brings."""
     from reconvene.wire.workflow import load_workflow
 
     return load_workflow(file_of(named))
@@ -198,10 +199,27 @@ def file_of(named: str) -> Path:
     packaged = packaged_workflows()
     if named in packaged:
         return packaged[named]
+    if re.fullmatch(r"[\w-]+/[\w.-]+", named):
+        return _of_kit(*named.split("/"))
     raise UserError(
         f"there is no file and no packaged workflow {clean(named)!r}",
         hint=nearest(named, packaged) or "give the path of a workflow file",
     )
+
+
+def _of_kit(kit: str, name: str) -> Path:
+    from pathlib import Path
+
+    from reconvene.core.kit_finder import kit as find
+
+    folder = find(kit).workflows
+    known = {path.parent.name: path for path in sorted(Path(folder).glob("*/workflow.yaml"))} if folder else {}
+    if name not in known:
+        raise UserError(
+            f"there is no file {kit}/{clean(name)}, and the kit {kit!r} brings no workflow {clean(name)!r}",
+            hint=nearest(name, known) or "give the path of a workflow file",
+        )
+    return known[name]
 
 
 def packaged_workflows() -> dict[str, Path]:

@@ -1,46 +1,54 @@
-"""Feedback at a terminal: typed or written in an editor, shown as it was understood, put right, then recorded at once.
+"""Feedback at a terminal: typed or written in an editor, recorded at once, shown as it was understood, and put right.
 
-What was typed is never lost: whatever interrupts or fails before it is recorded, it is recorded as a comment. How a
-text is understood is the core's business; what follows from it is the engine's.
+What was typed is never lost: whatever interrupts or fails before it is recorded, it is recorded as a comment. A model
+that reads it, and the person who puts it right, come after that. How a text is understood is not this module's
+business; what follows from it is the engine's.
 """
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from reconvene.app.listening import Entry
 from reconvene.doors.cli.ask import pick
 from reconvene.doors.cli.common import DOOR, note
 from reconvene.doors.cli.editor import Sheet, editor
 from reconvene.doors.cli.text import clean
 from reconvene.doors.cli.understanding import change, typed
 from reconvene.doors.shared.form import again, read, write
-from reconvene.doors.shared.remarks import Entry, agrees, has_kind, in_line, understood
+from reconvene.doors.shared.remarks import agrees, has_kind, in_line, understood, understood_better
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.listening import OnRecord
     from reconvene.app.views.model import Remark
-    from reconvene.core.facts.commands import RemarkIn
     from reconvene.doors.cli.paper import Paper
 
 MORE = "more, or an empty line:"
 
 
 class _Heard:
-    """What the person has said so far and nobody has recorded yet."""
+    """What the person has said so far, and what of it is on record."""
 
-    def __init__(self, text: str = "") -> None:
-        self.text = text
+    def __init__(self, record: OnRecord) -> None:
+        self.text = ""
         self.entries: list[Entry] | None = None  # None: not looked at yet
+        self.record = record
 
     @property
     def unrecorded(self) -> str:
         if self.entries is None:
             return self.text.strip()
-        return "\n".join(entry.remark.text for entry in self.entries).strip()
+        known = [remark.text for remark in self.record.remarks]
+        return "\n".join(entry.remark.text for entry in self.entries if entry.remark.text not in known).strip()
+
+    def keep(self, entries: list[Entry]) -> None:
+        self.entries = entries
+        self.record.become(entries)
 
 
 class Hearing:
@@ -53,36 +61,55 @@ class Hearing:
         self._paper = paper
         self._agents = tuple(engine.session(run).book.workflow.agents)
 
-    def typed(self, title: str) -> list[Remark]:
+    def typed(self, title: str) -> Sequence[Remark]:
         """Lines until an empty one. Answers what was recorded."""
-        heard = _Heard()
+        heard = self._heard()
         with self._never_lost(heard):
             self._listen(heard, title)
-            heard.entries = self._understood(heard.text)
+            self._improve(heard, heard.text, self._sort(heard, heard.text))
             if heard.text and not heard.entries:
                 self._paper.line("understood: nothing to add", "dim")
             return self._settle(heard)
 
-    def comment(self, title: str) -> list[Remark]:
+    def comment(self, title: str) -> Sequence[Remark]:
         """A word in a conversation: one text, recorded as it is, without asking how it is meant."""
         from reconvene.core.kit_finder import reader
 
-        heard = _Heard()
+        heard = self._heard()
         with self._never_lost(heard):
             heard.text = typed(title)
             if not heard.text.strip():
                 return []
-            heard.entries = [Entry(reader().typed(heard.text))]
-            return self._record(heard)
+            heard.keep([Entry(reader().typed(heard.text))])
+            return self._recorded(heard)
 
-    def written(self) -> list[Remark]:
+    def written(self) -> Sequence[Remark]:
         """The form, in the person's editor."""
-        heard = _Heard()
+        heard = self._heard()
         with self._never_lost(heard):
             self._write(heard, [])
             if not heard.entries:
                 self._paper.line("nothing was written", "dim")
             return self._settle(heard)
+
+    def _heard(self) -> _Heard:
+        from reconvene.app.listening import OnRecord
+
+        return _Heard(OnRecord(self._engine, self._run, self._by, DOOR))
+
+    def _sort(self, heard: _Heard, text: str) -> list[Entry]:
+        """What was said last, read by rules, on record with the rest."""
+        entries = understood(text, self._agents)
+        heard.keep([*(heard.entries or ()), *entries])
+        return entries
+
+    def _improve(self, heard: _Heard, text: str, entries: list[Entry]) -> None:
+        """The same, read by a model where there is one."""
+        better = understood_better(text, self._agents, entries)
+        if better.note:
+            note(better.note)
+        if better.entries is not entries:
+            heard.keep([entry for entry in heard.entries or () if entry not in entries] + better.entries)
 
     def _listen(self, heard: _Heard, title: str) -> None:
         line = heard.text = typed(title)
@@ -93,12 +120,6 @@ class Hearing:
             # A line with a kind of its own is not the end of the sentence above it.
             between = "\n\n" if has_kind(line) else "\n"
             heard.text = f"{heard.text}{between}{line}".rstrip()
-
-    def _understood(self, text: str) -> list[Entry]:
-        found = understood(text, self._agents)
-        if found.note:
-            note(found.note)
-        return found.entries
 
     def _write(self, heard: _Heard, entries: list[Entry]) -> None:
         """Opened again as long as something is wrong with it and the person goes on changing it."""
@@ -111,38 +132,40 @@ class Hearing:
                 self._paper.line(f"{error.message}; {error.hint}", "yellow")
             finally:
                 found = read(clean(sheet.text), self._agents)
-                heard.entries = list(found.entries)
+                heard.keep(list(found.entries))
             if sheet.code:
                 self._paper.line(f"the editor ended with code {sheet.code}; look well at what was saved", "yellow")
             if not found.problems or sheet.text == given or sheet.code:
                 return
             sheet = Sheet(again(sheet.text, found.problems))
 
-    def _settle(self, heard: _Heard) -> list[Remark]:
-        """Show how it was understood until the person says it is right, then record it."""
-        while heard.entries:
-            self._show(heard.entries)
-            choice = pick("Is that what you mean?", self._choices(heard.entries), "right")
-            match choice:
+    def _settle(self, heard: _Heard) -> Sequence[Remark]:
+        """Show how it was understood until the person says it is right. Every change is recorded as it is made."""
+        while entries := list(heard.entries or ()):
+            self._show(entries)
+            match pick("Is that what you mean?", self._choices(entries), "right"):
                 case "right":
-                    return self._record(heard)
+                    return self._recorded(heard)
                 case "more":
-                    more = _Heard()
+                    more = self._heard()
                     with self._never_lost(more):
                         self._listen(more, "What else?")
-                    heard.entries += self._understood(more.text)
+                        fresh = self._sort(heard, more.text)
+                        more.entries = []
+                    self._improve(heard, more.text, fresh)
                 case "editor":
-                    self._write(heard, heard.entries)
+                    self._write(heard, entries)
                 case "none":
-                    heard.entries = []
-                case _:
-                    change(heard.entries, int(choice), self._agents)
+                    heard.keep([])
+                case choice:
+                    change(entries, int(choice), self._agents)
+                    heard.keep(entries)
         return []
 
     def _choices(self, entries: list[Entry]) -> list[tuple[str, str]]:
         several = len(entries) > 1
         return [
-            ("right", "Right, record it" if not several else "Right, record them"),
+            ("right", "Right"),
             *((str(index), f"Change {index + 1}: {in_line(entry)}") for index, entry in enumerate(entries)),
             ("more", "Say more"),
             *([("editor", "Write it in your editor")] if editor() else []),
@@ -159,22 +182,10 @@ class Hearing:
 
     # --- recording ---
 
-    def _record(self, heard: _Heard) -> list[Remark]:
-        from reconvene.app.views.projections import remark
+    def _recorded(self, heard: _Heard) -> Sequence[Remark]:
+        from reconvene.app.views.projections import remarks
 
-        known = len(self._engine.load(self._run).record.remarks)
-        entries = heard.entries or []
-        while entries:
-            self._add(entries[0].remark)
-            del entries[0]  # only now: what could not be recorded is still unrecorded
-        remarks = self._engine.load(self._run).record.remarks
-        fresh = [remarks[number] for number in sorted(remarks) if number > known and remarks[number].by == self._by]
-        return list(map(remark, fresh))
-
-    def _add(self, remark: RemarkIn) -> None:
-        from reconvene.core.facts.commands import AddRemark
-
-        self._engine.submit(self._run, AddRemark(remark, by=self._by, door=DOOR))
+        return remarks(self._engine.load(self._run), heard.record.remarks)
 
     @contextmanager
     def _never_lost(self, heard: _Heard) -> Iterator[None]:
@@ -187,16 +198,19 @@ class Hearing:
 
     def _keep(self, heard: _Heard) -> None:
         """Whatever has not been recorded, as a comment; where even that fails, on the screen for the person to copy."""
-        from reconvene.core.facts.commands import RemarkIn
+        from reconvene.core.facts.commands import AddRemark, RemarkIn
 
         text = heard.unrecorded
-        if agrees(text):
+        if not agrees(text):
+            told = f"kept as a comment: {text}"
+            try:
+                self._engine.submit(self._run, AddRemark(RemarkIn(text), by=self._by, door=DOOR))
+            except ReconveneError as error:
+                told = f"this could not be recorded ({error.message}):\n{text}"
+        elif kept := heard.record.remarks:
+            told = f"kept as it was understood: {', '.join(remark.id for remark in kept)}"
+        else:
             return
-        told = f"kept as a comment: {text}"
-        try:
-            self._add(RemarkIn(text))
-        except ReconveneError as error:
-            told = f"this could not be recorded ({error.message}):\n{text}"
         heard.entries = []
         with suppress(OSError):  # the terminal may be gone
             self._paper.line(told, "yellow")

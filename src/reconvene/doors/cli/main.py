@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "ledger": ("measure", "ledger", "What became of every remark: who was shown it, who answered, where it shows."),
     "stats": ("measure", "stats", "How well the checkpoints serve you: rounds, minutes, answered remarks, cost."),
     "gaps": ("gaps", "gaps", "The gaps a run follows: which are open, how they converge, one gap's life."),
+    "view": ("kit_view", "view", "What a kit of the workflow shows of a run, as rows."),
     "rounds": ("rounds", "rounds", "Every round, those rolled back included, and what differed in a retry."),
     "log": ("look", "log", "A run's events, one per line."),
     "files": ("look", "files", "A run's files, or the content of one."),

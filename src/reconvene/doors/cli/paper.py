@@ -152,10 +152,12 @@ class Paper:
 
     def _said(self, checkpoint: Checkpoint) -> None:
         """What was said here already: it will reach the agents whatever is decided."""
-        from reconvene.app.views.projections import remark
+        from reconvene.app.views.projections import remarks
+        from reconvene.core.shown.on_record import standing
 
-        remarks = self._engine.load(self._run).record.remarks
-        here = [remark(remarks[number]) for number in sorted(remarks) if remarks[number].checkpoint == checkpoint.id]
+        state = self._engine.load(self._run)
+        every = map(state.record.remarks.__getitem__, standing(state))
+        here = remarks(state, [one for one in every if one.checkpoint == checkpoint.id])
         if here:
             self._console.print()
             self.line("said here so far:", "bold")

@@ -1,6 +1,7 @@
 """`remark`: something said about a run, as "kind: text", as a free text to be understood, or as a filled-in form.
 
-Recorded at once; drives nothing. How a text is understood and what it weighs is not decided here.
+Recorded at once, read again or taken back later; drives nothing. How a text is understood and what it weighs is not
+decided here.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from reconvene.errors import UserError
 from reconvene.settings import person
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reconvene.app.engine import Engine
+    from reconvene.app.listening import Entry
     from reconvene.app.views.model import Remark
-    from reconvene.doors.shared.remarks import Entry
 
 
 @command(
@@ -26,6 +29,7 @@ Examples:
   reconvene remark two-step-1 'correction: Revenue is $900M, not $850M'
   reconvene remark two-step-1 --understand 'Revenue is $900M, not $850M. The board approved the pivot yesterday'
   reconvene remark two-step-1 --form remarks.md --dry-run
+  reconvene remark two-step-1 --reread FB-002 --kind 'strategic shift' --level major
 """
 )
 @click.argument("run")
@@ -33,19 +37,59 @@ Examples:
 @click.option("--understand", is_flag=True, help="TEXT is free text: split it, and find out what each part is.")
 @click.option("--form", metavar="FILE", help="Read a filled-in form instead of TEXT; see docs/cli.md.")
 @click.option("--dry-run", is_flag=True, help="Only show how it is understood.")
+@click.option("--reread", metavar="ID", help="Put right how a remark is read, with one or more of the next five.")
+@click.option("--kind", metavar="KIND", help="What it is: correction, new context, …")
+@click.option("--to", "target", metavar="AGENT", help="Whom it is for; an empty text is everybody.")
+@click.option("--was", metavar="VALUE", help="The value that it corrects.")
+@click.option("--now", metavar="VALUE", help="What the value is.")
+@click.option("--level", type=click.Choice(["minor", "major"]), help="How much it weighs.")
+@click.option("--withdraw", metavar="ID", help="Take a remark back that no agent was shown yet.")
 @click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
-def remark(call: Call, run: str, text: str | None, understand: bool, form: str | None, dry_run: bool, by: str) -> int:
+def remark(
+    call: Call,
+    run: str,
+    text: str | None,
+    understand: bool,
+    form: str | None,
+    dry_run: bool,
+    reread: str | None,
+    withdraw: str | None,
+    by: str,
+    **reading: str | None,
+) -> int:
     """Say something about RUN, as "kind: text": every agent that works from now on is shown it.
 
-    Without a known kind the whole text is a comment, unless --understand is given.
+    Without a known kind the whole text is a comment, unless --understand is given. What was said stays as it was said;
+    --reread changes how it is read, and the last reading counts.
     """
     from reconvene.app import queries
+    from reconvene.app.listening import OnRecord
+    from reconvene.app.views.projections import remarks
+    from reconvene.doors.shared.remarks import understood_better
 
-    if (text is None) == (form is None):
-        raise UserError("give TEXT or --form FILE, one of them", hint="see: reconvene remark --help")
+    if [text, form, reread, withdraw].count(None) != 3:
+        raise UserError(
+            "give one of them: TEXT, --form FILE, --reread ID, --withdraw ID", hint="see: reconvene remark --help"
+        )
+    said = {name: value for name, value in reading.items() if value is not None}
+    if bool(said) != (reread is not None):
+        raise UserError(
+            "--reread ID goes with --kind, --to, --was, --now or --level", hint="see: reconvene remark --help"
+        )
     engine, found = open_run(call, run)
+    if reread or withdraw:
+        return _again(call, engine, found, reread, withdraw, said, person(by))
     entries = _entries(engine, found, text or "", form, understand=understand)
-    made = [] if dry_run else _record(engine, found, entries, person(by))
+    record = OnRecord(engine, found, person(by), DOOR)
+    if not dry_run:
+        record.become(entries)
+    if understand:
+        entries, told = understood_better(text or "", _agents(engine, found), entries)
+        if told:
+            note(told)
+    if not dry_run:
+        record.become(entries)
+    made = remarks(engine.load(found), record.remarks)
     if call.as_json:
         put_json(queries.summary(engine, found), understood=list(map(_told, entries)), remarks=made)
     else:
@@ -54,18 +98,14 @@ def remark(call: Call, run: str, text: str | None, understand: bool, form: str |
 
 
 def _entries(engine: Engine, run: str, text: str, form: str | None, *, understand: bool) -> list[Entry]:
+    from reconvene.app.listening import Entry
     from reconvene.core.kit_finder import reader
-    from reconvene.doors.shared.remarks import Entry, understood
+    from reconvene.doors.shared.remarks import understood
 
-    agents = tuple(engine.session(run).book.workflow.agents)
+    agents = _agents(engine, run)
     if form is not None:
         return _from_form(form, agents)
-    if not understand:
-        return [Entry(reader().typed(text))]
-    found = understood(text, agents)
-    if found.note:
-        note(found.note)
-    return found.entries
+    return understood(text, agents) if understand else [Entry(reader().typed(text))]
 
 
 def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
@@ -79,22 +119,34 @@ def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
     return list(found.entries)
 
 
-def _record(engine: Engine, run: str, entries: list[Entry], by: str) -> list[Remark]:
-    from reconvene.app.views.projections import remark
-    from reconvene.core.facts.commands import AddRemark
+def _agents(engine: Engine, run: str) -> tuple[str, ...]:
+    return tuple(engine.session(run).book.workflow.agents)
 
-    made: list[Remark] = []
-    for entry in entries:
-        state = engine.submit(run, AddRemark(entry.remark, by=by, door=DOOR))
-        same = [
-            one
-            for one in state.record.remarks.values()
-            if (one.kind, one.target, one.text, one.by)
-            == (entry.remark.kind, entry.remark.target, entry.remark.text, by)
-        ]
-        latest = max(same, key=lambda one: one.number, default=None)
-        made += [remark(latest)] if latest else []
-    return made
+
+def _again(
+    call: Call, engine: Engine, run: str, reread: str | None, withdraw: str | None, said: dict[str, str], by: str
+) -> int:
+    """A remark that is there, read anew or taken back."""
+    from reconvene.app import queries
+    from reconvene.app.views.projections import remarks
+    from reconvene.core.facts.commands import ReadRemark, WithdrawRemark
+    from reconvene.doors.shared.advice import said_in, weighed
+
+    if reread is None:
+        engine.submit(run, WithdrawRemark(str(withdraw), by, DOOR))
+    else:
+        engine.submit(run, ReadRemark(reread, **said, by=by, door=DOOR))
+    state = engine.load(run)
+    meant = [one for one in state.record.remarks.values() if one.id == (reread or withdraw or "").upper()]
+    made = remarks(state, meant if reread else ())
+    if call.as_json:
+        put_json(queries.summary(engine, run), understood=[], remarks=made)
+    for one in () if call.as_json else made:
+        put(said_in(one))
+        say(f"  {weighed(one)}")
+    if not call.as_json:
+        put(f"read again for {run}" if reread else f"taken back: {meant[0].id}")
+    return 0
 
 
 def _told(entry: Entry) -> dict[str, str]:
@@ -102,7 +154,7 @@ def _told(entry: Entry) -> dict[str, str]:
     return {**shown, "rule": entry.rule}
 
 
-def _tell(run: str, entries: list[Entry], made: list[Remark], *, dry_run: bool) -> None:
+def _tell(run: str, entries: list[Entry], made: Sequence[Remark], *, dry_run: bool) -> None:
     from reconvene.doors.shared.advice import weighed
     from reconvene.doors.shared.remarks import in_line
 

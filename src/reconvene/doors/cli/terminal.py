@@ -20,7 +20,7 @@ from reconvene.doors.shared.talk import talk_before
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from questionary import Choice
 
@@ -162,7 +162,7 @@ class _Sitting:
             if current and not brief:
                 self._advise(current.id)
 
-    def _heard(self, title: str, in_editor: bool) -> list[Remark]:
+    def _heard(self, title: str, in_editor: bool) -> Sequence[Remark]:
         if in_editor:
             return self._hearing.written()
         return self._hearing.comment(title) if self._talks else self._hearing.typed(title)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reconvene.app.listening import Entry
 from reconvene.doors.cli.ask import ask_text, pick, tick
 from reconvene.doors.cli.text import clean
-from reconvene.doors.shared.remarks import Entry, joined, kinds, with_text
+from reconvene.doors.shared.remarks import joined, kinds, with_text
 
 if TYPE_CHECKING:
     from reconvene.core.facts.commands import RemarkIn

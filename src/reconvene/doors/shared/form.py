@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from reconvene.doors.shared.remarks import Entry, figures_in
+from reconvene.app.listening import Entry
+from reconvene.doors.shared.remarks import figures_in
 
 if TYPE_CHECKING:
     from reconvene.core.facts.commands import RemarkIn

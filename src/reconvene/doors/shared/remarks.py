@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.app.listening import Entry, by_rules
 from reconvene.doors.shared.text import one_line
 
 if TYPE_CHECKING:
@@ -12,33 +13,36 @@ if TYPE_CHECKING:
     from reconvene.core.facts.commands import RemarkIn
 
 
-class Entry(NamedTuple):
-    """One remark, and why it was taken for what it is."""
-
-    remark: RemarkIn
-    rule: str = ""
-
-
-class Understood(NamedTuple):
-    """The remarks in a text; none where it only agrees. `note`: who read it, or why somebody else did not."""
+class Reading(NamedTuple):
+    """`note`: who read it, or why somebody else did not; "" where nobody else was asked."""
 
     entries: list[Entry]
     note: str = ""
 
 
-def understood(text: str, agents: tuple[str, ...]) -> Understood:
-    """Read by rules, and by a model where one is configured."""
-    from reconvene.app.listening import by_rules
+def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
+    """The remarks in a free text, read by rules. None: it only agrees."""
     from reconvene.core.facts.commands import RemarkIn
+
+    try:
+        return list(by_rules(text, agents).entries)
+    except Exception as error:  # whatever is wrong with the rules, the words are the person's
+        return [Entry(RemarkIn(text.strip()), f"kept whole ({type(error).__name__} while sorting it)")]
+
+
+def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry]) -> Reading:
+    """The same read by a model, where one is configured and does not fail. May take a minute."""
     from reconvene.settings import feedback_model
     from reconvene.wiring import listen
 
+    model = feedback_model()
+    if not model or not entries:
+        return Reading(entries)
     try:
-        model = feedback_model()
-        heard = listen(text, agents, model) if model else by_rules(text, agents)
-    except Exception as error:  # whatever is wrong with the rules, the words are the person's
-        return Understood([Entry(RemarkIn(text.strip()), f"kept whole ({type(error).__name__} while sorting it)")])
-    return Understood([Entry(remark, rule) for remark, rule in zip(heard.remarks, heard.rules)], heard.note)
+        heard = listen(text, agents, model)
+    except Exception as error:
+        return Reading(entries, f"{model} could not be asked ({type(error).__name__}); understood by rules")
+    return Reading(list(heard.entries) if heard.entries and heard.entries[0].model else entries, heard.note)
 
 
 def agrees(text: str) -> bool:

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from reconvene.core.extensions import Kit, Objection, Seen
+from reconvene.core.extensions import Kit, Objection, Seen, View
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.state import RunState
+from reconvene.core.work.tracking import kept
 from reconvene.kits.gaps import lives, tracker
 from reconvene.kits.gaps.book import opened
 from reconvene.kits.gaps.shape import schema
@@ -62,4 +65,25 @@ def _number(seen: Seen, key: str) -> int:
     return int(found) if isinstance(found, int | float) else 2
 
 
-KIT = Kit("gaps", tracker=GapTracker())
+class GapRow(msgspec.Struct, frozen=True):
+    """A gap, as the view lists it."""
+
+    gap: str
+    severity: str
+    blocking: bool
+    state: str
+    round: int  # in which it was raised
+    raised_by: str
+    place: str
+    title: str
+
+
+def gap_rows(state: RunState, book: Book) -> list[GapRow]:
+    return [
+        GapRow(gap.id, gap.severity, gap.blocking, gap.state, gap.raised_in, gap.raised_by, place, gap.title)
+        for place, value in kept(state, book, "gaps")
+        for gap in opened(value).gaps.values()
+    ]
+
+
+KIT = Kit("gaps", tracker=GapTracker(), views={"gaps": View("every gap that the run follows", gap_rows)})

@@ -15,9 +15,6 @@ from typing import NamedTuple
 from reconvene.core import kit_finder
 
 _WORD = re.compile(r"\w+", re.UNICODE)
-_FILLER = frozenset(
-    "a an the is are be it its no not of to in on for and or we should must need needs how what when if does do".split()
-)
 _LIKE = 0.75  # of the words of substance in common
 _HALF = 0.5  # below it nothing else is asked
 _SAME_LETTERS = 0.9
@@ -37,14 +34,9 @@ def digest(text: str) -> str:
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _stem(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
-
-
 def _substance(title: str) -> frozenset[str]:
-    words = [word for word in _WORD.findall(title.casefold()) if word not in _FILLER]
-    common = {word for word, _, common in kit_finder.reader().tokens(" ".join(words)) if common}
-    return frozenset(_stem(word) for word in words if word not in common)
+    words = " ".join(_WORD.findall(title.casefold()))
+    return frozenset(stem for _, stem, common in kit_finder.reader().tokens(words) if not common)
 
 
 class Titles:

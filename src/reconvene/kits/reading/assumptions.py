@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.figures import change, corrections_in, stated_in
 from reconvene.kits.reading.quantities import Figure, aligned, comparable
 from reconvene.kits.reading.rules import disagrees
@@ -24,12 +25,11 @@ _ROUNDING = 1e-9
 _HEADING = re.compile(r"\s{0,3}(?P<level>#{1,6})\s+(?P<title>\S.*)")
 _LONGEST_TITLE = 100
 _BOLD_TITLE = re.compile(r"\s{0,3}(?:\*\*|__)(?P<title>[^*_\n]{1,60}?):?(?:\*\*|__):?\s*$")
-_ABOUT = re.compile(r"(?:[\d.)\s]*)(?:[\w-]+\s){0,3}assumptions?(?:\s[\w\s-]{0,40})?", re.IGNORECASE)
+_ABOUT = r"(?:[\d.)\s]*)(?:[\w-]+\s){0,3}<<assumption_title>>(?:\s[\w\s-]{0,40})?"
 _ITEM = re.compile(r"\s*(?:[-*+•–—]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _RULE = re.compile(r"\s{0,3}(?:[-=*_]\s?){3,}$")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _EMPHASIS = re.compile(r"\*\*|__|`")
-_NOTHING = frozenset({"none", "n/a", "na", "nothing", "no assumptions", "-", "—", "keine"})
 
 
 class Contradiction(Struct, frozen=True):
@@ -44,6 +44,8 @@ def assumptions_in(output: str) -> tuple[str, ...]:
     level = 0  # of the section being read; 0 = none
     fresh = True
     fenced = False
+    tongue = tongues.everything()  # the heading may be in another language than the text
+    about, nothing = tongue.pattern(_ABOUT), tongue.words("no_assumption")
     for line in output.splitlines():
         if _FENCE.match(line):
             fenced = not fenced
@@ -52,8 +54,8 @@ def assumptions_in(output: str) -> tuple[str, ...]:
             continue
         title = _titled(line)
         if title:
-            about = len(title[1]) <= _LONGEST_TITLE and bool(_ABOUT.fullmatch(title[1]))
-            level = title[0] if about else (level if level and title[0] > level else 0)
+            meant = len(title[1]) <= _LONGEST_TITLE and bool(about.fullmatch(title[1]))
+            level = title[0] if meant else (level if level and title[0] > level else 0)
             fresh = True
         elif level and (not line.strip() or _RULE.match(line)):
             fresh = True
@@ -61,11 +63,13 @@ def assumptions_in(output: str) -> tuple[str, ...]:
             _collect(found, line, fresh)
             fresh = False
     plain = (" ".join(_EMPHASIS.sub("", item).split()) for item in found)
-    return tuple(item for item in plain if item.strip(" .").casefold() not in _NOTHING and item)
+    return tuple(item for item in plain if item.strip(" .").casefold() not in nothing and item)
 
 
 def contradicted(text: str, assumptions: Mapping[str, tuple[str, ...]]) -> Contradiction | None:
     """The first assumption that the text speaks against, in the order given."""
+    if not any(assumptions.values()):
+        return None
     said = _said(text[:_LONGEST])
     for agent, items in assumptions.items():
         for item in items:
@@ -93,6 +97,7 @@ def _collect(found: list[str], line: str, fresh: bool) -> None:
 
 
 class _Said(Struct, frozen=True):
+    tongue: tongues.Tongue
     whole: Wording
     parts: tuple[Wording, ...]  # sentence by sentence: a negation says nothing of the next sentence
     figures: tuple[Figure, ...]
@@ -101,17 +106,18 @@ class _Said(Struct, frozen=True):
 
 
 def _said(text: str) -> _Said:
-    parts = tuple(read(sentence.text) for sentence in sentences(text))
+    tongue = tongues.of(text)
+    parts = tuple(read(sentence.text, tongue) for sentence in sentences(text))
     replaced = tuple(correction.was for correction in corrections_in(text))
     figures = tuple(stated.figure for stated in stated_in(text))
-    return _Said(read(text), parts, figures, replaced, disagrees(text))
+    return _Said(tongue, read(text, tongue), parts, figures, replaced, disagrees(text))
 
 
 def _against(said: _Said, assumption: str) -> str:
     """How the text speaks against the assumption; "" if it does not."""
-    taken = read(assumption)
+    taken = read(assumption, tongues.of(assumption, said.tongue))
     shared = said.whole.stems & taken.stems
-    topics = {word for word in shared if not points(word)}
+    topics = {word for word in shared if not points(word, said.tongue)}
     about = len(topics) >= 2 or taken.head in topics or (bool(topics) and len(shared) >= 2)
     if not about:
         return ""

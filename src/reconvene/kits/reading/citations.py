@@ -15,6 +15,7 @@ import msgspec
 
 from reconvene.core.extensions import Citation
 from reconvene.core.facts.ids import remark_id
+from reconvene.kits.reading import tongues
 
 _MOST_REASON = 300  # characters
 
@@ -25,28 +26,14 @@ _CITED = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\[(*_“\"]*[A-Z\d])")
-_CLAUSE = re.compile(r";\s+|,?\s+(?:but|while|whereas|however|although)\s+", re.IGNORECASE)
+_CLAUSE = r";\s+|,?\s+<<clause>>\s+"
 
 # A status word counts at the beginning, behind punctuation, or behind a verb that makes it a verdict.
-_VERDICT = r"(?:^|[\])|:;,—–(*_-]\s*|\b(?:is|was|are|were|be|been|being|we|i|have|has|therefore|respectfully)\s+)"
-_DECLINED = re.compile(
-    rf"{_VERDICT}(?:\*\*|__)?(?:declined|rejected|dismissed|refused)\b(?!\s+(?:in|by|to|from|over|since|sharply|\d))"
-    r"|\b(?:we|i)\s+(?:respectfully\s+)?(?:decline|reject|disagree)\b"
-    r"|\bdisagree(?:s|d)?\s+with\b"
-    r"|\b(?:not|never)\s+(?:been\s+)?(?:adopt|accept|incorporat|follow|includ|address|appl|reflect|agree)\w*"
-    r"|\bnot\s+(?:been\s+)?(?:taken\s+(?:up|on|over)|acted\s+(?:up)?on|relevant\s+(?:here|to)|in\s+scope)\b"
-    r"|\b(?:do|does|did|can|could|will|would)\s*(?:not|n['’]t)\s+(?:adopt|accept|agree|follow|take\s+(?:up|on)|act\s+on)\b"
-    r"|\bcannot\s+(?:adopt|accept|agree|follow|take\s+(?:up|on))\b"
-    r"|\b(?:out\s+of|outside(?:\s+of)?)\s+(?:the\s+|our\s+|my\s+|this\s+)?(?:\w+\s+)?(?:scope|remit)\b"
-    r"|\b(?:set|left|put)\s+aside\b|\bno\s+change\s+(?:was\s+|is\s+)?made\b",
-    re.IGNORECASE,
+_DECLINED = (
+    r"(?:^|[\])|:;,—–(*_-]\s*|<<makes_a_verdict>>\s+)(?:\*\*|__)?<<declined_word>>(?!\s+(?:<<fell>>|\d))|<<declined>>"
 )
-_DENIED = re.compile(
-    r"\b(?:not|never|no\s+longer|n['’]t)\s+(?:been\s+)?"
-    r"(?:declined|rejected|dismissed|refused|disagree\w*|outside|out\s+of)\b",
-    re.IGNORECASE,
-)
-_LINK = re.compile(r"^(?:because|since|as|reason:)\s+", re.IGNORECASE)
+_DENIED = "<<not_declined>>"
+_LINK = r"^<<because>>\s+"
 _MARKUP = re.compile(r"[*_`|>#]+|\[\s*\]|\(\s*\)")
 
 
@@ -74,7 +61,7 @@ def _in_line(line: str, number: int) -> Iterator[Citation]:
             continue
         if at and not _words(sentence):  # "We disagree. [FB-001]": the id belongs to what stands before it
             sentence = f"{sentences[at - 1]} {sentence}"
-        clauses = _CLAUSE.split(sentence) if len(ids) > 1 else [sentence]
+        clauses = tongues.of(sentence).pattern(_CLAUSE).split(sentence) if len(ids) > 1 else [sentence]
         for clause in clauses if all(_words(part) for part in clauses) else [sentence]:
             yield from _in_unit(clause, number, ids)
 
@@ -96,11 +83,12 @@ def _words(text: str) -> str:
 
 
 def _judged(unit: str) -> tuple[Literal["addressed", "declined"], str]:
-    bare = _DENIED.sub("…", _CITED.sub(" | ", unit)).lstrip(" -+•")
-    found = _DECLINED.search(bare)
+    tongue = tongues.of(unit)
+    bare = tongue.pattern(_DENIED).sub("…", _CITED.sub(" | ", unit)).lstrip(" -+•")
+    found = tongue.pattern(_DECLINED).search(bare)
     if not found:
         return "addressed", _words(unit)[:_MOST_REASON]
-    after = _LINK.sub("", _words(bare[found.end() :]))
+    after = tongue.pattern(_LINK).sub("", _words(bare[found.end() :]))
     return "declined", (after if " " in after or len(after) > 7 else _words(unit))[:_MOST_REASON]
 
 

@@ -1,7 +1,7 @@
 """Which figure a text puts in the place of which: "X, not Y", "not Y but X", "from X to Y", "X (previously Y)".
 
 Pure and linear: a sentence's figures are found once, and only the few words on either side of each are looked at.
-Knows the turns of phrase people replace a figure with (English first, some other languages); nothing of remarks.
+The turns of phrase people replace a figure with are words of the languages. Knows nothing of remarks.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.quantities import Figure, aligned, change, comparable, figures_in
 from reconvene.kits.reading.units import DATE
 
@@ -21,70 +22,21 @@ _Role = Literal["denied", "reported", "earlier", "stated", "plain"]
 
 _WINDOW = 48  # how far before or behind a figure its cue may stand
 _WEAK_WORDS = r"(?:\W{1,3}(?:[^\W\d_]{1,14}\W{1,3}){0,3})?\W{0,3}$"
-# "not $850M", "instead of the 850": this figure is the one replaced, whatever else is said.
-_DENIED_BEFORE = re.compile(
-    r"(?:n['’]t|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly|previously|formerly|originally"
-    r"|initially"
-    r"|used to be|up from|down from|nicht|statt|anstatt|anstelle von|bisher|zuvor|früher|vorher|et non|au lieu de|y"
-    r" no|pas"
-    rf"|en lugar de|en vez de|antes))\b{_WEAK_WORDS}|(?:不是|而非|并非|並非)\s?$",
-    re.IGNORECASE,
-)
-# "we wrote 29", "you have 2.1%", "the report says 11".
-_REPORTED_BEFORE = re.compile(
-    r"\b(?:you(?: still)? have|your \w{1,16}(?: still| only)? (?:has|have)|(?:we|you|i|they|it|(?:the|your|this|our)"
-    r" \w{1,16})\s(?:said|says?|wrote|writes?|had|assumed?|assumes|used"
-    rf"|thought|put|claims?|claimed|quoted?|states?|stated|shows?))\b{_WEAK_WORDS}",
-    re.IGNORECASE,
-)
 # "850 is wrong", "the 4 years in your text are out of date".
-_DENIED_AFTER = re.compile(
-    r"^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,5}?(?:wrong|incorrect|mistaken|outdated|out of date|obsolete|stale|old"
-    r"|a typo|a mistake|an error|too (?:high|low|much|many|little|few)|falsch|veraltet)\b"
-    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:you|we|they) (?:work with|used?|had|quoted?|assumed?|wrote|said"
-    r"|took)\b"
-    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3})?in (?:the|your|this) (?:draft|text|report|summary|table|document|analysis"
-    r"|synthesis)\b"
-    r"|^\W{0,3}(?:[^\W\d_]{1,14}\W{1,3}){0,2}?(?:is|was|are|were) (?:the (?:old |previous )?(?:figure|number|value)"
-    r"|from|before|last|until)\b"
-    r"|^\w{0,2}(?:ではなく|じゃなく)",
-    re.IGNORECASE,
-)
-_EARLIER_BEFORE = re.compile(rf"\b(?:was|were|had been|from|war|waren|von)\b{_WEAK_WORDS}", re.IGNORECASE)
-_STATED_BEFORE = re.compile(
-    r"(?:\b(?:is|are|to|now|but|should be|should read|becomes?|be|ist|sind|auf|jetzt|nun|sondern|mais|sino)|['’]s|→"
-    r"|->|=)"
-    rf"{_WEAK_WORDS}",
-    re.IGNORECASE,
-)
-_PLAINLY = re.compile(
-    r"(?:\b(?:is|are|was|were|be|read|now|stands? at|total(?:s|led)?|amounts? to|ist|sind|beträgt|est)\W{1,3}|[=:]\s?)"
-    r"(?:(?:about|around|roughly|only|just|now|at|nearly|almost|exactly|closer to|actually|some|etwa"
-    r"|rund)\W{1,3}){0,2}$",
-    re.IGNORECASE,
-)
+_DENIED_AFTER = r"^\W{0,3}<<denied_after>>"
+_PLAINLY = r"(?:<<plainly>>\W{1,3}|[=:]\s?)(?:<<nearly>>\W{1,3}){0,2}$"
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[;\n。！？]")
 
 # For `asserted`: a clause ends at ; : or a new line, at a comma outside a number, at a full stop, at "but".
-_CLAUSE_END = r"(?=;|:|\n|,(?!\d)|\.(?:\s|$)|[!?)—–]|\bbut\b|$)"
-_FIGURE = r"(?<!\S)[^\s,;\d]{0,6}\d[\d.,]{0,30}[^\s,;.)]{0,12}(?:\s(?:million|billion|thousand|percent|bn|m|k)\b)?"
+_CLAUSE_END = r"(?=;|:|\n|,(?!\d)|\.(?:\s|$)|[!?)—–]|<<but>>|$)"
+_FIGURE = r"(?<!\S)[^\s,;\d]{0,6}\d[\d.,]{0,30}[^\s,;.)]{0,12}(?:\s(?:<<scales>>|<<percent>>)\b)?"
 _DENIALS = (
-    re.compile(
-        rf"(?:n't|\b(?:not|instead of|rather than|no longer|as opposed to|wrongly))\b[^;\n]*?{_CLAUSE_END}",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"\b(?:we|you|i|they|it)\s(?:said|wrote|had|assumed|used|thought)\b[^;\n]*?{_CLAUSE_END}", re.IGNORECASE
-    ),
-    re.compile(
-        rf"{_FIGURE}\s(?:is|was|are|were)\s(?:\w{{1,20}}\s)?"
-        r"(?:wrong|incorrect|outdated|out of date|old|stale|last year|a typo|a mistake|too (?:high|low))"
-        rf"[^;\n]*?{_CLAUSE_END}",
-        re.IGNORECASE,
-    ),
+    rf"<<denied_clause>>[^;\n]*?{_CLAUSE_END}",
+    rf"<<reported_clause>>[^;\n]*?{_CLAUSE_END}",
+    rf"{_FIGURE}\s<<denied_figure>>[^;\n]*?{_CLAUSE_END}",
 )
-_FROM_TO = re.compile(rf"\bfrom\s[^;\n.]{{0,40}}?{_FIGURE}\sto\s(?=\D{{0,12}}\d)", re.IGNORECASE)
+_FROM_TO = rf"<<from>>\s[^;\n.]{{0,40}}?{_FIGURE}\s(?P<to><<to>>)\s(?=\D{{0,12}}\d)"
 
 
 class Correction(Struct, frozen=True):
@@ -131,8 +83,9 @@ def corrections_in(text: str) -> tuple[Correction, ...]:
 
 def stated_in(text: str) -> tuple[Stated, ...]:
     """Every figure the text neither denies nor replaces; years are not counted."""
+    plainly = tongues.of(text).pattern(_PLAINLY)
     return tuple(
-        Stated(figure, bool(_PLAINLY.search(text[max(sentence.start, figure.start - _WINDOW) : figure.start])))
+        Stated(figure, bool(plainly.search(text[max(sentence.start, figure.start - _WINDOW) : figure.start])))
         for sentence in _sentences(text)
         for figure, role in _roles(text, sentence)
         if role in ("stated", "plain") and figure.unit != DATE
@@ -141,9 +94,10 @@ def stated_in(text: str) -> tuple[Stated, ...]:
 
 def asserted(text: str) -> str:
     """The text without what it denies or replaces: "Revenue is $900M, not $850M" keeps only the 900."""
-    text = _FROM_TO.sub("to ", text.replace("’", "'"))
+    tongue = tongues.of(text)
+    text = tongue.pattern(_FROM_TO).sub(r"\g<to> ", text.replace("’", "'"))
     for denied in _DENIALS:
-        text = denied.sub(" ", text)
+        text = tongue.pattern(denied).sub(" ", text)
     return text
 
 
@@ -163,12 +117,13 @@ def _sentences(text: str) -> Iterator[_Sentence]:
 def _roles(text: str, sentence: _Sentence) -> tuple[tuple[Figure, _Role], ...]:
     figures = sentence.figures
     roles: list[_Role] = []
+    tongue = tongues.of(text)
     for index, figure in enumerate(figures):
         after_last = figures[index - 1].end if index else sentence.start
         before_next = figures[index + 1].start if index + 1 < len(figures) else sentence.end
         before = text[max(after_last, figure.start - _WINDOW) : figure.start]
         behind = text[figure.end : min(before_next, figure.end + _WINDOW)]
-        roles.append(_role(before, behind))
+        roles.append(_role(before, behind, tongue))
     # "Yield was 7.4 rather than 7.1": the strongest cue of a sentence decides, the weaker ones replace nothing.
     strongest = next((role for role in _REPLACED if role in roles), None)
     roles = ["stated" if role in _REPLACED and role != strongest else role for role in roles]
@@ -179,19 +134,21 @@ def _roles(text: str, sentence: _Sentence) -> tuple[tuple[Figure, _Role], ...]:
     return tuple(zip(figures, roles))
 
 
-def _role(before: str, behind: str) -> _Role:
+def _role(before: str, behind: str, tongue: tongues.Tongue) -> _Role:
     """What the words next to a figure say of it. The cue nearest to the figure wins: "not 850 but 900"."""
-    cues = [(found.start(), role) for pattern, role in _BEFORE if (found := pattern.search(before))]
+    cues = [(found.start(), role) for cue, role in _BEFORE if (found := tongue.pattern(cue).search(before))]
     nearest = max(cues)[1] if cues else "plain"
-    return "denied" if nearest != "denied" and _DENIED_AFTER.search(behind) else nearest
+    return "denied" if nearest != "denied" and tongue.pattern(_DENIED_AFTER).search(behind) else nearest
 
 
 _REPLACED: tuple[_Role, ...] = ("denied", "reported", "earlier")
-_BEFORE: tuple[tuple[re.Pattern[str], _Role], ...] = (
-    (_DENIED_BEFORE, "denied"),
-    (_REPORTED_BEFORE, "reported"),
-    (_EARLIER_BEFORE, "earlier"),
-    (_STATED_BEFORE, "stated"),
+_BEFORE: tuple[tuple[str, _Role], ...] = (
+    # "not $850M", "instead of the 850": this figure is the one replaced, whatever else is said.
+    ("<<denied_before>>" + _WEAK_WORDS, "denied"),
+    # "we wrote 29", "you have 2.1%", "the report says 11".
+    ("<<reported_before>>" + _WEAK_WORDS, "reported"),
+    ("<<earlier_before>>" + _WEAK_WORDS, "earlier"),
+    ("<<stated_before>>" + _WEAK_WORDS, "stated"),
 )
 
 

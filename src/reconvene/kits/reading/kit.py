@@ -66,9 +66,11 @@ class RuleReader:
         return content(text)
 
     def tokens(self, text: str) -> list[tuple[str, str, bool]]:
-        from reconvene.kits.reading.terms import STOP, stem, tokens
+        from reconvene.kits.reading.terms import tokens
+        from reconvene.kits.reading.tongues import of
 
-        return [(word, stem(word), word in STOP) for word in tokens(text)]
+        tongue = of(text)
+        return [(word, tongue.stem(word), word.casefold() in tongue.stop) for word in tokens(text)]
 
     def asserted(self, text: str) -> str:
         from reconvene.kits.reading.figures import asserted

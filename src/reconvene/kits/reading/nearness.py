@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
-from reconvene.kits.reading import terms
+from reconvene.kits.reading import terms, tongues
 
 MOST = 3
 
@@ -15,10 +15,11 @@ def nearest(text: str, others: Mapping[str, str], most: int = MOST) -> tuple[str
     """The names of the texts most like this one, nearest first; ties in the order given. Of no text: the first."""
     if not text:
         return tuple(others)[:most]
-    bags = {name: set(terms.content(other)) for name, other in others.items()}
+    tongue = tongues.of(text)
+    bags = {name: set(terms.content(other, tongue)) for name, other in others.items()}
     spread = Counter(word for bag in bags.values() for word in bag)
     weight = {word: math.log(1 + len(bags) / count) for word, count in spread.items()}
-    mine = set(terms.content(text))
+    mine = set(terms.content(text, tongue))
 
     def likeness(name: str) -> float:
         bag = bags[name]

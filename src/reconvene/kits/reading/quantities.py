@@ -12,48 +12,38 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconvene.kits.reading import tongues
+from reconvene.kits.reading.tongues import Tongue
 from reconvene.kits.reading.units import (
     ATTACHED_ONLY,
     CODES,
-    CONVERTED,
     CURRENCY,
     DATE,
     HAN_SCALES,
     HARD_UNITS,
     LADDER,
-    NOT_UNITS,
     PERCENT,
     POINTS,
-    SCALES,
-    SPELLED,
 )
 
 _GAP = r"[ \u00a0\u202f]"
-_TOKEN = re.compile(
+_TOKEN = (
     # Dates and times of day are not quantities.
     r"(?<![\d.])(?P<never>\d{4}-\d\d-\d\d(?!\d)|\d{1,2}:\d\d(?::\d\d)?(?!\d)|\d{1,2}([./])\d{1,2}\2\d{2,4}(?![\d.]))"
     # Nor are Q3, CO2, FB-001, v1.2, #7.
     r"|(?<![A-Za-z\d_#])(?<![A-Za-z]-)(?<!\d[.,])(?P<sign>(?<![\w)])[-+−])?"
-    rf"(?:(?P<currency>US\$|[AC]\$|[$€£¥￥₹₩₺₪₽₴]|Fr\.|(?:{'|'.join(sorted(CODES))})){_GAP}?)?"
+    rf"(?:(?P<currency>(?-i:US\$|[AC]\$|[$€£¥￥₹₩₺₪₽₴]|Fr\.|(?:{'|'.join(sorted(CODES))}))){_GAP}?)?"
     rf"(?P<number>\d{{1,3}}(?:[ \u00a0\u202f'’]\d{{3}})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*)"
-    rf"|\b(?P<spelled>(?i:{'|'.join(SPELLED)}))\b"
+    r"|\b(?P<spelled><<numbers>>)\b"
 )
-_PERCENTAGE = re.compile(
-    rf"{_GAP}?(?i:(?P<points>percentage[ -]points?\b|prozentpunkten?\b|ppts?\b|pp\b)"
-    r"|%[ -]?(?P<more>points?\b)|%|％|per ?cent\b|prozent\b|pct\b|pour cent\b|por ciento\b)"
-)
+_PERCENTAGE = rf"{_GAP}?(?:(?P<points><<percentage_points>>)|%[ -]?(?P<more>points?\b)|%|％|<<percent>>)"
 _NEXT_WORD = re.compile(rf"(?P<gap>{_GAP}|-)?(?P<word>[^\W\d_]{{1,24}})\.?")
 _NEXT_SYMBOL = re.compile(rf"{_GAP}?(?P<symbol>US\$|[$€£¥￥₹₩₺₪₽₴])")
-_DATED = re.compile(
-    r"(?:\b(?:in|since|by|until|till|before|after|during|early|late|mid|of|year|fy|years|seit|bis|ab|im|from|to|and|or"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn"
-    r"|winter|q[1-4])|[–-])[ -]{0,2}$",
-    re.IGNORECASE,
-)
-_RANGE = re.compile(rf"{_GAP}?(?:[-–—~〜]|\b(?:to|bis)\b){_GAP}?")
-_OPEN_RANGE = re.compile(r"\b(?:between|zwischen|entre)\W{1,3}$", re.IGNORECASE)
-_CLOSE_RANGE = re.compile(rf"{_GAP}?(?:and|und|et|y){_GAP}?", re.IGNORECASE)
-_FROM = re.compile(r"\b(?P<wide>rang\w+ |anywhere |var\w+ )?(?:from|von|de)\W{1,3}$", re.IGNORECASE)
+_DATED = r"(?:<<dated>>|[–-])[ -]{0,2}$"
+_RANGE = rf"{_GAP}?(?:[-–—~〜]|<<range>>){_GAP}?"
+_OPEN_RANGE = r"<<range_opens>>\W{1,3}$"
+_CLOSE_RANGE = rf"{_GAP}?<<range_closes>>{_GAP}?"
+_NO_RANGE = r"(?P<wide><<wide>>\s)?<<range_denied>>\W{1,3}$"
 
 _LONGEST_NUMBER = 40
 
@@ -70,6 +60,7 @@ class Figure(Struct, frozen=True):
     scale: float = 0.0  # 0 = none was written
     low: float | None = None
     high: float | None = None
+    per: float = 1.0  # what one of the written unit is in its base: a year is 365 days
 
     @property
     def bare(self) -> bool:
@@ -79,8 +70,9 @@ class Figure(Struct, frozen=True):
 
 def figures_in(text: str) -> tuple[Figure, ...]:
     """Every figure of the text, in order; ranges as one."""
-    found = [figure for match in _TOKEN.finditer(text) if (figure := _figure(text, match))]
-    return tuple(_with_ranges(text, found))
+    tongue = tongues.of(text)
+    found = [figure for match in tongue.pattern(_TOKEN).finditer(text) if (figure := _figure(text, match, tongue))]
+    return tuple(_with_ranges(text, found, tongue))
 
 
 def change(was: float, now: float) -> float:
@@ -118,69 +110,58 @@ def _readings(figure: Figure, beside: Figure) -> list[float]:
         values = [value * scale for value in values for scale in LADDER if scale <= beside.scale]
     if figure.bare and not figure.unit and beside.unit == "days":
         # "7 years, not 4": the same unit of time.
-        values = [value * _time_unit(beside) for value in values]
+        values = [value * beside.per for value in values]
     return values
 
 
-def _time_unit(figure: Figure) -> float:
-    word = re.split(r"[^\w]+", figure.text.casefold())[-1]
-    return CONVERTED.get(word, ("days", 1.0))[1]
-
-
-def _figure(text: str, match: re.Match[str]) -> Figure | None:
+def _figure(text: str, match: re.Match[str], tongue: Tongue) -> Figure | None:
     if match["never"]:
         return None
     if match["spelled"]:
-        return _spelled(text, match)
+        return _spelled(text, match, tongue)
     if len(match["number"]) > _LONGEST_NUMBER:
         return None
-    value, other = _value(match["number"])
+    value, other = _value(match["number"], "," if tongue.main.decimal_comma else ".")
     if value is None:
         return None
     mark = match["currency"] or ""
-    unit, scale, end = _tail(text, match.end(), bool(mark))
+    unit, scale, end = _tail(text, match.end(), bool(mark), tongue)
     if unit is None:
         return None
     if mark:
         unit = CURRENCY.get(mark, mark)
-    value, other, unit = _converted(value, other, unit)
-    if unit not in HARD_UNITS and not scale and _is_year(text, match):
-        unit, end = DATE, match.end()
+    unit, per = tongue.units.get(unit, (unit, 1.0))
+    if unit not in HARD_UNITS and not scale and _is_year(text, match, tongue):
+        unit, end, per = DATE, match.end(), 1.0
         value = float(match["number"])
-    factor = (scale or 1.0) * (-1 if match["sign"] in ("-", "−") else 1)
+    factor = per * (scale or 1.0) * (-1 if match["sign"] in ("-", "−") else 1)
     second = None if other is None else other * factor
-    return Figure(value * factor, unit, text[match.start() : end], match.start(), end, second, scale)
+    return Figure(value * factor, unit, text[match.start() : end], match.start(), end, second, scale, per=per)
 
 
-def _spelled(text: str, match: re.Match[str]) -> Figure:
-    unit, scale, end = _tail(text, match.end(), False)
-    value, _, unit = _converted(SPELLED[match["spelled"].casefold()], None, unit or "")
-    return Figure(value * (scale or 1.0), unit, text[match.start() : end], match.start(), end, None, scale)
+def _spelled(text: str, match: re.Match[str], tongue: Tongue) -> Figure:
+    found, scale, end = _tail(text, match.end(), False, tongue)
+    unit, per = tongue.units.get(found or "", (found or "", 1.0))
+    value = tongue.numbers[match["spelled"].casefold()] * per * (scale or 1.0)
+    return Figure(value, unit, text[match.start() : end], match.start(), end, None, scale, per=per)
 
 
-def _is_year(text: str, match: re.Match[str]) -> bool:
+def _is_year(text: str, match: re.Match[str], tongue: Tongue) -> bool:
     number = match["number"]
     if match["currency"] or not (len(number) == 4 and number.isdigit() and 1900 <= int(number) < 2100):
         return False
     following = _NEXT_WORD.match(text, match.end())
-    alone = not following or following["word"].casefold() in NOT_UNITS
-    return alone or bool(_DATED.search(text[max(0, match.start() - 12) : match.start()]))
+    alone = not following or following["word"].casefold() in tongue.words("not_units")
+    return alone or bool(tongue.pattern(_DATED).search(text[max(0, match.start() - 12) : match.start()]))
 
 
-def _converted(value: float, other: float | None, unit: str) -> tuple[float, float | None, str]:
-    if unit not in CONVERTED:
-        return value, other, unit
-    base, factor = CONVERTED[unit]
-    return value * factor, None if other is None else other * factor, base
-
-
-def _tail(text: str, position: int, money: bool) -> tuple[str | None, float, int]:
+def _tail(text: str, position: int, money: bool, tongue: Tongue) -> tuple[str | None, float, int]:
     """What stands behind the digits: (unit, scale, end). None: this is an ordinal, not a quantity."""
-    if share := _PERCENTAGE.match(text, position):
+    if share := tongue.pattern(_PERCENTAGE).match(text, position):
         return (POINTS if share["points"] or share["more"] else PERCENT), 0.0, share.end()
     scale = 0.0
     word = _NEXT_WORD.match(text, position)
-    if word and (found := _scale(word, money)):
+    if word and (found := _scale(word, money, tongue)):
         scale, position = found
         word = _NEXT_WORD.match(text, position)
     if symbol := _NEXT_SYMBOL.match(text, position):
@@ -188,28 +169,30 @@ def _tail(text: str, position: int, money: bool) -> tuple[str | None, float, int
     if not word:
         return "", scale, position
     name = word["word"]
-    if name in CODES or name.casefold() in CURRENCY:
-        return CURRENCY.get(name.casefold(), name), scale, word.end("word")
-    if not word["gap"] and name.casefold() in ("st", "nd", "rd", "th"):
+    low = name.casefold()
+    if name in CODES or low in tongue.currencies:
+        return tongue.currencies.get(low, name), scale, word.end("word")
+    if not word["gap"] and low in tongue.words("ordinals"):
         return None, scale, position
-    if money or name.casefold() in NOT_UNITS:
+    if money or low in tongue.words("not_units"):
         return "", scale, position
-    return name.casefold(), scale, word.end("word")
+    return low, scale, word.end("word")
 
 
-def _scale(word: re.Match[str], money: bool) -> tuple[float, int] | None:
+def _scale(word: re.Match[str], money: bool, tongue: Tongue) -> tuple[float, int] | None:
     name = word["word"]
     if name[0] in HAN_SCALES:
-        return SCALES[name[0]], word.start("word") + 1
+        return tongue.scales[name[0]], word.start("word") + 1
     if money and name == "T":
         return 1e12, word.end("word")
-    if name.casefold() not in SCALES or (name in ATTACHED_ONLY and word["gap"] and not money):
+    if name.casefold() not in tongue.scales or (name in ATTACHED_ONLY and word["gap"] and not money):
         return None
-    return SCALES[name.casefold()], word.end() if len(name) == 3 else word.end("word")
+    return tongue.scales[name.casefold()], word.end() if len(name) == 3 else word.end("word")
 
 
-def _value(digits: str) -> tuple[float | None, float | None]:
-    """(value, the other possible reading). Commas and points are told apart by their order and what follows them."""
+def _value(digits: str, decimals: str) -> tuple[float | None, float | None]:
+    """(value, the other possible reading). Commas and points are told apart by their order and what follows them, and
+    else by the mark of decimals that the language uses."""
     plain = re.sub(r"[ \u00a0\u202f'’]", "", digits)
     marks = re.findall(r"[.,]", plain)
     parts = re.split(r"[.,]", plain)
@@ -222,7 +205,7 @@ def _value(digits: str) -> tuple[float | None, float | None]:
         case 1, _ if not grouped or parts[0].startswith("0"):
             return float(fraction), None
         case 1, _:
-            if marks == [","] or parts[1].endswith("00"):
+            if marks != [decimals] or (decimals == "." and parts[1].endswith("00")):
                 return float(whole), float(fraction)
             return float(fraction), float(whole)
         case _, 1:
@@ -232,32 +215,32 @@ def _value(digits: str) -> tuple[float | None, float | None]:
             return (float(fraction) if last_differs else None), None
 
 
-def _with_ranges(text: str, figures: list[Figure]) -> list[Figure]:
+def _with_ranges(text: str, figures: list[Figure], tongue: Tongue) -> list[Figure]:
     merged: list[Figure] = []
     for figure in figures:
-        if merged and merged[-1].low is None and _is_range(text, merged[-1], figure):
+        if merged and merged[-1].low is None and _is_range(text, merged[-1], figure, tongue):
             merged[-1] = _range(text, merged[-1], figure)
         else:
             merged.append(figure)
     return merged
 
 
-def _is_range(text: str, low: Figure, high: Figure) -> bool:
+def _is_range(text: str, low: Figure, high: Figure, tongue: Tongue) -> bool:
     if DATE in (low.unit, high.unit) or not comparable(low, high) or high.start - low.end > 6:
         return False
     between = text[low.end : high.start]
     before = text[max(0, low.start - 24) : low.start]
-    if _CLOSE_RANGE.fullmatch(between):
-        return bool(_OPEN_RANGE.search(before))
-    start = _FROM.search(before)
-    return bool(_RANGE.fullmatch(between)) and (start is None or bool(start["wide"]))
+    if tongue.pattern(_CLOSE_RANGE).fullmatch(between):
+        return bool(tongue.pattern(_OPEN_RANGE).search(before))
+    start = tongue.pattern(_NO_RANGE).search(before)
+    return bool(tongue.pattern(_RANGE).fullmatch(between)) and (start is None or bool(start["wide"]))
 
 
 def _range(text: str, low: Figure, high: Figure) -> Figure:
     unit = high.unit or low.unit
     first = low.value
     if low.bare:
-        in_days = _time_unit(high) if high.unit == "days" and not low.unit else 1.0
+        in_days = high.per if high.unit == "days" and not low.unit else 1.0
         raised = first * (high.scale or 1.0) * in_days
         first = raised if raised <= high.value else first
     return replace(

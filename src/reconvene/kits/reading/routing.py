@@ -15,18 +15,19 @@ who may choose others; knows nothing of rounds, costs or any one workflow's agen
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from reconvene.core.extensions import AgentProfile, Concerned, RemarkLike
-from reconvene.kits.reading import lexicon, terms
+from reconvene.kits.reading import lexicon, terms, tongues
+from reconvene.kits.reading.tongues import Tongue
 
 RuleName = Literal["mention", "remit", "output", "always", "everybody"]
 _STRENGTH: dict[RuleName, int] = {"mention": 0, "remit": 1, "output": 2, "always": 3, "everybody": 4}
-_ALL = frozenset(("all", "everybody", "everyone", "all agents", "all of them", "the team"))
-_TOO_LOOSE = frozenset(terms.stem(word) for word in ("work", "power", "resource", "hidden", "general", "other"))
 _MOST_REASONS = 3
+_NOWHERE: set[int] = set()
 
 
 class _Hit(NamedTuple):
@@ -39,7 +40,7 @@ def affected(
     remarks: Sequence[RemarkLike], agents: Mapping[str, AgentProfile], always: tuple[str, ...] = ()
 ) -> tuple[Concerned, ...]:
     """In the order of `agents`. Never empty while there are agents."""
-    outputs, remits = _Outputs(agents), _remits(agents)
+    outputs, remits = _Outputs(agents), {agent: _Remit(profile.remit) for agent, profile in agents.items()}
     hits: list[_Hit] = []
     lost = [] if remarks else ["nothing was said that points to anybody"]
     for remark in remarks:
@@ -81,9 +82,10 @@ def _attribute(remark: RemarkLike, name: str) -> str:
 
 def _mentioned(remark: RemarkLike, agents: Mapping[str, AgentProfile]) -> Iterable[_Hit]:
     aimed = " ".join(remark.target.split()).casefold()
+    everybody = tongues.everything().words("everybody") if aimed else ()
     for agent in agents:
         pattern = _name_pattern(agent)
-        if aimed in _ALL or (aimed and pattern.search(aimed)):
+        if aimed in everybody or (aimed and pattern.search(aimed)):
             yield _Hit(agent, "mention", "the remark is aimed at it")
         elif pattern.search(remark.text):
             yield _Hit(agent, "mention", "the remark names it")
@@ -98,25 +100,27 @@ def _name_pattern(agent: str) -> re.Pattern[str]:
 # --- by remit ---
 
 
-class _Remit(NamedTuple):
-    words: frozenset[str]
-    subjects: frozenset[str]
+class _Remit:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.subjects = lexicon.subjects_of(text)
+        self._words: dict[Tongue, frozenset[str]] = {}
 
-
-def _remits(agents: Mapping[str, AgentProfile]) -> dict[str, _Remit]:
-    return {
-        agent: _Remit(frozenset(terms.content(profile.remit)) - _TOO_LOOSE, lexicon.subjects_of(profile.remit))
-        for agent, profile in agents.items()
-    }
+    def words(self, tongue: Tongue) -> frozenset[str]:
+        if tongue not in self._words:
+            loose = tongues.everything().words("loose")
+            self._words[tongue] = frozenset(terms.content(self._text, tongue)) - loose
+        return self._words[tongue]
 
 
 def _by_remit(remark: RemarkLike, remits: Mapping[str, _Remit]) -> Iterable[_Hit]:
-    said = terms.content(lexicon.outside_phrases(remark.text))
+    tongue = tongues.of(remark.text)
+    said = terms.content(lexicon.outside_phrases(remark.text), tongue)
     subjects: dict[str, list[str]] = {}
     for subject, words in lexicon.spoken(remark.text):
         subjects.setdefault(subject, []).append(words)
     for agent, remit in remits.items():
-        shared = [said[key] for key in said if key in remit.words]
+        shared = [said[key] for key in said if key in remit.words(tongue)]
         if shared:
             yield _Hit(agent, "remit", f"its remit says {_quoted(shared)}")
             continue
@@ -131,38 +135,58 @@ def _quoted(words: Iterable[str]) -> str:
 # --- by what the last output says ---
 
 
-class _Read(NamedTuple):
+class _Read:
     """One agent's last output, made ready for many remarks."""
 
-    figures: dict[str, list[tuple[terms.Figure, int]]]  # by value, with the number of the sentence
-    names: terms.Names
-    stems: dict[str, set[int]]  # stem → numbers of the sentences that use it
-    text: str
+    def __init__(self, output: str) -> None:
+        self.text = output
+        self.names = terms.names(output)
+        self.figures: dict[str, list[tuple[terms.Figure, int]]] = {}  # by value, with the number of the sentence
+        self._words: dict[str, dict[str, set[int]]] = {}  # by their beginning: word → numbers of its sentences
+        self._stems: dict[tuple[Tongue, str], dict[str, set[int]]] = {}
+        tongue = tongues.of(output)
+        for number, sentence in enumerate(terms.sentences(output)):
+            for figure in terms.figures(sentence, tongue):
+                self.figures.setdefault(figure.key, []).append((figure, number))
+            for word in terms.tokens(sentence):
+                if bare := terms.meaning(word, tongue):
+                    self._words.setdefault(_beginning(bare), {}).setdefault(bare, set()).add(number)
+
+    def sentences(self, word: str, stem: str, tongue: Tongue) -> set[int]:
+        """The numbers of the sentences that use the word in any form. Words of one stem begin alike, so only those
+        that begin as this one does are stemmed."""
+        start = _beginning(word.casefold())
+        if (tongue, start) not in self._stems:
+            found = self._stems[tongue, start] = {}
+            for other, numbers in self._words.get(start, {}).items():
+                found.setdefault(tongue.stem(other), set()).update(numbers)
+        return self._stems[tongue, start].get(stem, _NOWHERE)
 
 
-def _read(output: str) -> _Read:
-    figures: dict[str, list[tuple[terms.Figure, int]]] = {}
-    stems: dict[str, set[int]] = {}
-    for number, sentence in enumerate(terms.sentences(output)):
-        for figure in terms.figures(sentence):
-            figures.setdefault(figure.key, []).append((figure, number))
-        for key in terms.telling(sentence):
-            stems.setdefault(key, set()).add(number)
-    return _Read(figures, terms.names(output), stems, output)
+def _beginning(word: str) -> str:
+    """Two letters without their marks: "Märkte" is a form of "Markt"."""
+    start = word[:2]
+    if start.isascii():
+        return start
+    return "".join(unicodedata.normalize("NFD", letter)[0] for letter in start)
 
 
 class _Outputs:
     def __init__(self, agents: Mapping[str, AgentProfile]) -> None:
-        self._read = {agent: _read(profile.last_output) for agent, profile in agents.items() if profile.last_output}
-        self._own = {terms.stem(word) for agent in agents for word in re.split(r"[\s_-]+", agent)}
+        self._read = {agent: _Read(profile.last_output) for agent, profile in agents.items() if profile.last_output}
+        self._names = [word for agent in agents for word in re.split(r"[\s_-]+", agent)]
         self._most = len(self._read) / 2 if len(self._read) > 2 else len(self._read)
 
     def sharing(self, remark: RemarkLike) -> Iterable[_Hit]:
-        said = {key: word for key, word in terms.telling(remark.text).items() if key not in self._own}
-        rare = self._rare({agent: said.keys() & read.stems.keys() for agent, read in self._read.items()})
-        said = {key: word for key, word in said.items() if key in rare}
-        figures = {agent: _same_figures(remark.text, read, said) for agent, read in self._read.items()}
-        names = {agent: _same_names(remark.text, read) - self._own for agent, read in self._read.items()}
+        tongue = tongues.of(remark.text)
+        own = {tongue.stem(word) for word in self._names}
+        said = {key: word for key, word in terms.telling(remark.text, tongue).items() if key not in own}
+        where = {agent: _where(said, read, tongue) for agent, read in self._read.items()}
+        rare = self._rare(where)
+        where = {agent: {key: found[key] for key in found if key in rare} for agent, found in where.items()}
+        amounts, named = list(terms.figures(remark.text, tongue)), terms.names(remark.text)
+        figures = {agent: _same_figures(amounts, read, where[agent]) for agent, read in self._read.items()}
+        names = {agent: _same_names(named, read) - own for agent, read in self._read.items()}
         rare_figures, rare_names = self._rare(figures), self._rare(names)
         path = _attribute(remark, "path")
         for agent, read in self._read.items():
@@ -170,35 +194,40 @@ class _Outputs:
                 yield _Hit(agent, "output", f"its last output speaks of {path}")
             elif shared := sorted(figures[agent] & rare_figures) + sorted(names[agent] & rare_names):
                 yield _Hit(agent, "output", f"its last output also says {_quoted(shared)}")
-            elif pair := _same_sentence(said, read):
-                yield _Hit(agent, "output", f"its last output speaks of {_quoted(pair)}")
+            elif pair := _same_sentence(where[agent]):
+                yield _Hit(agent, "output", f"its last output speaks of {_quoted(said[key] for key in pair)}")
 
     def _rare(self, found: Mapping[str, Iterable[str]]) -> set[str]:
         counts = Counter(term for shared in found.values() for term in set(shared))
         return {term for term, count in counts.items() if count <= self._most}
 
 
-def _same_figures(text: str, read: _Read, said: Mapping[str, str]) -> set[str]:
+def _where(said: Mapping[str, str], read: _Read, tongue: Tongue) -> dict[str, set[int]]:
+    """In which sentences of the output each of these stems stands."""
+    found = ((key, read.sentences(word, key, tongue)) for key, word in said.items())
+    return {key: numbers for key, numbers in found if numbers}
+
+
+def _same_figures(amounts: Iterable[terms.Figure], read: _Read, where: Mapping[str, set[int]]) -> set[str]:
     """A figure that could be shared by chance counts only beside a word that is shared too."""
     found: set[str] = set()
-    for figure in terms.figures(text):
+    for figure in amounts:
         for other, sentence in read.figures.get(figure.key, ()):
-            near = any(sentence in read.stems.get(key, ()) for key in said)
+            near = any(sentence in numbers for numbers in where.values())
             if figure.same(other) and (figure.distinctive or (near and not figure.is_year)):
                 found.add(figure.written)
                 break
     return found
 
 
-def _same_names(text: str, read: _Read) -> set[str]:
-    mine = terms.names(text)
+def _same_names(mine: terms.Names, read: _Read) -> set[str]:
     return set((mine.certain & read.names.any) | (mine.any & read.names.certain))
 
 
-def _same_sentence(said: Mapping[str, str], read: _Read) -> list[str]:
+def _same_sentence(where: Mapping[str, set[int]]) -> list[str]:
     """At least two telling words of the remark within one sentence of the output."""
-    counts = Counter(number for key in said for number in read.stems.get(key, ()))
+    counts = Counter(number for numbers in where.values() for number in numbers)
     best = max(counts, key=lambda number: (counts[number], -number), default=None)
     if best is None or counts[best] < 2:
         return []
-    return [word for key, word in said.items() if best in read.stems.get(key, ())]
+    return [key for key, numbers in where.items() if best in numbers]

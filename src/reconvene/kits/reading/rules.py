@@ -10,20 +10,7 @@ import re
 
 from msgspec import Struct
 
-from reconvene.kits.reading.cues import (
-    ABOUT_THE_TEXT,
-    AGREEMENT,
-    CLARIFIES,
-    DENIES,
-    DISAGREEMENT,
-    MISSING,
-    MOVED,
-    NEWS,
-    REQUEST,
-    SHIFT,
-    STATES,
-    VERDICT,
-)
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.figures import Correction, corrections_in, stated_in
 
 _HEAD = 4000
@@ -45,6 +32,21 @@ class Ruling(Struct, frozen=True):
 
 
 _AGREED_RULE = "it answers what was said"
+_MOVED, _DISAGREES, _AGREES, _JUDGES = "<<moved>>", "<<disagreement>>", "<<agreement>>", "<<verdict>>"
+_TELLS = "<<news>>"
+# "The bridge opens in two years": a statement about something, told because it was not known.
+_STATES = r"\W*(?:<<states>>|\d{1,4})\s(?:\S{1,30}\s){1,60}?\S"
+_Table = tuple[tuple[str, str, str], ...]
+_BEFORE_REACTIONS: _Table = (
+    ("missing factor", "<<missing>>", "it names something left out"),
+    ("strategic shift", "<<shift>>", "it reports a decision or a change of direction"),
+)
+_AFTER_REACTIONS: _Table = (
+    ("comment", "<<request>>", "it asks for something"),
+    ("comment", "<<about_the_text>>", "it is about the text, not about its subject"),
+    ("clarification", "<<clarifies>>", "it makes something more precise"),
+    ("correction", "<<denies>>", "it says that something is not so"),
+)
 
 
 def classify(text: str, agents: tuple[str, ...] = ()) -> Ruling:
@@ -72,20 +74,21 @@ def named(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
 def disagrees(text: str) -> bool:
     """Whether a text disputes what was said."""
     head = text[:_HEAD]
-    return bool(DISAGREEMENT.search(head))
+    return bool(tongues.of(head).pattern(_DISAGREES).search(head))
 
 
 def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]) -> Ruling:
-    if replaced and not MOVED.search(text):
+    tongue = tongues.of(text)
+    if replaced and not tongue.pattern(_MOVED).search(text):
         first = replaced[0]
         return Ruling("correction", f"it puts {first.now_text} in the place of {first.was_text}")
-    for kind, pattern, rule in _BEFORE_REACTIONS:
-        if found := pattern.search(text):
+    for kind, cue, rule in _BEFORE_REACTIONS:
+        if found := tongue.pattern(cue).search(text):
             return Ruling(kind, f"{rule}: “{_shown(found[0])}”")
-    if reaction := _reaction(text, agents):
+    if reaction := _reaction(text, agents, tongue):
         return reaction
-    for kind, pattern, rule in _AFTER_REACTIONS:
-        if found := pattern.search(text):
+    for kind, cue, rule in _AFTER_REACTIONS:
+        if found := tongue.pattern(cue).search(text):
             return Ruling(kind, f"{rule}: “{_shown(found[0])}”")
     if agents:
         return Ruling("reaction", f"it names {', '.join(agents)}", ", ".join(agents))
@@ -94,15 +97,16 @@ def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]
     asks = text.rstrip().endswith(("?", "？"))
     if not asks and len(text) < _SHORT and (figure := next((each for each in stated_in(text) if each.plainly), None)):
         return Ruling("correction", f"it states a figure: {figure.figure.text}", now=figure.figure.text)
-    if not asks and (found := NEWS.search(text)):
+    if not asks and (found := tongue.pattern(_TELLS).search(text)):
         return Ruling("new context", f"it tells something not said before: “{_shown(found[0])}”")
-    if not asks and STATES.match(text):
+    if not asks and tongue.pattern(_STATES).match(text):
         return Ruling("new context", "it states something not said before")
     return Ruling("comment", "no rule knows it better")
 
 
-def _reaction(text: str, agents: tuple[str, ...]) -> Ruling | None:
-    found = DISAGREEMENT.search(text) or AGREEMENT.search(text) or (VERDICT.search(text) if agents else None)
+def _reaction(text: str, agents: tuple[str, ...], tongue: tongues.Tongue) -> Ruling | None:
+    cues = (_DISAGREES, _AGREES, *((_JUDGES,) if agents else ()))
+    found = next((found for cue in cues if (found := tongue.pattern(cue).search(text))), None)
     if not found:
         return None
     target = ", ".join(agents)
@@ -111,16 +115,3 @@ def _reaction(text: str, agents: tuple[str, ...]) -> Ruling | None:
 
 def _shown(cue: str) -> str:
     return " ".join(cue.split()).strip(" ,;:.")[:60]
-
-
-_Table = tuple[tuple[str, re.Pattern[str], str], ...]
-_BEFORE_REACTIONS: _Table = (
-    ("missing factor", MISSING, "it names something left out"),
-    ("strategic shift", SHIFT, "it reports a decision or a change of direction"),
-)
-_AFTER_REACTIONS: _Table = (
-    ("comment", REQUEST, "it asks for something"),
-    ("comment", ABOUT_THE_TEXT, "it is about the text, not about its subject"),
-    ("clarification", CLARIFIES, "it makes something more precise"),
-    ("correction", DENIES, "it says that something is not so"),
-)

@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.assumptions import THRESHOLD, Contradiction, assumptions_in, contradicted
 from reconvene.kits.reading.figures import Correction, corrections_in, figures_in
 from reconvene.kits.reading.quantities import aligned
@@ -25,26 +26,7 @@ Level = Literal["minor", "major"]
 _ROUNDING = 1e-9
 _HEAD = 4000
 _QUOTED = 160
-_SMALL = re.compile(
-    r"\b(?:fyi|by the way|btw|for your information|just so you know|for (?:the record|completeness)|minor"
-    r"|nit(?:pick)?|tiny"
-    r"|(?:small|little) (?:thing|point|detail|note|correction|remark)|(?:a|one) detail|not important|doesn['’]t matter"
-    r"|no big deal|nur zur info|nebenbei)\b",
-    re.IGNORECASE,
-)
-_GAME_CHANGING = re.compile(
-    r"\b(?:chang(?:es?|ed|ing) everything|game[- ]?chang\w{0,4}|show[- ]?stopper|deal[- ]?breaker|turns? everything"
-    r"|acquisitions?|(?:acquired|bought|taken over) by|merg(?:er|ers|ing|ed)|take-?over|bankrupt\w{0,3}"
-    r"|insolven\w{0,2}|lawsuit|sued|indicted"
-    r"|fraud|resign(?:ed|s|ing)?|shut(?:s|ting)? down|clos(?:ure|ing down)|nationali[sz]\w{0,5}|expropriat\w{0,3}"
-    r"|recall(?:ed)?"
-    r"|data breach|outbreak|evacuat\w{0,3}|war)\b",
-    re.IGNORECASE,
-)
-_OPEN_DISPUTE = re.compile(
-    r"\b(?:disagree|wrong|mistaken|not true|untrue|false|not the case|(?:do not|don['’]t) (?:agree|believe|buy))\b",
-    re.IGNORECASE,
-)
+_SMALL, _GAME_CHANGING, _OPEN_DISPUTE = "<<small>>", "<<game_changing>>", "<<open_dispute>>"
 
 
 class Assessment(Struct, frozen=True):
@@ -65,11 +47,15 @@ def assess(
         return _figures(replaced)
     if kind == "correction" and (two := _two_figures(head)):
         return _figures(two)
-    if kind not in ("clarification", "reaction") and (sign := _GAME_CHANGING.search(head)):
+    if kind not in ("clarification", "reaction") and (sign := _found(_GAME_CHANGING, head)):
         return Assessment(
             "major", "game-changing revelation", f"“{sign[0]}” can change the direction of the whole analysis"
         )
     return _by_kind(kind, head)
+
+
+def _found(cue: str, text: str) -> re.Match[str] | None:
+    return tongues.of(text).pattern(cue).search(text)
 
 
 def _contradiction(found: Contradiction) -> Assessment:
@@ -107,7 +93,7 @@ def _percent(share: float) -> str:
 
 
 def _by_kind(kind: str, text: str) -> Assessment:
-    if small := _SMALL.search(text) if kind not in ("strategic shift",) else None:
+    if small := _found(_SMALL, text) if kind not in ("strategic shift",) else None:
         return Assessment("minor", "small by your own words", f"you call it small yourself: “{small[0]}”")
     match kind:
         case "strategic shift":
@@ -118,7 +104,7 @@ def _by_kind(kind: str, text: str) -> Assessment:
             return Assessment("major", "new strategic factor", "something new that nobody has analysed yet")
         case "missing factor":
             return Assessment("major", "new strategic factor", "a factor that nobody has looked at yet")
-        case "reaction" if _OPEN_DISPUTE.search(text):
+        case "reaction" if _found(_OPEN_DISPUTE, text):
             return Assessment(
                 "major", "disputes a finding", "you contradict what was found, so the work rests on it no more"
             )

@@ -8,32 +8,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from reconvene.kits.reading.terms import STOP
+from reconvene.kits.reading import tongues
 
 _WORD = re.compile(r"[^\W\d_][\w&'’.-]*[^\W_]", re.UNICODE)
 _FIGURE = re.compile(r"\d[\d.,]*\d|\d{2,}")
+_HEADING = re.compile(r"^\s{0,3}#.*$", re.MULTILINE)
 _SHORT = 80  # words
-# Words of nearly every document of this sort: naming one of them says nothing about the case.
-_COMMON = STOP | frozenset(
-    """business company current customers decision focal future growth horizon market markets option options people plan
-    plans products question scope services should strategy time years""".split()
-)
 
 
 def terms(documents: Iterable[str]) -> frozenset[str]:
-    """What only these documents name, in lower case."""
+    """What only these documents name, in lower case. Headings name the parts of a document, not its case."""
     found: set[str] = set()
-    for text in documents:
+    for document in documents:
+        text = _HEADING.sub("", document)
+        tongue = tongues.of(text)
         found |= {match[0] for match in _FIGURE.finditer(text) if len(match[0].strip(".,")) > 1}
         short = len(text.split()) <= _SHORT
         for match in _WORD.finditer(text):
             word = match[0]
-            if len(word) < 3 or word.lower() in _COMMON:
+            if len(word) < 3 or _is_common(word.lower(), tongue):
                 continue
             named = word[0].isupper() and (word.lower() not in text or not _starts_sentence(text, match.start()))
             if named or not word.isascii() or (short and len(word) >= 5):
                 found.add(word.lower())
     return frozenset(found)
+
+
+def _is_common(word: str, tongue: tongues.Tongue) -> bool:
+    """A word of nearly every document: naming it says nothing about the case. So does a noun that the language's lists
+    know, where every noun looks like a name."""
+    if word in tongue.words("stop", "everyday"):
+        return True
+    return tongue.main.nouns_have_capitals and word in tongue.main.known
 
 
 def _starts_sentence(text: str, start: int) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from reconvene.kits.reading import tongues
+
 # A text of more pieces than this is a document, not a handful of remarks.
 MOST_PIECES = 400
 
@@ -20,12 +22,7 @@ _ATTACHED = re.compile(r"\s{0,3}[>|]")
 _WRAPPED = 50  # no editor wraps lines shorter than this
 _ENDED = (".", "!", "?", ";", ":", "。", "！", "？", "…", "；", "：")
 _BOUNDARY = re.compile(r"[.!?…]['\"”’»)\]*_]{0,4}\s+|;\s+|[。！？；]\s*")
-_ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|z\.b|d\.h|u\.a|approx|ca|vs|etc|mr|mrs|ms|dr|prof|no|nr|st|inc|ltd|co|mio|mrd|tsd|resp|incl"
-    r"|excl|fig"
-    r"|bzw|usw|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)|\b[a-z])\.\s+$",
-    re.IGNORECASE,
-)
+_ABBREVIATED = r"(?:<<abbreviations>>|\b[a-z])\.\s+$"
 
 
 class Block(Struct, frozen=True):
@@ -64,9 +61,10 @@ def blocks(text: str) -> tuple[Block, ...]:
 def sentences(text: str) -> Iterator[Sentence]:
     """The text cut at sentence ends and semicolons; put together again it is the text, less the spaces between."""
     start, strong = 0, True
+    abbreviated = tongues.everything().pattern(_ABBREVIATED)
     for match in _BOUNDARY.finditer(text):
         semicolon = match[0][0] in ";；"
-        if not semicolon and _ABBREVIATED.search(text, max(0, match.end() - 12), match.end()):
+        if not semicolon and abbreviated.search(text, max(0, match.end() - 12), match.end()):
             continue
         if piece := text[start : match.end()].strip():
             yield Sentence(piece, start, match.end(), strong)

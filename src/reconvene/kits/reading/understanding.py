@@ -11,29 +11,16 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from reconvene.kits.reading import tongues
 from reconvene.kits.reading.approvals import is_approval
-from reconvene.kits.reading.feedback import KINDS, Understood, parse_remark
+from reconvene.kits.reading.feedback import Understood, kind_named, parse_remark
 from reconvene.kits.reading.rules import Ruling, classify, named
 from reconvene.kits.reading.splitting import MOST_PIECES, Block, Sentence, blocks, sentences
 
-_SEPARATORS = re.compile(r"[\s_-]+")
 _MOST_REMARKS = 60
 _EMPHASIS = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<name>[^*_:\n]{3,80})(?:(?P=mark)\s*:|:\s*(?P=mark))\s*")
-_TITLE = re.compile(r"(?:#{1,6}[ \t]*)?(?:\*\*|__)?(?P<name>[A-Za-z][A-Za-z _-]{4,24}?)(?:\*\*|__|:)*[ \t]*")
-_ALSO = re.compile(
-    r"\W*(?:also|additionally|in addition|besides|furthermore|moreover|separately|another (?:thing|point)|one more"
-    r" (?:thing|point)"
-    r"|second(?:ly)?|third(?:ly)?|finally|lastly|plus|on another note|by the way|btw|and (?:yes|no|also|by the way"
-    r"|finally)"
-    r"|außerdem|zudem|ferner)\b",
-    re.IGNORECASE,
-)
-_REFERS_BACK = re.compile(
-    r"\W*(?:it|its|it['’]s|they|their|them|that|that['’]s|this|these|those|he|she|which|who|so|because|since|then"
-    r"|hence|therefore"
-    r"|as|both|neither|otherwise|but|however|the same|er|sie|es|das|dies\w{0,2})\b",
-    re.IGNORECASE,
-)
+_TITLE = re.compile(r"(?:#{1,6}[ \t]*)?(?:\*\*|__)?(?P<name>[^\W\d_](?:[^\W\d]|[ -]){4,24}?)(?:\*\*|__|:)*[ \t]*")
+_ALSO, _REFERS_BACK = r"\W*<<also>>", r"\W*<<refers_back>>"
 
 
 def remarks_in(text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
@@ -73,8 +60,7 @@ def _under_titles(found: tuple[Block, ...]) -> Iterator[tuple[Block, str]]:
 
 def _title(block: Block) -> str:
     match = None if block.listed else _TITLE.fullmatch(block.text)
-    name = _SEPARATORS.sub(" ", match["name"]).strip().casefold() if match else ""
-    return next((kind for kind in KINDS if name in (kind, kind + "s")), "")
+    return kind_named(match["name"]) if match else ""
 
 
 def _of_block(block: Block, kind: str, agents: tuple[str, ...]) -> list[Understood]:
@@ -139,9 +125,10 @@ def _begins_anew(sentence: Sentence, ruling: Ruling, last: Ruling) -> bool:
     """Conservative: two sentences are one remark unless the second says "also", or is clearly of another kind."""
     if is_approval(sentence.text):
         return False
-    if _written(sentence.text, ()) or _ALSO.match(sentence.text):
+    tongue = tongues.of(sentence.text)
+    if _written(sentence.text, ()) or tongue.pattern(_ALSO).match(sentence.text):
         return True
-    if not sentence.strong or _REFERS_BACK.match(sentence.text):
+    if not sentence.strong or tongue.pattern(_REFERS_BACK).match(sentence.text):
         return False
     both = ruling.definite and last.definite
     return both and (ruling.kind != last.kind or bool(ruling.corrections and last.corrections))

@@ -19,6 +19,7 @@ _DECLARED = {
     "settings.": "name it under settings",
     "groups.": "name it under groups",
     "items.": "no phase has an each",
+    "kit.": "name it under kits",
 }
 _LAST_WORD = re.compile(r"\w+(?=\W*$)")
 _CALLED = {"text": "a text", "number": "a number", "flag": "true or false", "list": "a list"}

@@ -7,8 +7,10 @@ with real runs.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from reconvene.core import kit_finder
+from reconvene.errors import UserError
 from reconvene.wire.names.contracts import kind_of
 from reconvene.wire.names.kinds import (
     ANYTHING,
@@ -31,7 +33,7 @@ from reconvene.wire.names.kinds import (
 REMARK = record(
     **dict.fromkeys(
         ("id", "kind", "text", "target", "by", "phase", "round", "at", "path", "lines", "was", "now", "level",
-         "reason", "opinion", "because", "checkpoint", "origin"),
+         "reason", "opinion", "because", "read_by", "checkpoint", "origin"),
         TEXT,
     )
 )  # fmt: skip
@@ -80,6 +82,18 @@ def by_phase(ids: Iterable[str], kind: Kind) -> Record:
 def phases(ids: tuple[str, ...]) -> Record:
     """`context.phases`"""
     return record(iteration_counts=by_phase(ids, NUMBER), skipped=by_phase(ids, TEXT), ended=by_phase(ids, TEXT))
+
+
+def fields_of(kits: tuple[str, ...]) -> Record:
+    """`kit.NAME.FIELD`: what a field holds is the kit's business."""
+
+    def fields(name: str) -> Kind:
+        try:
+            return Record(dict.fromkeys(kit_finder.kit(name).fields, ANYTHING))
+        except UserError:  # reported where it is named
+            return ANYTHING
+
+    return Record({name: Later(partial(fields, name)) for name in kits})
 
 
 def tracked(kit: str) -> Kind:

@@ -78,6 +78,7 @@ class Known:
             "attempts": engine.ATTEMPTS,
             "rollbacks": engine.ROLLBACKS,
             "project": engine.PROJECT,
+            "kit": engine.fields_of(workflow.kits),
             "decisions": engine.DECISIONS,
             "rounds_by_phase": engine.by_phase(ids, NUMBER),
             "routing": engine.ROUTING,

@@ -1,0 +1,221 @@
+"""The languages that remarks are read in, and which of them a text is written in.
+
+All words and turns of phrase are data: a YAML file for each language in `languages/`, whose name is the language's
+code. `any.yaml` holds what counts in every text. `make words` makes them ready for use and writes `ready.json`, which
+is what is loaded: reading YAML and stemming a thousand words takes longer than the whole of a short command.
+
+This is the only module of the kit that reads a file: that one.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, cached_property, lru_cache
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+DEFAULT = "en"  # of two that are equally likely, this one
+ANY = "any"
+_HEAD = 1000  # characters by which the language of a text is told
+_WORD = re.compile(r"[^\W\d_]+")
+_PLACE = re.compile(r"<<(\w+)>>")
+_NEVER = "(?!)"
+
+_T = TypeVar("_T")
+
+
+class Match(Struct, frozen=True):
+    """Which words a list means, by stem, by beginning, by ending, or as written in capitals."""
+
+    stems: frozenset[str] = frozenset()
+    starts: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    capitals: frozenset[str] = frozenset()
+
+    def holds(self, word: str, stem: str) -> bool:
+        low = word.casefold()
+        return (
+            stem in self.stems or low.startswith(self.starts) or low.endswith(self.ends) or word in self.capitals
+        )
+
+
+class Subject(Struct, frozen=True):
+    named: Match  # words that name the subject, as a remit would
+    spoken: Match  # words that speak of it, those that name it among them
+
+
+class Language(Struct, frozen=True):
+    """One list, ready for use: stems are worked out, turns of phrase are regular expressions."""
+
+    stemmer: str = ""
+    nouns_have_capitals: bool = False
+    decimal_comma: bool = False  # 1.234,5
+    kinds: Mapping[str, str] = {}  # how people call a kind of remark → the kind
+    words: Mapping[str, frozenset[str]] = {}
+    known: frozenset[str] = frozenset()  # words by which a text in this language is told
+    cues: Mapping[str, str] = {}
+    subjects: Mapping[str, Subject] = {}
+    phrases: Mapping[str, str] = {}  # stems, joined by spaces → the subject; "" = none
+    longest: int = 1  # words of a phrase
+    points: Mapping[str, tuple[tuple[str, int], ...]] = {}  # stem → axes and which way
+    numbers: Mapping[str, float] = {}
+    scales: Mapping[str, float] = {}
+    currencies: Mapping[str, str] = {}
+    units: Mapping[str, tuple[str, float]] = {}
+
+    def stem(self, word: str) -> str:
+        """Only ever compared with other stems, never shown."""
+        word = word.casefold().replace("’", "'")
+        return _stemmer(self.stemmer)(word) if self.stemmer else word.removesuffix("'s")
+
+
+
+@cache
+def _stemmer(algorithm: str) -> Callable[[str], str]:
+    from reconvene.kits.reading.stemming import stemmer
+
+    return stemmer(algorithm)
+
+
+class Tongue:
+    """The languages of a text as one: the main one first, what counts in every text last."""
+
+    def __init__(self, languages: tuple[Language, ...]) -> None:
+        self.languages = languages
+        self.main = languages[0]
+        self.stem = self.main.stem
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._words: dict[tuple[str, ...], frozenset[str]] = {}
+
+    def words(self, *names: str) -> frozenset[str]:
+        if names not in self._words:
+            lists = (language.words.get(name, frozenset()) for language in self.languages for name in names)
+            self._words[names] = frozenset().union(*lists)
+        return self._words[names]
+
+    @cached_property
+    def stop(self) -> frozenset[str]:
+        return self.words("stop")
+
+    def pattern(self, template: str) -> re.Pattern[str]:
+        """A regular expression with `<<cue>>` for the cues of that name, in all languages of the text."""
+        if template not in self._patterns:
+            written = _PLACE.sub(lambda place: self._cue(place[1]), template)
+            self._patterns[template] = re.compile(written, re.IGNORECASE)
+        return self._patterns[template]
+
+    def _cue(self, name: str) -> str:
+        found = (language.cues.get(name, "") for language in self.languages)
+        return f"(?:{'|'.join(each for each in found if each) or _NEVER})"
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        return self._joined(lambda language: language.kinds)
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        return self._joined(lambda language: language.numbers)
+
+    @cached_property
+    def points(self) -> dict[str, tuple[tuple[str, int], ...]]:
+        return self._joined(lambda language: language.points)
+
+    @cached_property
+    def scales(self) -> dict[str, float]:
+        return self._joined(lambda language: language.scales)
+
+    @cached_property
+    def currencies(self) -> dict[str, str]:
+        return self._joined(lambda language: language.currencies)
+
+    @cached_property
+    def units(self) -> dict[str, tuple[str, float]]:
+        return self._joined(lambda language: language.units)
+
+    def _joined(self, of: Callable[[Language], Mapping[str, _T]]) -> dict[str, _T]:
+        joined: dict[str, _T] = {}
+        for language in reversed(self.languages):  # where two differ, the main one counts
+            joined.update(of(language))
+        return joined
+
+
+def of(text: str, otherwise: Tongue | None = None) -> Tongue:
+    """The languages of a text, by the words that only one of them knows. Where there are none: `otherwise`, or all.
+
+    A second language counts beside the main one from two such words on, or from a third of the main one's.
+    """
+    return _told(text[:_HEAD]) or otherwise or everything()
+
+
+@lru_cache(maxsize=512)
+def _told(text: str) -> Tongue | None:
+    hints = _hints()
+    counts = Counter(map(hints.get, _WORD.findall(text.casefold())))
+    most = max(counts[code] for code in _languages())
+    if not most:
+        return None
+    codes = [code for code in _languages() if counts[code] and (counts[code] >= 2 or 3 * counts[code] >= most)]
+    return _tongue(tuple(sorted(codes, key=lambda code: -counts[code])))
+
+
+@cache
+def _hints() -> dict[str, str | None]:
+    """Word → the one language that knows it; None where several do."""
+    hints: dict[str, str | None] = {}
+    for code, language in _languages().items():
+        for word in language.known:
+            hints[word] = None if word in hints else code
+    return hints
+
+
+@cache
+def everything() -> Tongue:
+    return _tongue(tuple(_languages()))
+
+
+@cache
+def _tongue(codes: tuple[str, ...]) -> Tongue:
+    found = _languages()
+    return Tongue((*(found[code] for code in codes), _read()[ANY]))
+
+
+@cache
+def _languages() -> dict[str, Language]:
+    """All but what counts in every text, the default first."""
+    codes = sorted(_read(), key=lambda code: (code != DEFAULT, code))
+    return {code: _read()[code] for code in codes if code != ANY}
+
+
+# --- the lists ---
+
+_READY = "languages/ready.json"
+_given: list[bytes] = []
+
+
+@cache
+def _read() -> dict[str, Language]:
+    data = _given[-1] if _given else pkgutil.get_data("reconvene.kits.reading", _READY)
+    return msgspec.json.decode(data or b"{}", type=dict[str, Language])
+
+
+@contextmanager
+def instead(ready: bytes) -> Iterator[None]:
+    """These lists count in place of the packaged ones, as long as this lasts."""
+    _given.append(ready)
+    _forget()
+    try:
+        yield
+    finally:
+        _given.pop()
+        _forget()
+
+
+def _forget() -> None:
+    for cached in (_read, _languages, _tongue, everything, _hints, _told):
+        cached.cache_clear()

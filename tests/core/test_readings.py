@@ -1,0 +1,143 @@
+"""A remark is read again, or taken back: the last reading counts everywhere, the words stay as they were said."""
+
+from __future__ import annotations
+
+import pytest
+
+from reconvene.core.facts import commands as c
+from reconvene.core.facts import events as e
+from reconvene.core.facts.evolve import fold
+from reconvene.core.run.plan import RunTask
+from reconvene.core.shown import on_record, scope
+from reconvene.core.shown.context import shown
+from reconvene.errors import Refused
+from reconvene.testing.play import Play
+from reconvene.wire.events import decode_batch, encode_batch
+from reconvene.wire.state import decode_state, encode_state
+from reconvene.wire.workflow import parse_workflow
+
+FLOW = """
+name: council
+agents: {economist: {remit: money}, engineer: {remit: machines}}
+phases:
+  - id: views
+    rounds: {max: 5}
+    agents: [economist, engineer]
+    checkpoint:
+      options:
+        - {label: Go on, then: continue}
+        - {label: Again, recommend: feedback.major, then: again}
+"""
+
+
+@pytest.fixture
+def play() -> Play:
+    found = Play(parse_workflow(FLOW))
+    found.finish_all()
+    return found
+
+
+def say(play: Play, text: str, kind: str = "comment") -> None:
+    play.do(c.AddRemark(c.RemarkIn(text, kind), by="ann"))
+
+
+def prompt(play: Play, agent: str = "economist") -> str:
+    task = next(one.task for one in play.effects() if isinstance(one, RunTask) and one.agent == agent)
+    return shown(play.state, play.book, task).prompt
+
+
+def feedback(play: Play) -> dict[str, object]:
+    found = scope.build(play.state, play.book, frozenset({"feedback"}))["feedback"]
+    assert isinstance(found, dict)
+    return found
+
+
+def recommended(play: Play) -> list[str]:
+    point = play.state.world.open
+    return [option.label for option in point.options if option.recommend] if point else []
+
+
+def test_the_last_reading_counts_for_weight_prompts_and_views(play: Play) -> None:
+    say(play, "Debt is $150M, not $100M")
+    assert (feedback(play)["major"], recommended(play)) == (True, ["Again"])  # the rules read the figures
+    on_record.remark_views(play.state, play.book)  # and were asked for them before
+    play.do(c.ReadRemark("FB-001", "clarification", "engineer", level="minor", reason="known", model="m:1"))
+    (view,) = on_record.remark_views(play.state, play.book)
+    assert (view["kind"], view["target"], view["level"], view["reason"], view["read_by"]) == (
+        "clarification", "engineer", "minor", "known", "m:1",
+    )  # fmt: skip
+    assert (feedback(play)["major"], recommended(play)) == (False, [])
+    play.do(c.ReadRemark("FB-001", kind="correction", by="ben"))
+    (read,) = on_record.views_of(play.state, on_record.remarks_here(play.state))
+    assert (read["kind"], read["level"], read["read_by"], read["by"]) == ("correction", "major", "ben", "ann")
+    play.decide("Again")
+    assert "- [FB-001] **Correction to engineer:** Debt is $150M, not $100M" in prompt(play)
+    assert [row["level"] for row in on_record.decision_rows(play.state)] == ["major"]
+
+
+def test_a_reading_after_it_was_delivered_reaches_the_next_prompt(play: Play) -> None:
+    say(play, "The plant is old")
+    play.decide("Again")
+    assert "**Comment:** The plant is old" in prompt(play)
+    play.do(c.ReadRemark("FB-001", kind="missing factor"))
+    play.finish_all()
+    play.decide("Again")
+    assert "**Missing factor:** The plant is old" in prompt(play)
+
+
+def test_the_same_reading_twice_is_one_event_and_the_same_remark_stays_one(play: Play) -> None:
+    say(play, "The plant is old")
+    command = c.ReadRemark("FB-001", kind="clarification", by="ann")
+    assert [type(event) for event in play.do(command)] == [e.RemarkRead]
+    assert play.do(command) == []
+    say(play, "The plant is old")
+    say(play, "The plant is old", "clarification")
+    assert len(play.state.record.remarks) == 1
+
+
+def test_figures_and_weight_follow_from_a_persons_correction(play: Play) -> None:
+    say(play, "The debt is far higher")
+    assert play.state.record.remarks[1].level == "minor"
+    play.do(c.ReadRemark("FB-001", kind="correction", was="$100M", now="$150M", by="ann"))
+    remark = play.state.record.remarks[1]
+    assert (remark.was, remark.now, remark.level) == ("$100M", "$150M", "major")
+    assert "50 %" in remark.reason
+    play.decide("Again")
+    assert "- was $100M, is $150M [FB-001]: The debt is far higher" in prompt(play)
+
+
+def test_what_is_taken_back_is_shown_to_nobody_and_can_be_said_again(play: Play) -> None:
+    say(play, "Forget this")
+    say(play, "Keep this")
+    play.do(c.WithdrawRemark("FB-001", by="ann"))
+    assert play.do(c.WithdrawRemark("FB-001", by="ann")) == []
+    assert (feedback(play)["count"], [row["id"] for row in feedback(play)["all"]]) == (1, ["FB-002"])  # type: ignore[attr-defined]
+    assert [remark.id for remark in on_record.remarks_here(play.state)] == ["FB-002"]
+    say(play, "Forget this")
+    assert [remark.id for remark in on_record.remarks_here(play.state)] == ["FB-002", "FB-003"]
+    play.do(c.WithdrawRemark("FB-003", by="ann"))
+    play.decide("Again")
+    assert "Keep this" in prompt(play)
+    assert "Forget this" not in prompt(play)
+    task = next(one.task for one in play.effects() if isinstance(one, RunTask))
+    assert [row["id"] for row in shown(play.state, play.book, task).remarks] == ["FB-002"]
+    assert [row["remarks"] for row in on_record.decision_rows(play.state)] == [["FB-002"]]
+
+
+def test_what_an_agent_was_shown_cannot_be_taken_back(play: Play) -> None:
+    say(play, "The plant is old")
+    play.decide("Again")
+    with pytest.raises(Refused, match="economist, engineer has been shown it"):
+        play.do(c.WithdrawRemark("FB-001"))
+
+
+def test_readings_are_folded_stored_and_read_back(play: Play) -> None:
+    say(play, "The plant is old")
+    say(play, "Forget this")
+    play.do(c.ReadRemark("FB-001", kind="missing factor", level="major", reason="r", model="m:1", door="test"))
+    play.do(c.WithdrawRemark("FB-002", by="ann"))
+    assert fold(decode_batch(encode_batch(play.log))) == play.state
+    assert decode_state(encode_state(play.state)) == play.state
+    assert play.state.record.remarks[1].text == "The plant is old"
+    assert play.state.record.readings[1].reader == "model"
+    assert dict(play.state.record.withdrawn) == {2: "ann"}
