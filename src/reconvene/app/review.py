@@ -29,7 +29,8 @@ def ledger(engine: Engine, run: str) -> ledgers.Ledger:
         except StoreError:
             return ""
 
-    return ledgers.ledger((event for _, event in engine.log.read(run)), text_of)
+    kits = engine.session(run).book.workflow.kits
+    return ledgers.ledger((event for _, event in engine.log.read(run)), text_of, kits)
 
 
 def stats(engine: Engine, run: str) -> metrics.Metrics:

@@ -93,7 +93,7 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 |---|---|
 | `RECONVENE_HOME` | where state lives |
 | `RECONVENE_BY` | the name that decisions and remarks carry |
-| `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback beside the rules |
+| `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
 | `NO_COLOR` | no colour, also on a terminal |
