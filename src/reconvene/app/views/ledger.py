@@ -17,7 +17,17 @@ from immutables import Map
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from reconvene.app.views.remark_lives import Answer, Deliveries, Delivery, Entry, Ledger, Reflection, Unknown
+from reconvene.app.views.remark_lives import (
+    Answer,
+    Deliveries,
+    Delivery,
+    Entry,
+    Ledger,
+    Reflection,
+    Unknown,
+    judged,
+    ledger_of,
+)
 from reconvene.core import kit_finder
 from reconvene.core.extensions import Citation, Stated
 from reconvene.core.facts import events as e
@@ -134,7 +144,7 @@ class _Fold:
         reflected = self._reflections(text_of, known, unknown)
         delivered = self._delivered()
         entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in standing)
-        return Ledger(entries, tuple(dict.fromkeys(unknown)))
+        return ledger_of(entries, tuple(dict.fromkeys(unknown)))
 
     def _delivered(self) -> dict[int, Deliveries]:
         """By number of a remark: whoever was given so many."""
@@ -175,7 +185,7 @@ class _Fold:
         answers: dict[str, list[Answer]],
         reflected: dict[str, list[Reflection]],
     ) -> Entry:
-        return Entry(
+        entry = Entry(
             id=remark.id,
             number=remark.number,
             kind=remark.kind,
@@ -191,6 +201,7 @@ class _Fold:
             answers=tuple(answers.get(remark.id, ())),
             reflected=tuple(reflected.get(remark.id, ())),
         )
+        return judged(entry)
 
     def _reflections(
         self, text_of: TextOf, known: dict[str, e.RemarkAdded], unknown: list[Unknown]
