@@ -296,7 +296,6 @@ def show(engine: Engine, run: str) -> None:
 
     queries.show(engine, run)
     review.review(engine, run)
-    review.todo(engine, run)
 
 
 def stats(engine: Engine, run: str) -> None:

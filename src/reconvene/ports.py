@@ -42,13 +42,17 @@ class EventLog(Protocol):
     def head(self, run: str) -> int:
         """The last seq, 0 where there is no such run."""
 
-    def read(self, run: str, after: int = 0) -> list[tuple[int, AnyEvent]]: ...
+    def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
+        """The events after this one, in order; at most `limit`, 0 = all."""
 
     def artefact(self, digest: str) -> bytes:
         """StoreError where it is not there."""
 
-    def index(self, *, status: str | None = None) -> list[IndexRow]:
-        """Newest first. Never folds a log."""
+    def index(
+        self, *, status: str | None = None, after: tuple[str, str] | None = None, limit: int = 0
+    ) -> list[IndexRow]:
+        """Newest first; never folds a log. `after`: what is listed after a row with this `updated` and run. At most
+        `limit` rows, 0 = all."""
 
     def index_row(self, run: str) -> IndexRow | None: ...
 

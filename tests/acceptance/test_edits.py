@@ -45,7 +45,7 @@ def parked(tmp_path: Path) -> Stage:
 def digest_shown(stage: Stage) -> str:
     shown = checkpoint(stage.state)
     assert shown is not None
-    return str(shown["digest"])
+    return shown.digest
 
 
 def test_an_edit_made_while_parked_is_found_by_the_decision_and_shown_to_the_next_agents(tmp_path: Path) -> None:

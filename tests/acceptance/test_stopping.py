@@ -181,7 +181,7 @@ def test_an_output_that_comes_too_late_is_kept_and_counted_and_changes_nothing(t
     assert stage.kept(late.output.digest) == "what it cost to say"
     assert not (stage.folder / "late.md").exists()
     assert not state.world.files
-    assert "what it cost to say" in [row["text"] for row in queries.late(stage.engine, stage.run)]
+    assert "what it cost to say" in [row.text for row in queries.late(stage.engine, stage.run)]
 
 
 def test_the_answer_of_an_attempt_that_another_driver_took_for_dead_is_kept_and_shown(tmp_path: Path) -> None:
@@ -193,9 +193,8 @@ def test_the_answer_of_an_attempt_that_another_driver_took_for_dead_is_kept_and_
     stage = Stage(tmp_path, TEAM, {"a": meanwhile, "b": "done"})
     assert stage.drive().status == "completed"
     assert stage.verdicts("R1/0/a") == ["doubt", "accepted"]
-    told = queries.show(stage.engine, stage.run)["late"]
-    assert isinstance(told, list)
-    assert ("R1/0/a", 1, "answer 1") in [(row["task"], row["attempt"], row["text"]) for row in told]
+    told = queries.show(stage.engine, stage.run).late
+    assert ("R1/0/a", 1, "answer 1") in [(row.task, row.attempt, row.text) for row in told]
 
 
 # --- rollback ---

@@ -78,9 +78,9 @@ def test_no_answer_is_lost_whichever_process_comes_next(actions: list[str]) -> N
                     assert queries.standing(stage.engine, stage.run) == before
                     assert queries.talk(stage.engine, stage.run) == talk
             if not stage.state.ended:
-                found = queries.standing(stage.engine, stage.run)["checkpoint"]
-                assert isinstance(found, dict)
-                assert found["answers"] == notebook[stage.state.world.top.phase]
+                found = queries.standing(stage.engine, stage.run).checkpoint
+                assert found is not None
+                assert found.answers == notebook[stage.state.world.top.phase]
         logged = "".join(stage.engine.log.artefact(event.fields).decode() for event in stage.events(DraftSaved))
         assert all(str(answer) in logged for mine in notebook.values() for answer in mine.values())
         while not stage.state.ended:  # however it was left, it can be brought to an end

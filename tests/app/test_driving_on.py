@@ -43,8 +43,8 @@ class CountingLog(MemoryLog):
         self.appends += 1
         return super().append(run, expected_seq, append)
 
-    def read(self, run: str, after: int = 0) -> list[tuple[int, AnyEvent]]:
-        found = super().read(run, after)
+    def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
+        found = super().read(run, after, limit)
         self.events_read += len(found)
         return found
 

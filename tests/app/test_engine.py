@@ -55,12 +55,12 @@ def test_a_run_goes_from_checkpoint_to_checkpoint(tmp_path: Path):
     assert run == "two-1"
     assert drive(machine, run) == "waiting"
     summary = queries.summary(machine, run)
-    assert (summary["phase"], summary["round"], summary["status"]) == ("p", 1, "waiting")
+    assert (summary.phase, summary.round, summary.status) == ("p", 1, "waiting")
     machine.submit(run, AnswerCheckpoint("", "Continue", by="ann"))
     assert drive(machine, run) == "waiting"
     machine.submit(run, AnswerCheckpoint("", "Continue", by="ann"))
     assert drive(machine, run) == "completed"
-    assert queries.show(machine, run)["context"]["settings"] == {"deep": True}
+    assert queries.show(machine, run).context["settings"] == {"deep": True}
 
 
 def test_run_ids_count_up_and_a_unique_beginning_is_enough(tmp_path: Path):
@@ -150,7 +150,7 @@ def test_a_session_that_fell_behind_handles_its_command_again_on_top(tmp_path: P
     quick.submit([AddRemark(RemarkIn("first"), by="ann")])
     (outcome,) = slow.submit([AddRemark(RemarkIn("second"), by="bob")])
     assert outcome.error is None
-    assert [remark["id"] for remark in queries.show(machine, run)["remarks"]] == ["FB-001", "FB-002"]
+    assert [remark.id for remark in queries.show(machine, run).remarks] == ["FB-001", "FB-002"]
 
 
 def test_one_refused_command_does_not_keep_the_others_out(tmp_path: Path):
@@ -176,7 +176,7 @@ def test_a_fork_shares_the_past_and_goes_its_own_way(tmp_path: Path):
     machine.submit(fork, AnswerCheckpoint("", "Continue", by="ann"))
     assert drive(machine, fork) == "waiting"
     assert machine.load(run).status == "aborted"
-    assert [remark["text"] for remark in queries.show(machine, fork)["remarks"]] == ["keep this"]
+    assert [remark.text for remark in queries.show(machine, fork).remarks] == ["keep this"]
     with pytest.raises(UserError, match="events 1 to"):
         machine.fork(run, 9999)
 
@@ -198,10 +198,12 @@ def test_a_prompt_that_cannot_be_filled_in_is_reported_and_never_sent_as_written
     )
     run = machine.start(parse_workflow(text), {"topic": {"nmae": "ferries"}})
     assert drive(machine, run) == "waiting"
-    point = queries.summary(machine, run)["checkpoint"]
-    assert point["attention"]
-    assert "the prompt of a cannot be filled in" in point["prompt"]
-    assert [event["verdict"] for event in queries.events(machine, run) if event["type"] == "AttemptEnded"] == ["failed"]
+    point = queries.summary(machine, run).checkpoint
+    assert point is not None
+    assert point.attention
+    assert "the prompt of a cannot be filled in" in point.prompt
+    ended = [event for event in queries.events(machine, run) if event.type == "AttemptEnded"]
+    assert [event.facts["verdict"] for event in ended] == ["failed"]
 
 
 def test_a_run_that_is_ended_while_nobody_drives_it_leaves_its_last_files(tmp_path: Path):

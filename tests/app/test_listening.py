@@ -60,10 +60,10 @@ def test_a_real_reply_over_http_is_understood():
     assert heard.entries[0].reason == "half as much again"
 
 
-def test_the_terminal_asks_the_configured_model_and_shows_who_read_it(monkeypatch: pytest.MonkeyPatch, capsys):
+def test_a_door_asks_the_configured_model_and_can_tell_who_read_it(monkeypatch: pytest.MonkeyPatch):
     import json
 
-    from reconvene.doors.cli.understanding import understood, understood_better
+    from reconvene.doors.shared.remarks import understood, understood_better
 
     said = json.dumps({"remarks": [row(TEXT)]})
     with OpenAIServer(Say(said)) as server:
@@ -72,6 +72,6 @@ def test_the_terminal_asks_the_configured_model_and_shows_who_read_it(monkeypatc
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         rules = understood(TEXT, ("economist",))
         assert not server.requests
-        (entry,) = understood_better(TEXT, ("economist",), rules)
-    assert entry.level == "major"
-    assert "read by openai:some" in capsys.readouterr().err
+        found = understood_better(TEXT, ("economist",), rules)
+    assert [entry.level for entry in found.entries] == ["major"]
+    assert found.note == "read by openai:some"

@@ -93,7 +93,7 @@ def test_a_split_gives_runs_with_logs_of_their_own_in_the_queue(engine: Engine) 
         assert (state.status, state.parent, state.workflow) == ("queued", run, engine.load(run).workflow)
         assert [remark.text for remark in state.record.remarks.values()] == ["keep it short"]
         assert not Path(state.workspace).exists()
-    assert [child["status"] for child in queries.show(engine, run)["children"]] == ["queued"] * 3  # type: ignore[attr-defined]
+    assert [child.status for child in queries.show(engine, run).children] == ["queued"] * 3
 
 
 @pytest.mark.parametrize("option", ["Split", "Queue and go on"])
@@ -187,7 +187,7 @@ def test_a_fork_of_the_parent_leaves_the_children_behind(engine: Engine) -> None
     forked = engine.fork(run)
     engine.drive_sync(forked)
     assert order(engine) == []
-    assert "children" not in queries.summary(engine, forked)
+    assert queries.summary(engine, forked).children == ()
     engine.drive_sync(run)
     assert len(order(engine)) == 3
 
@@ -243,7 +243,7 @@ def test_looking_at_the_queue_folds_no_log(engine: Engine, tmp_path: Path) -> No
     engine.drive_sync("split-1.a")
 
     class Unread(SqliteLog):
-        def read(self, run: str, after: int = 0) -> list[tuple[int, AnyEvent]]:
+        def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
             raise AssertionError(f"the log of {run} was read")
 
     log = Unread(tmp_path / "home" / "reconvene.db")

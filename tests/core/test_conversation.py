@@ -271,7 +271,7 @@ def test_items_of_a_list_each_have_their_own_talk():
     game.decide("Revise", "shorter")
     text = prompt(game, "b")
     in_order(text, "first section", "second section, longer", "came back from design[2]", "shorter")
-    assert [game.state.record.talk[n].kind for n in thread(game.state, "design[1]")] == [
+    assert [entry.kind for entry in thread(game.state, "design[1]")] == [
         "output", "decision", "back", "remark", "decision",
     ]  # fmt: skip
 

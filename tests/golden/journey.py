@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from reconvene.app import queries
 from reconvene.app.engine import Engine
+from reconvene.app.views.encoding import plain
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import CheckpointOpened
@@ -287,9 +288,9 @@ def stands(engine: Engine, run: str, release: str) -> dict[str, object]:
     return {"state": canonical(engine.load(run), release), "row": row._asdict(), "shown": shown(engine, run)}
 
 
-def shown(engine: Engine, run: str) -> dict[str, object]:
+def shown(engine: Engine, run: str) -> object:
     """What people are shown of a run."""
-    return queries.show(engine, run)
+    return plain(queries.show(engine, run))
 
 
 def folder_of(name: str) -> Path:

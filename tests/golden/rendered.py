@@ -53,16 +53,7 @@ def swap(now: str, then: str) -> Callable[[str], str]:
     return lambda text: re.sub(now, then, text)
 
 
-ALLOWED: tuple[Allowed, ...] = (
-    Allowed(
-        "*/told/gaps",
-        "The hint names the key that the workflow has not.",
-        swap(
-            "explains `track`; spec-refinement is a workflow that follows gaps",
-            "explains it under Gaps; spec-refinement is a workflow that does",
-        ),
-    ),
-)
+ALLOWED: tuple[Allowed, ...] = ()
 
 
 def matching(names: Iterable[str], one: Allowed) -> list[str]:

@@ -27,9 +27,8 @@ class Table(Seat):
     @property
     def context(self) -> dict[str, object]:
         shown = queries.show(self.engine, self.run)
-        assert shown["failures"] == []
-        assert shown["errors"] == []
-        context = shown["context"]
+        assert (shown.failures, shown.errors) == ((), ())
+        context = shown.context
         assert isinstance(context, dict)
         return context
 

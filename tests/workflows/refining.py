@@ -167,8 +167,8 @@ class Refinement(Seat):
     @property
     def gaps(self) -> dict[str, object]:
         shown = queries.show(self.engine, self.run)
-        assert shown["errors"] == [], shown["errors"]
-        context = shown["context"]
+        assert shown.errors == ()
+        context = shown.context
         assert isinstance(context, dict)
         value = context["gaps"]
         assert isinstance(value, dict)

@@ -6,7 +6,7 @@ import pytest
 
 from reconvene.app import queries
 from reconvene.core.facts import commands as c
-from reconvene.doors.cli.options import on_offer
+from reconvene.doors.shared.options import on_offer
 from reconvene.errors import Refused
 from reconvene.ports import Assignment
 
@@ -94,9 +94,9 @@ def test_without_a_warning_its_choices_are_not_offered(start: Start) -> None:
     run = start(*zip(closing(1, ONE)))
     assert run.offered == ["Continue", "Redo this round", "Drop this round and go on", "Abandon"]
     assert run.recommended == ["Continue"]
-    shown = queries.summary(run.engine, run.run)["checkpoint"]
-    assert isinstance(shown, dict)
-    listed = [option["label"] for option in on_offer(shown["options"])]
+    shown = queries.summary(run.engine, run.run).checkpoint
+    assert shown is not None
+    listed = [option.label for option in on_offer(shown.options)]
     assert listed == ["Continue", "Accept as complete", "Redo this round", "Drop this round and go on", "Abandon"]
 
 

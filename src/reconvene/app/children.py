@@ -66,8 +66,7 @@ def make(log: EventLog, clock: Clock, parent: Session, key: str, new: NewRuns) -
 
 def _is_child(log: EventLog, run: str, parent: str, key: str) -> bool:
     found = index.one(log, run)
-    doc = found.doc if found is not None else {}
-    return (doc.get("parent"), doc.get("piece")) == (parent, key)
+    return found is not None and (found.parent, found.piece) == (parent, key)
 
 
 def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerCheckpoint, dict[str, bytes]]:

@@ -122,9 +122,7 @@ async def run_task(
         return _failed(work, error, time.monotonic() - started)
     except ReconveneError as error:
         listener(Progress(work.run, task, work.agent.name, "failed", error.message))
-        return _failed(
-            work, AgentError(error.message, hint=error.hint, retryable=False), time.monotonic() - started
-        )
+        return _failed(work, AgentError(error.message, hint=error.hint, retryable=False), time.monotonic() - started)
     except Exception as error:  # an adapter that breaks is a failed attempt, not a lost run
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))

@@ -6,15 +6,15 @@ Imports nothing heavy: lists of runs are read with this. Only a damaged row cost
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from reconvene.errors import ReconveneError
+from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import IndexRow
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from reconvene.app.views.model import Run
     from reconvene.ports import EventLog
 
 _BEGINNING = '{"run":'  # of every document that was written here
@@ -22,23 +22,53 @@ _TEXTS = ("parent", "piece", "title", "place", "outcome", "why", "workflow")
 
 
 class Listed(NamedTuple):
-    """A run of the index, and what its document says."""
+    """A run as lists name it: its row, and of what the row's document says that which they tell. "" = nothing."""
 
-    row: IndexRow
-    doc: dict[str, Any]
+    run: str
+    workflow: str
+    status: str
+    started: str
+    updated: str
+    doc: str
+    phase: str = ""
+    parent: str = ""
+    piece: str = ""
+    title: str = ""
+    place: str = ""
+    outcome: str = ""
+    children: int = 0
+    unmade: int = 0
+    asks: str = ""  # the prompt of its checkpoint
+    asked_as: str = ""  # and its status
 
 
 def listed(log: EventLog, status: str | None = None, *, having: str = "") -> list[Listed]:
     """Runs, newest first; with `having` only those whose document has this key. Never folds the log of a sound row."""
-    return read_all(log, log.index(status=status), having=having)
-
-
-def read_all(log: EventLog, rows: Iterable[IndexRow], *, having: str = "") -> list[Listed]:
     key = f'"{having}"'
+    rows = log.index(status=status)
     # Most rows lack the key. They need not be decoded to see that.
     rows = [row for row in rows if not having or key in row.doc or not row.doc.startswith(_BEGINNING)]
     found = [read(log, row) for row in rows]
-    return [one for one in found if not having or one.doc.get(having)]
+    return [one for one in found if not having or getattr(one, having)]
+
+
+class Page(NamedTuple):
+    """Some of a list. `next`: the cursor with which the rest begins, "" where there is no more."""
+
+    rows: list[Listed]
+    next: str
+
+
+def page(log: EventLog, status: str | None, after: str, limit: int) -> Page:
+    """At most so many runs (0 = all), newest first, from a cursor on; "" = the first. A cursor is `updated` and run
+    of the row before, so that it stays right while other runs move."""
+    updated, _, run = after.partition("/")
+    if after and not run:
+        raise UserError(f"{after!r} is no cursor of this list", hint="write UPDATED/RUN, as it was told with the page")
+    rows = log.index(status=status, after=(updated, run) if after else None, limit=limit + 1 if limit else 0)
+    shown = rows[: limit or None]
+    more = f"{shown[-1].updated}/{shown[-1].run}" if len(rows) > len(shown) else ""
+    return Page([read(log, row) for row in shown], more)
 
 
 def one(log: EventLog, run: str) -> Listed | None:
@@ -51,7 +81,25 @@ def one(log: EventLog, run: str) -> Listed | None:
 
 def read(log: EventLog, row: IndexRow) -> Listed:
     doc = document(row)
-    return Listed(row, doc) if doc is not None else _made_anew(log, row)
+    if doc is None:
+        row, doc = _made_anew(log, row)
+    point = doc["checkpoint"] or {}
+    texts = {name: doc.get(name) or "" for name in ("phase", "parent", "piece", "title", "place", "outcome")}
+    asked_as = point.get("status") or ("attention" if point.get("attention") else "")
+    counts = len(doc.get("children", ())), doc.get("unmade", 0)
+    return Listed(*row, **texts, children=counts[0], unmade=counts[1], asks=point.get("prompt", ""), asked_as=asked_as)
+
+
+def in_full(log: EventLog, found: Listed) -> Run:
+    """All that the row says: its document is an encoded Run."""
+    import msgspec
+
+    from reconvene.app.views.model import Run
+
+    try:
+        return msgspec.json.decode(found.doc, type=Run)
+    except msgspec.ValidationError:  # sound enough for a list; written by hand, or damaged where no list looks
+        return msgspec.json.decode(_made_anew(log, IndexRow(*found[:6]))[0].doc, type=Run)
 
 
 def document(row: IndexRow) -> dict[str, Any] | None:
@@ -72,6 +120,7 @@ def _is_sound(row: IndexRow, doc: dict[str, Any]) -> bool:
         and isinstance(doc.get("phase"), str | None)
         and all(isinstance(doc.get(key, ""), str) for key in _TEXTS)
         and _are_named(doc.get("children", []), "run")
+        and isinstance(doc.get("unmade", 0), int)
         and all(isinstance(text, str) for text in row)
     )
 
@@ -90,15 +139,15 @@ def _are_named(found: object, key: str) -> bool:
     return isinstance(found, list) and all(isinstance(each, dict) and isinstance(each.get(key), str) for each in found)
 
 
-def _made_anew(log: EventLog, row: IndexRow) -> Listed:
+def _made_anew(log: EventLog, row: IndexRow) -> tuple[IndexRow, dict[str, Any]]:
     """From the log; where that cannot be read either, what the columns say, and why there is no more."""
     from reconvene.app.session import index_row, state_of
 
     try:
         fresh = index_row(state_of(log, row.run))
-        return Listed(fresh, json.loads(fresh.doc))
+        return fresh, json.loads(fresh.doc)
     except ReconveneError as error:
         nothing = {"phase": None, "round": None, "checkpoint": None}
         columns = {"workflow": row.workflow, "started": row.started, "updated": row.updated}
         doc = {"run": row.run, "status": row.status, **nothing, **columns, "why": error.message}
-        return Listed(row._replace(doc=json.dumps(doc)), doc)
+        return row._replace(doc=json.dumps(doc)), doc

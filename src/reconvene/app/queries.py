@@ -3,133 +3,88 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from msgspec import to_builtins
+from msgspec.structs import replace
 
 from reconvene.app import index, stored
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views import projections
 from reconvene.app.views.changes import changes
+from reconvene.app.views.model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.paths import unified_diff
-from reconvene.core.shown import conversation, drafts, on_record, scope
+from reconvene.core.shown import drafts, scope
 from reconvene.errors import UserError
 from reconvene.wire.events import to_json
 
+PAGE = 1000  # events that are read at once
 _EXCERPT = 200  # characters of a late answer that `show` tells
 
 
-def summary(engine: Engine, run: str) -> dict[str, object]:
-    """{"run", "status", "phase", "round", "checkpoint"} and a little more, from the index: nothing is folded."""
+def summary(engine: Engine, run: str) -> Run:
+    """As lists show it, from the index: nothing is folded."""
     found = index.one(engine.log, run)
     if found is None:
         raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them.")
-    doc = {key: value for key, value in found.doc.items() if key != "pinned"}
-    return {**doc, **_driven(engine, run, found.row.status)}
+    return replace(index.in_full(engine.log, found), driven=_driven(engine, run, found.status))
 
 
-def _driven(engine: Engine, run: str, status: str) -> dict[str, object]:
+def _driven(engine: Engine, run: str, status: str) -> bool | None:
     """Whether a process is at work on a run that is not at a stop; nobody is after a crash."""
-    return {"driven": run in engine.log.driven()} if status == "running" else {}
+    return run in engine.log.driven() if status == "running" else None
 
 
-def standing(engine: Engine, run: str) -> dict[str, object]:
-    """The summary, and with an open checkpoint what another round changed, and the answers given so far."""
-    doc = summary(engine, run)
-    point = doc.get("checkpoint")
-    if isinstance(point, dict):
-        point |= _beside(engine.session(run))
-    return doc
+def standing(engine: Engine, run: str) -> Run:
+    """The same, and with an open checkpoint what another round changed, and the answers given so far."""
+    found = summary(engine, run)
+    return replace(found, checkpoint=_beside(found.checkpoint, engine.session(run))) if found.checkpoint else found
 
 
-def _beside(session: Session) -> dict[str, object]:
-    """What an open checkpoint is shown with and the index does not hold."""
-    point = session.state.world.open
-    changed = [to_builtins(change) for change in changes(session)]
-    answers = {"answers": drafts.here(session.state, session.book)} if point and point.fields else {}
-    return {**({"changed": changed} if changed else {}), **answers}
+def _beside(point: Checkpoint, session: Session) -> Checkpoint:
+    """With what the index does not hold."""
+    answers = drafts.here(session.state, session.book) if point.fields else None
+    return replace(point, changed=changes(session), answers=answers)
 
 
-def talk(engine: Engine, run: str) -> list[dict[str, object]]:
+def talk(engine: Engine, run: str) -> tuple[Said, ...]:
     """What was said in the phase (and item) in front; empty where its agents do not talk with the person."""
     session = engine.session(run)
-    state, book = session.state, session.book
-    return conversation.for_people(state, book, state.world.spot) if converses(engine, run) else []
+    return projections.talk(session.state, session.book)
 
 
 def converses(engine: Engine, run: str) -> bool:
-    """Whether the agents of the phase in front read the conversation."""
+    """Whether the agents of the phase in front talk with the person."""
     session = engine.session(run)
-    phase = session.state.world.top.phase if session.state.world.cursor else ""
-    steps = session.book.phase(phase).steps if phase else ()
-    return any(conversation.WORD in (step.reads or ()) for step in steps)
+    return projections.converses(session.state, session.book)
 
 
-def show(engine: Engine, run: str) -> dict[str, object]:
+def show(engine: Engine, run: str) -> RunInFull:
     session = engine.session(run)
-    state, book = session.state, session.book
-    record = state.record
-    return {
-        **projections.summary(state),
-        "passed_over": projections.passed_over(state),
-        **_said(engine, run, session),
-        **({"children": children(engine, state)} if state.record.children else {}),
-        **_driven(engine, run, state.status),
-        "context": scope.context(state, book),
-        "workspace": state.workspace,
-        "files": files_of(state),
-        "remarks": on_record.views_of(state, map(record.remarks.__getitem__, on_record.standing(state))),
-        "decisions": on_record.checkpoints(state),
-        "tasks": tasks(state),
-        "usage": {
-            "calls": record.tasks,
-            "rounds": record.rounds,
-            "input_tokens": record.input_tokens,
-            "output_tokens": record.output_tokens,
-            "cost": round(record.cost, 6),
-        },
-        **({"late": told} if (told := late(engine, run)) else {}),
-        "failures": list(record.failures),
-        "errors": [error.said for error in record.errors],
-    }
+    state, shown = session.state, projections.in_full(session.state, session.book)
+    return replace(
+        shown,
+        checkpoint=shown.checkpoint and _beside(shown.checkpoint, session),
+        children=children(engine, state),
+        late=late(engine, run),
+        driven=_driven(engine, run, state.status),
+    )
 
 
-def _said(engine: Engine, run: str, session: Session) -> dict[str, object]:
-    """The open checkpoint with what stands beside it, and the talk."""
-    found: dict[str, object] = {}
-    point = projections.checkpoint(session.state)
-    if point is not None:
-        found["checkpoint"] = {**point, **_beside(session)}
-    if told := talk(engine, run):
-        found["talk"] = told
-    return found
-
-
-def children(engine: Engine, state: RunState) -> list[dict[str, object]]:
+def children(engine: Engine, state: RunState) -> tuple[Child, ...]:
     """The runs that this one started and how they stand, from the index. "unmade": its log is still to be made."""
-    rows: list[dict[str, object]] = []
+    rows: list[Child] = []
     for one in children_of(state):
         found = index.one(engine.log, one.run) if one.run else None
-        doc = found.doc if found else {}
-        row: dict[str, object] = {
-            "run": one.run or one.child.run,
-            "piece": one.child.key,
-            "title": one.child.title,
-            "workflow": one.child.name,
-            "status": found.row.status if found else "unmade",
-        }
-        rows.append({**row, **{name: doc[name] for name in ("phase", "outcome") if doc.get(name)}})
-    return rows
+        row = Child(one.run or one.child.run, one.child.title, one.child.key, one.child.name, "unmade")
+        rows.append(replace(row, status=found.status, phase=found.phase, outcome=found.outcome) if found else row)
+    return tuple(rows)
 
 
 def children_made(engine: Engine, run: str) -> list[str]:
     """The runs that this one started and that are there."""
-    told = summary(engine, run).get("children")
-    runs = [str(child["run"]) for child in told] if isinstance(told, list) else []
-    return [child for child in runs if engine.log.head(child)]
+    return [child.run for child in summary(engine, run).children if engine.log.head(child.run)]
 
 
 def closing(engine: Engine, run: str) -> str:
@@ -141,48 +96,28 @@ def closing(engine: Engine, run: str) -> str:
     return f"! the workflow's closing words failed: {failed[0]}" if failed else said.strip()
 
 
-def tasks(state: RunState) -> list[dict[str, object]]:
-    """The open step's tasks."""
-    round_ = state.world.top.round if state.world.cursor else None
-    if round_ is None or round_.open is None:
-        return []
-    step = round_.open
-    return [
-        {
-            "agent": agent,
-            "status": step.tasks[agent].status,
-            "attempt": step.tasks[agent].attempt,
-            **({"why": step.tasks[agent].why} if step.tasks[agent].why else {}),
-        }
-        for agent in step.order
-    ]
-
-
-def late(engine: Engine, run: str) -> list[dict[str, object]]:
+def late(engine: Engine, run: str) -> tuple[Late, ...]:
     """Answers that came when nothing waited for them any more: kept, their cost counted, without effect."""
-    rows: list[dict[str, object]] = []
+    rows: list[Late] = []
     for _, event in engine.log.read(run):
         if isinstance(event, LateOutputArchived) and (event.output is not None or event.usage.cost):
             text = engine.log.artefact(event.output.digest).decode(errors="replace") if event.output else event.why
-            row = {"task": event.task, "attempt": event.attempt, "at": event.at, "cost": round(event.usage.cost, 6)}
-            rows.append({**row, "text": text[:_EXCERPT]})
-    return rows
+            rows.append(Late(event.task, event.attempt, event.at, round(event.usage.cost, 6), text[:_EXCERPT]))
+    return tuple(rows)
 
 
-def events(engine: Engine, run: str, after: int = 0) -> Iterator[dict[str, object]]:
-    for seq, event in engine.log.read(run, after):
-        yield to_json(seq, event)
-
-
-def files(engine: Engine, run: str) -> list[dict[str, object]]:
-    return files_of(engine.load(run))
-
-
-def files_of(state: RunState) -> list[dict[str, object]]:
+def events(engine: Engine, run: str, after: int = 0, limit: int = PAGE) -> list[Event]:
+    """At most so many, from the one after this on. The last one's number is the cursor of the next page."""
+    found = [(seq, event, to_json(seq, event)) for seq, event in engine.log.read(run, after, limit)]
+    own = ("seq", "type", "at")
     return [
-        {"path": path, "size": version.size, "by": version.by, "at": version.at, "phase": version.phase}
-        for path, version in sorted(state.world.files.items())
+        Event(seq, str(raw["type"]), event.at, {key: raw[key] for key in raw if key not in own})
+        for seq, event, raw in found
     ]
+
+
+def files(engine: Engine, run: str) -> tuple[File, ...]:
+    return projections.files(engine.load(run))
 
 
 def file(engine: Engine, run: str, path: str) -> bytes:

@@ -5,9 +5,9 @@ Imports nothing heavy: `reconvene queue` answers as quickly as `reconvene inbox`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from reconvene.app.index import listed
+from reconvene.app.index import Listed, listed
 from reconvene.core.work.queue_order import at_the_end, between
 from reconvene.errors import UserError
 
@@ -16,55 +16,31 @@ if TYPE_CHECKING:
     from reconvene.ports import EventLog
 
 
-class Entry(NamedTuple):
-    """A queued run."""
-
-    run: str
-    place: str
-    parent: str
-    title: str
-    workflow: str
-    since: str
-
-
-class Relative(NamedTuple):
-    """A child run and how it stands."""
-
-    run: str
-    status: str
-    title: str
-    outcome: str = ""
-
-
-def in_order(log: EventLog) -> list[Entry]:
+def in_order(log: EventLog) -> list[Listed]:
     """First what comes first. Where two have the same place, their names decide, everywhere alike."""
-    found = []
-    for row, doc in listed(log, "queued"):
-        found.append(
-            Entry(row.run, doc.get("place", ""), doc.get("parent", ""), doc.get("title", ""), row.workflow, row.started)
-        )
-    return sorted(found, key=lambda entry: (entry.place, entry.run))
+    return sorted(listed(log, "queued"), key=lambda one: (one.place, one.run))
 
 
-def children_by_parent(log: EventLog) -> dict[str, list[Relative]]:
+def children_by_parent(log: EventLog) -> dict[str, list[Listed]]:
     """Every child that has a log, under its parent."""
-    found: dict[str, list[Relative]] = {}
-    for row, doc in listed(log, having="parent"):
-        child = Relative(row.run, row.status, doc.get("title", ""), doc.get("outcome", ""))
-        found.setdefault(doc["parent"], []).append(child)
-    return {parent: sorted(children) for parent, children in found.items()}
+    found: dict[str, list[Listed]] = {}
+    for one in sorted(listed(log, having="parent")):
+        found.setdefault(one.parent, []).append(one)
+    return found
 
 
 def interrupted(log: EventLog) -> list[str]:
     """Children that were begun and are neither parked nor ended, oldest first: somebody drives them, or died at it."""
-    rows = [found.row for found in listed(log, "running", having="parent")]
-    return [row.run for row in sorted(rows, key=lambda row: (row.started, row.run))]
+    return _oldest_first(listed(log, "running", having="parent"))
 
 
 def unmade(log: EventLog) -> list[str]:
     """Runs that decided on children some of which have no log yet: driving them makes the rest."""
-    rows = [found.row for found in listed(log, having="unmade")]
-    return [row.run for row in sorted(rows, key=lambda row: (row.started, row.run))]
+    return _oldest_first(listed(log, having="unmade"))
+
+
+def _oldest_first(found: list[Listed]) -> list[str]:
+    return [one.run for one in sorted(found, key=lambda one: (one.started, one.run))]
 
 
 def move(engine: Engine, run: str, position: int, *, by: str = "", door: str = "") -> int:

@@ -9,6 +9,8 @@ from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views import estimates, metrics, ratings
 from reconvene.app.views import ledger as ledgers
+from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
+from reconvene.app.views.projections import remarks
 from reconvene.app.views.rating_replies import Ratings, parse_ratings
 from reconvene.core.definition.workflow import Again
 from reconvene.core.facts import events as e
@@ -27,7 +29,8 @@ def ledger(engine: Engine, run: str) -> ledgers.Ledger:
         except StoreError:
             return ""
 
-    return ledgers.ledger((event for _, event in engine.log.read(run)), text_of)
+    kits = engine.session(run).book.workflow.kits
+    return ledgers.ledger((event for _, event in engine.log.read(run)), text_of, kits)
 
 
 def stats(engine: Engine, run: str) -> metrics.Metrics:
@@ -56,27 +59,22 @@ def _completeness(session: Session) -> object:
         return None
 
 
-def review(engine: Engine, run: str) -> dict[str, object]:
+def review(engine: Engine, run: str) -> Review | None:
     """For the open checkpoint: remarks made here and what they weigh, what is still open, what another round takes."""
     session = engine.session(run)
     state = session.state
     if state.world.open is None:
-        return {}
-    book = ledger(engine, run)
-    found: dict[str, object] = {
-        "remarks": on_record.views_of(state, on_record.remarks_here(state)),
-        "open": [{"id": entry.id, "kind": entry.kind, "text": entry.text} for entry in book.open_remarks()],
-    }
-    preview = _preview(engine, session)
-    if preview is not None:
-        found["preview"] = preview
+        return None
     meter = stop_meter(engine, session)
-    if meter.items:
-        found["meter"] = {**meter.to_json(), "lines": meter.lines()}
-    return found
+    return Review(
+        remarks(state, on_record.remarks_here(state)),
+        tuple(OpenRemark(entry.id, entry.kind, entry.text) for entry in ledger(engine, run).open_remarks()),
+        _preview(engine, session),
+        meter if meter.items else None,
+    )
 
 
-def _preview(engine: Engine, session: Session) -> dict[str, object] | None:
+def _preview(engine: Engine, session: Session) -> Preview | None:
     """Who would run in another round and why, and what that takes by this run's own measurements."""
     state, book = session.state, session.book
     point = state.world.open
@@ -97,12 +95,7 @@ def _preview(engine: Engine, session: Session) -> dict[str, object] | None:
         [first, *rest],
         concurrency=book.workflow.limits.concurrency,
     )
-    return {
-        "option": offered[0].label,
-        "agents": [route.to_json() for route in routed],
-        "estimate": takes.to_json(),
-        "line": takes.line(),
-    }
+    return Preview(offered[0].label, tuple(Route(*route) for route in routed), takes, takes.line())
 
 
 def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
@@ -128,40 +121,3 @@ def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
         standing = {**standing, **rounds[serial]}
         table.append(standing)
     return ratings.measure(table)
-
-
-def todo(engine: Engine, run: str) -> list[dict[str, object]]:
-    """Where the run stands, as a list: rounds done, checkpoint presented, feedback captured, what is still to come."""
-    session = engine.session(run)
-    state, book = session.state, session.book
-    rows: list[dict[str, object]] = []
-    current = {frame.phase for frame in state.world.cursor}
-    for phase in book.workflow.phases:
-        title = phase.title or phase.id
-        if phase.id in state.world.skipped:
-            rows.append({"what": f"{title}: skipped", "done": True})
-        elif phase.id in current and not state.ended:
-            rows += _todo_now(session, title)
-        else:
-            rows.append({"what": title, "done": phase.id in state.world.closed or bool(state.ended == "completed")})
-    return rows
-
-
-def _todo_now(session: Session, title: str) -> list[dict[str, object]]:
-    state = session.state
-    frame = state.world.top
-    round_ = frame.round
-    if round_ is None:
-        return [{"what": title, "done": False}]
-    rows: list[dict[str, object]] = []
-    if round_.n > 1:
-        rows.append({"what": f"{title}: rounds 1 to {round_.n - 1}", "done": True})
-    working = round_.open is not None and round_.open.open > 0
-    rows.append({"what": f"{title}: round {round_.n} ({round_.name}), agents", "done": not working})
-    point = state.world.open
-    if session.book.phase(frame.phase).checkpoint is not None:
-        rows.append({"what": f"{title}: checkpoint presented", "done": point is not None})
-        said = len(on_record.remarks_here(state))
-        rows.append({"what": f"{title}: feedback captured" + (f" ({said})" if said else ""), "done": bool(said)})
-        rows.append({"what": f"{title}: decision", "done": False})
-    return rows

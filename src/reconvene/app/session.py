@@ -78,7 +78,7 @@ class Session:
         """A sentence for each checkpoint that the run went past because its condition failed, once."""
         news = [one for one in projections.passed_since(self.state) if one not in self._told]
         self._told += news
-        return [projections.passed_text(one) for one in news]
+        return [projections.passed(one).text for one in news]
 
     def behind(self) -> bool:
         return self._log.head(self.run) != self.state.seq
@@ -175,8 +175,5 @@ def _pinned(row: IndexRow | None) -> str:
 
 
 def index_row(state: RunState) -> IndexRow:
-    doc = projections.summary(state)
-    doc["pinned"] = state.workflow
-    return IndexRow(
-        state.run, state.name, state.status, state.started, state.updated, msgspec.json.encode(doc).decode()
-    )
+    doc = msgspec.json.encode(projections.run(state)).decode()
+    return IndexRow(state.run, state.name, state.status, state.started, state.updated, doc)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from reconvene.core.definition.run_inputs import asks_machine, complete_inputs, complete_settings
+from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow, every_phase
 from reconvene.errors import UserError
 from reconvene.ports import Surroundings
 
 
-def inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
+def inputs(workflow: Workflow, given: Mapping[str, object]) -> Values:
     complete = complete_inputs(workflow, given)
     folders = [name for name, spec in workflow.inputs.items() if spec.type == "project"]
     found = {name: project_folder(name, complete[name]) for name in folders if complete[name] is not None}
@@ -23,7 +23,7 @@ def inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]
 
 def settings(
     workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object], around: Surroundings | None
-) -> dict[str, object]:
+) -> Values:
     if around is None:
         return complete_settings(workflow, given, inputs)
     names = {spec.env for spec in workflow.settings.values() if spec.env}

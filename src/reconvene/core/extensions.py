@@ -109,9 +109,6 @@ class Concerned(NamedTuple):
     rule: str
     why: str
 
-    def to_json(self) -> dict[str, object]:
-        return {"agent": self.agent, "rule": self.rule, "why": self.why}
-
 
 class Stated(Protocol):
     """A text that is asked whether it states values."""

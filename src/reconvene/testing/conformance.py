@@ -247,6 +247,32 @@ class LogConformance:
         assert {found.run for found in log.index(status="completed")} == {"a", "b"}
         assert log.index(status="failed") == []
 
+    def test_the_index_can_be_read_page_by_page(self) -> None:
+        log = self.open()
+        for run, hour in (("a", 3), ("b", 1), ("c", 2), ("d", 2), ("e", 2)):
+            status = "completed" if run == "d" else "waiting"
+            listed = row(run, status, updated=f"2026-03-01T0{hour}:00:00.000Z")
+            log.append(run, 0, Append([paused(run)], {}, listed))
+        assert [found.run for found in log.index(limit=2)] == ["a", "e"]
+        everything = [found.run for found in log.index()]
+        assert everything == ["a", "e", "d", "c", "b"]
+        for number, last in enumerate(log.index(), 1):
+            rest = log.index(after=(last.updated, last.run))
+            assert [found.run for found in rest] == everything[number:]
+            assert log.index(after=(last.updated, last.run), limit=2) == rest[:2]
+        first = log.index(status="waiting", limit=1)[0]
+        assert [found.run for found in log.index(status="waiting", after=(first.updated, first.run))] == ["e", "c", "b"]
+
+    def test_a_log_can_be_read_page_by_page(self) -> None:
+        log = self.open()
+        log.append("run-1", 0, Append([paused("a"), paused("b"), paused("c")]))
+        log.append("run-1", 3, Append([paused("d")]))
+        for after in range(5):
+            rest = log.read("run-1", after)
+            assert [seq for seq, _ in rest] == list(range(after + 1, 5))
+            for limit in (1, 2, 3, 9):
+                assert log.read("run-1", after, limit) == rest[:limit]
+
     def test_an_append_without_a_row_leaves_the_index_as_it_is(self) -> None:
         log = self.open()
         log.append("a", 0, Append([paused("a")], row=row("a")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from threading import Lock
 
 from reconvene.core.facts.events import AnyEvent
@@ -40,10 +39,11 @@ class MemoryLog:
         with self._lock:
             return len(self._logs.get(run, ()))
 
-    def read(self, run: str, after: int = 0) -> list[tuple[int, AnyEvent]]:
+    def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         after = max(after, 0)
         with self._lock:
-            return list(enumerate(self._logs.get(run, [])[after:], after + 1))
+            found = self._logs.get(run, [])[after : after + limit if limit else None]
+        return list(enumerate(found, after + 1))
 
     def artefact(self, digest: str) -> bytes:
         with self._lock:
@@ -51,12 +51,17 @@ class MemoryLog:
                 raise StoreError(f"There is no content with the digest {digest}.")
             return self._artefacts[digest]
 
-    def index(self, *, status: str | None = None) -> list[IndexRow]:
+    def index(
+        self, *, status: str | None = None, after: tuple[str, str] | None = None, limit: int = 0
+    ) -> list[IndexRow]:
         with self._lock:
+            ids = {run: number for number, run in enumerate(self._logs)}
             rows = [row for row in self._index.values() if status is None or row.status == status]
-        rows.reverse()  # youngest run first among equals: the sort is stable, also in reverse
-        rows.sort(key=attrgetter("updated"), reverse=True)
-        return rows
+        place = {row.run: (row.updated, ids[row.run]) for row in rows}  # the youngest run first among equals
+        rows.sort(key=lambda row: place[row.run], reverse=True)
+        if after is not None:
+            rows = [row for row in rows if place[row.run] < (after[0], ids.get(after[1], 0))]
+        return rows[: limit or None]
 
     def index_row(self, run: str) -> IndexRow | None:
         with self._lock:

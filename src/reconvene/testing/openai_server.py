@@ -18,13 +18,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import NamedTuple, Self, assert_never
 
+Body = dict[str, object]  # of a request or a reply, as JSON
+
 
 class Seen(NamedTuple):
     """One request as it arrived."""
 
     path: str
     headers: dict[str, str]
-    body: dict[str, object]
+    body: Body
 
     @property
     def prompt(self) -> str:
@@ -195,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _stream(self, chunks: list[dict[str, object]], *, finish: bool) -> None:
+    def _stream(self, chunks: list[Body], *, finish: bool) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
@@ -211,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
 
-def _message(reply: Say | Call, seen: Seen) -> dict[str, object]:
+def _message(reply: Say | Call, seen: Seen) -> Body:
     if isinstance(reply, Say):
         return {"role": "assistant", "content": reply.text}
     function = {"name": _offered_tool(seen), "arguments": reply.arguments}
@@ -233,7 +235,7 @@ def _finish(reply: Say | Call) -> str:
     return reply.finish if isinstance(reply, Say) else "tool_calls"
 
 
-def _completion(reply: Say | Call, message: dict[str, object], seen: Seen) -> dict[str, object]:
+def _completion(reply: Say | Call, message: Body, seen: Seen) -> Body:
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
@@ -244,7 +246,7 @@ def _completion(reply: Say | Call, message: dict[str, object], seen: Seen) -> di
     }
 
 
-def _chunks(reply: Say | Call, message: dict[str, object], seen: Seen) -> list[dict[str, object]]:
+def _chunks(reply: Say | Call, message: Body, seen: Seen) -> list[Body]:
     if isinstance(reply, Say):
         size = max(1, len(reply.text) // 4 + 1)
         pieces = [reply.text[start : start + size] for start in range(0, len(reply.text), size)] or [""]
@@ -255,7 +257,7 @@ def _chunks(reply: Say | Call, message: dict[str, object], seen: Seen) -> list[d
     return [*chunks, _chunk(seen, {}, _finish(reply)), last | {"choices": [], "usage": _usage(reply)}]
 
 
-def _chunk(seen: Seen, delta: dict[str, object], finish: str | None) -> dict[str, object]:
+def _chunk(seen: Seen, delta: Body, finish: str | None) -> Body:
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",

@@ -10,6 +10,7 @@ import pytest
 
 from reconvene.app import queries
 from reconvene.app.views.changes import compared, sentences
+from reconvene.app.views.model import Change
 from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.kits.reading.feedback import parse_remark
 from reconvene.testing.scripted import ScriptedAgents
@@ -147,7 +148,7 @@ class Told:
         self.run = self.engine.start(parse_workflow(flow), by="ann")
         self.state = self.engine.drive_sync(self.run)
 
-    def decide(self, option: str, *said: str) -> list[dict[str, str]]:
+    def decide(self, option: str, *said: str) -> list[Change]:
         assert self.state.world.open is not None
         remarks = tuple(parse_remark(text) for text in said)
         self.engine.submit(self.run, AnswerCheckpoint(self.state.world.open.id, option, remarks=remarks, by="ann"))
@@ -155,15 +156,13 @@ class Told:
         return self.changed
 
     @property
-    def changed(self) -> list[dict[str, str]]:
-        point = queries.standing(self.engine, self.run)["checkpoint"]
-        shown = queries.show(self.engine, self.run)["checkpoint"]
-        assert isinstance(point, dict)
-        assert isinstance(shown, dict)
-        assert shown.get("changed") == point.get("changed")
-        found = point.get("changed", [])
-        assert isinstance(found, list)
-        return found
+    def changed(self) -> list[Change]:
+        point = queries.standing(self.engine, self.run).checkpoint
+        shown = queries.show(self.engine, self.run).checkpoint
+        assert point is not None
+        assert shown is not None
+        assert shown.changed == point.changed
+        return list(point.changed)
 
 
 @pytest.fixture
@@ -175,8 +174,8 @@ def told(tmp_path: Path) -> Iterator[Told]:
     asyncio.run(one.engine.close())
 
 
-def row(was: int, now: int) -> dict[str, str]:
-    return {"agent": "analyst", "was": f"The cost is {was} pounds a year.", "is": f"The cost is {now} pounds a year."}
+def row(was: int, now: int) -> Change:
+    return Change("analyst", f"The cost is {was} pounds a year.", f"The cost is {now} pounds a year.")
 
 
 def test_after_the_first_round_nothing_has_changed(told: Told) -> None:

@@ -8,12 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconvene.app.views.encoding import encoded
 from reconvene.app.views.ledger import Citation, Delivery, Entry, Ledger, Reflection, Unknown, ledger
+from reconvene.core import kit_finder
+from reconvene.core.extensions import Kit
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import (
+    AttemptEnded,
     FileOut,
     FilesEdited,
+    Ref,
     RemarkAdded,
+    RemarkRead,
+    RemarkWithdrawn,
     RoundStarted,
     StepClosed,
     StepStarted,
@@ -256,11 +263,10 @@ def test_the_ledger_is_plain_json() -> None:
     game.finish_all()
     game.decide("More", "Add wages", "Shorter")
     game.finish("a", "Wages are in [FB-001]")
-    row = book(game).to_json()
-    assert json.loads(json.dumps(row)) == row
+    row = json.loads(encoded(book(game)))
     assert row["open"] == ["FB-002"]
     assert row["closure"] == 0.5
-    assert [(r["id"], r["status"], r["open"]) for r in row["remarks"]] == [  # type: ignore[attr-defined]
+    assert [(r["id"], r["status"], r["open"]) for r in row["remarks"]] == [
         ("FB-001", "addressed", False),
         ("FB-002", "delivered", True),
     ]
@@ -330,6 +336,33 @@ def test_a_deleted_file_reflects_nothing() -> None:
     assert status([correction(1, "1", "$900M"), *written("$900M", 1, 1), gone], "$900M").open
 
 
+# --- kits, readings, remarks that were taken back ---
+
+SAID = [
+    RemarkAdded(at="t", id="FB-001", number=1, kind="comment", text="the plant is old"),
+    RemarkAdded(at="t", id="FB-002", number=2, kind="comment", text="forget this"),
+    RemarkRead(at="t", id="FB-001", number=1, kind="correction", now="1970"),
+    RemarkWithdrawn(at="t", id="FB-002", number=2),
+    RoundStarted(at="t", serial=1, phase="p", scope="p", n=1),
+    StepStarted(at="t", serial=1, step=0, tasks=(TaskStart("a"),), remarks=2),
+    StepClosed(at="t", serial=1, step=0, files=(FileOut("plan.md", "d"),)),
+]
+
+
+def test_the_last_reading_counts_and_what_was_taken_back_is_not_listed() -> None:
+    (entry,) = ledger(SAID, lambda ref: "The plant was built in 1970.")
+    assert (entry.id, entry.kind, entry.reflected) == ("FB-001", "correction", (Reflection("plan.md", "value", 1),))
+
+
+def test_a_kit_of_the_run_judges_what_answers_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Kit("own", judge=lambda text: (Citation("FB-001", "declined", "no time", 1),) if "§1" in text else ())
+    monkeypatch.setitem(kit_finder._found, "own", own)
+    ended = AttemptEnded(at="t", task="R1/0/a", attempt=1, verdict="accepted", then="done", output=Ref("d"))
+    (entry,) = ledger([*SAID, ended], lambda ref: "as to §1", ("own",))
+    assert [(answer.agent, answer.how, answer.reason) for answer in entry.answers] == [("a", "declined", "no time")]
+    assert not next(iter(ledger([*SAID, ended], lambda ref: "as to §1"))).answers
+
+
 # --- the list of deliveries that remarks have in common ---
 
 
@@ -357,6 +390,5 @@ def test_deliveries_are_those_that_writing_each_down_would_give(steps: list[tupl
         assert entry.delivered[-1:] == expected[-1:]
         with pytest.raises(IndexError):
             entry.delivered[len(expected)]
-    rows = book.to_json()["remarks"]
-    assert isinstance(rows, list)
+    rows = json.loads(encoded(book))["remarks"]
     assert [len(row["delivered"]) for row in rows] == [len(written.get(entry.number, [])) for entry in book]

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from reconvene.app.views import targets
+from reconvene.app.views.encoding import encoded
 from reconvene.app.views.estimates import Task
 from reconvene.app.views.ledger import ledger
 from reconvene.app.views.metrics import Metrics, PhaseRounds, RoundTime, aggregate, estimate, measure
@@ -237,7 +238,7 @@ def test_the_iteration_rate_warns_at_both_ends(iterations: int, decisions: int, 
 def test_completeness_is_what_the_person_says(answer: object, expected: tuple[str, ...], judgement: str) -> None:
     found = measure([STARTED], completeness=answer)
     assert found.completeness == expected
-    assert found.readings()[0].judgement == judgement
+    assert found.success[0].judgement == judgement
 
 
 # --- several runs, people and scripts ---
@@ -249,7 +250,7 @@ def test_several_runs_are_measured_as_one() -> None:
     both = aggregate([one, two])
     assert both.minutes_per_round == 15.0
     assert both.iteration_rate == 0.5
-    assert both.readings()[0].shown == "1 of 2 yes"
+    assert both.success[0].shown == "1 of 2 yes"
     assert len(both.runs) == 2
     assert aggregate([]) == Metrics()
 
@@ -268,7 +269,7 @@ def test_the_chart_is_plain_text_with_the_target_on_the_same_scale() -> None:
 def test_an_empty_log_is_measured_too() -> None:
     found = measure([])
     assert found.lines()[0] == "· completeness not asked yet (target “yes, they captured everything”; n = 0)"
-    assert json.loads(json.dumps(found.to_json()))["iteration_rate"] is None
+    assert json.loads(encoded(found.shown()))["iteration_rate"] is None
 
 
 # --- played ---
@@ -297,12 +298,11 @@ def test_a_played_run_gives_every_measure() -> None:
     game.finish_all()
     game.decide("Next")
     found = measure(game.log, ledger(game.log, lambda ref: game.blobs[ref.digest].decode()), "yes")
-    row = found.to_json()
-    assert json.loads(json.dumps(row)) == row
+    row = json.loads(encoded(found.shown()))
     assert found.phases == (PhaseRounds("run-1", "p#1", 1, 1),)
-    assert (found.iteration_rate, found.rounds_to_approval, found.closure) == (0.5, 2.0, 0.5)
+    assert (found.iteration_rate, found.rounds_to_approval, found.ledger_closure) == (0.5, 2.0, 0.5)
     assert (found.tasks, found.remarks, found.open_remarks) == (6, 2, 1)
-    assert [reading["judgement"] for reading in row["success"]] == ["ok", "ok", "ok", "off target"]  # type: ignore[attr-defined]
+    assert [reading["judgement"] for reading in row["success"]] == ["ok", "ok", "ok", "off target"]
     assert "remarks 2, 50% answered or reflected, 1 open" in found.lines()
 
 
@@ -344,7 +344,7 @@ def test_nothing_measured_is_not_a_number() -> None:
     found = estimate([], ["a", "b"])
     assert (found.minutes, found.tokens, found.cost, found.calls, found.measurements) == (None, None, None, 2, 0)
     assert found.line() == "2 agent calls; nothing is measured in this run yet"
-    assert json.loads(json.dumps(found.to_json()))["minutes"] is None
+    assert json.loads(encoded(found))["minutes"] is None
 
 
 def test_retries_are_part_of_a_task_and_what_was_in_doubt_is_not_measured() -> None:

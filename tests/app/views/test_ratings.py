@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconvene.app.views.encoding import encoded
 from reconvene.app.views.ratings import (
     Argument,
     Joined,
@@ -222,7 +223,7 @@ def test_a_lasting_disagreement_is_a_finding_with_the_best_argument_of_each_side
     assert item.arguments_high == (Argument("d", 9, "because 9"), Argument("e", 9, "because 9"))
     assert item.arguments_low == (Argument("a", 1, "because 1"),)
     assert "lasting disagreement" in meter.advice
-    shown = "\n".join(meter.lines())
+    shown = "\n".join(meter.lines)
     assert "≠ EV adoption: median 8 (was 8), 1–9, 5 raters: the raters disagree" in shown
     assert "for (9, d): because 9" in shown
     assert "against (1, a): because 1" in shown
@@ -244,7 +245,7 @@ def test_numbering_case_and_order_of_words_do_not_part_an_item_and_the_joining_i
     meter = measure([first, second])
     assert only(meter)[0] == "settled"
     assert meter.joined == (Joined("1. Pace of EV adoption", ("EV adoption: pace", "U1: Pace of EV adoptions")),)
-    assert "taken for one item" in "\n".join(meter.lines())
+    assert "taken for one item" in "\n".join(meter.lines)
 
 
 @pytest.mark.parametrize(
@@ -278,18 +279,17 @@ def test_the_wording_of_the_phase_stands_for_its_items() -> None:
 
 def test_nothing_rated_is_said_plainly() -> None:
     assert measure([]).advice == "Nothing was rated, so there is nothing to measure."
-    assert measure([{}]).lines() == ["Nothing was rated, so there is nothing to measure."]
+    assert measure([{}]).lines == ("Nothing was rated, so there is nothing to measure.",)
 
 
 def test_problems_of_the_last_round_are_shown_with_their_agent() -> None:
     meter = measure([{"a": parse_ratings("## Ratings\n- Tax: 12\n- Wages: 5")}])
     assert meter.problems == ("a: “Tax”: 12 is not a rating from 1 to 9",)
-    assert meter.lines()[-1] == "  not understood: a: “Tax”: 12 is not a rating from 1 to 9"
+    assert meter.lines[-1] == "  not understood: a: “Tax”: 12 is not a rating from 1 to 9"
 
 
 def test_the_meter_is_plain_json() -> None:
-    row = measure([rated(1, 9), rated(1, 9)]).to_json()
-    assert json.loads(json.dumps(row)) == row
+    row = json.loads(encoded(measure([rated(1, 9), rated(1, 9)])))
     assert (
         row["advice"]
         == "Another round would likely change little. 1 lasting disagreement(s) are findings in themselves."

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconvene.doors.cli.advice import changed_lines
-from reconvene.doors.cli.options import CheckpointShape
+from reconvene.app.views.model import Change, Checkpoint
 from reconvene.doors.cli.paper import Paper
 from reconvene.wiring import open_engine
 
@@ -34,7 +33,7 @@ phases:
           fields: [{id: count, type: number, prompt: How often?}]
           then: again
 """
-CHANGED = [{"agent": "analyst", "was": "The cost is 0 pounds a year.", "is": "The cost is 1 pounds a year."}]
+CHANGED = (Change("analyst", "The cost is 0 pounds a year.", "The cost is 1 pounds a year."),)
 LINES = """\
 What changed since the round before:
   analyst
@@ -116,15 +115,7 @@ def test_what_a_refused_answer_said_is_kept_once(reconvene: Command, folder: Pat
 def test_on_a_terminal_it_stands_under_the_prompt(
     reconvene: Command, parked: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    checkpoint: CheckpointShape = {"id": "c", "prompt": "Good?", "changed": CHANGED}
+    checkpoint = Checkpoint("c", "Good?", (), (), "d", "waiting", False, "", changed=CHANGED)
     Paper(open_engine(folder / ".reconvene"), parked).checkpoint("again-1 waits", checkpoint)
     told = capsys.readouterr().out
     assert told.index("Good?") < told.index("What changed since the round before:") < told.index("was: The cost is 0")
-
-
-def test_those_who_say_the_same_are_named_together_and_more_than_four_are_only_named() -> None:
-    rows = [{"agent": f"a{n}", "was": f"It was {max(n, 2)}.", "is": ""} for n in range(1, 8)]
-    lines = changed_lines(rows)
-    assert lines[1:4] == ["  a1, a2", "    was: It was 2.", "    is:  (no longer said)"]
-    assert lines[-1] == "  also changed: a6, a7"
-    assert changed_lines([]) == []

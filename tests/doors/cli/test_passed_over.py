@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconvene.doors.cli.options import CheckpointShape
+from reconvene.app import queries
 from reconvene.doors.cli.paper import Paper
 from reconvene.doors.cli.session import not_asked
 from reconvene.wiring import open_engine
@@ -73,9 +73,12 @@ def test_a_condition_that_is_false_is_no_news(reconvene: Command, gated: str) ->
 def test_the_person_at_the_terminal_reads_it_above_the_question(
     reconvene: Command, gated: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    summary = reconvene("run", gated, "--no-input", "--json").object
-    checkpoint: CheckpointShape = summary["checkpoint"]  # type: ignore[assignment]
-    Paper(open_engine(folder / ".reconvene"), "gated-1").checkpoint("gated-1", checkpoint, (), not_asked(summary))
+    assert reconvene("run", gated, "--no-input").code == 3
+    capsys.readouterr()
+    engine = open_engine(folder / ".reconvene")
+    summary = queries.summary(engine, "gated-1")
+    assert summary.checkpoint is not None
+    Paper(engine, "gated-1").checkpoint("gated-1", summary.checkpoint, (), not_asked(summary))
     shown = " ".join(capsys.readouterr().out.split())
     assert shown.index(TOLD) < shown.index("Continue with next phase?")
 

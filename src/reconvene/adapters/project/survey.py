@@ -149,9 +149,10 @@ def _words(about: str) -> dict[str, str]:
 
 
 def _root(word: str, stem: str) -> str:
-    """What the word and its stem begin with alike: a text is searched for it, and the stem itself may be no part of any
-    form of the word (policy, policies: polici)."""
-    return next((word[:size] for size in range(len(word), 2, -1) if stem.startswith(word[:size])), word)
+    """What the word and its stem begin with alike, less a final e: texts are searched for it, and the stem itself may
+    be part of no form of the word (policy, policies: polici)."""
+    root = next((word[:size] for size in range(len(word), 2, -1) if stem.startswith(word[:size])), word)
+    return root[:-1] if len(root) > 4 and root.endswith("e") else root
 
 
 def _matches(folder: str, paths: list[str], words: dict[str, str]) -> str:

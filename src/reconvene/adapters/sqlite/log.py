@@ -37,11 +37,18 @@ _MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, d
 _MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
 _ADD_EVENTS = "INSERT INTO appends (key, events) VALUES (?, CAST(? AS TEXT))"
 _ADD_PACKED_EVENTS = "INSERT INTO appends (key, events) VALUES (?, ?)"
-_READ = "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends WHERE key > ? AND key <= ? ORDER BY key"
+_READ = (
+    "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends"
+    " WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
+)
 # Backwards by id, so that sorting by `updated` (which is stable) leaves the younger run first among equals.
 _COLUMNS = ", ".join(f"CAST(COALESCE({name}, '') AS TEXT)" for name in IndexRow._fields)  # text, also where damaged
 _INDEX = f"SELECT {_COLUMNS} FROM runs WHERE status IS NOT NULL ORDER BY id DESC"
 _INDEX_OF_STATUS = f"SELECT {_COLUMNS} FROM runs WHERE status = ? ORDER BY id DESC"
+# One page: what the store sorts it need not hand out.
+_UPDATED = "COALESCE(updated, '')"
+_AFTER = f"({_UPDATED}, id) < (?, (SELECT id FROM runs WHERE run = ?))"
+_PAGE = f"SELECT {_COLUMNS} FROM runs WHERE {{}} ORDER BY {_UPDATED} DESC, id DESC LIMIT ?"
 _INDEX_ROW = f"SELECT {_COLUMNS} FROM runs WHERE run = ? AND status IS NOT NULL"
 _SAVE_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, seq, key, packed, data) VALUES (?, ?, ?, ?, ?)"
 
@@ -121,7 +128,7 @@ class SqliteLog:
             found = self._connection.execute(_FIND, (run,)).fetchone()
         return found[1] if found else 0
 
-    def read(self, run: str, after: int = 0) -> list[tuple[int, AnyEvent]]:
+    def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         from reconvene.wire.events import decode_batch
 
         with self._plain_words():
@@ -129,7 +136,7 @@ class SqliteLog:
             if not found:
                 return []
             base = found[0] << _SEQ_BITS
-            rows = self._connection.execute(_READ, (base | max(after, 0), base | _LAST_SEQ)).fetchall()
+            rows = self._connection.execute(_READ, (base | max(after, 0), base | _LAST_SEQ, limit or -1)).fetchall()
         events: list[tuple[int, AnyEvent]] = []
         for key, packed, batch in rows:
             decoded = decode_batch(unpack(self._path, packed, batch), run)
@@ -137,7 +144,7 @@ class SqliteLog:
             events.extend(enumerate(decoded, first))
         # The first row may begin before `after`.
         skip = max(after, 0) - events[0][0] + 1 if events else 0
-        return events[skip:] if skip > 0 else events
+        return events[max(skip, 0) :][:limit] if limit else events[skip:] if skip > 0 else events
 
     def artefact(self, digest: str) -> bytes:
         return self._contents.read(digest)
@@ -146,7 +153,15 @@ class SqliteLog:
         with self._plain_words():
             return self._connection.execute(sql, values).fetchall()
 
-    def index(self, *, status: str | None = None) -> list[IndexRow]:
+    def index(
+        self, *, status: str | None = None, after: tuple[str, str] | None = None, limit: int = 0
+    ) -> list[IndexRow]:
+        if after is not None or limit:
+            tests = ["status IS NOT NULL" if status is None else "status = ?", *([_AFTER] if after else [])]
+            values = (*([] if status is None else [status]), *(after or ()), limit or -1)
+            with self._plain_words():
+                cursor = self._connection.execute(_PAGE.format(" AND ".join(tests)), values)
+                return list(map(IndexRow._make, cursor))
         with self._plain_words():
             if status is None:
                 cursor = self._connection.execute(_INDEX)

@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct, field
-
 from reconvene.app.session import Session
+from reconvene.app.views.model import Change
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Ref
 from reconvene.core.facts.state import RunState, TalkEntry
@@ -43,14 +42,6 @@ _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
 
 
 _NOTHING: Mapping[str, str] = {}
-
-
-class Change(Struct, frozen=True):
-    """`was` is empty where nothing like it was said before, `now` where it is no longer said."""
-
-    agent: str
-    was: str = ""
-    now: str = field(default="", name="is")
 
 
 def changes(session: Session) -> tuple[Change, ...]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from reconvene.app.views.rounds import Round, Said, Tried, tries_of
+from reconvene.core.facts.commands import Answers
 from reconvene.core.facts.events import FileOut
 from reconvene.core.paths import diff_summary, unified_diff
 
@@ -44,7 +45,7 @@ class Asked(Struct, frozen=True):
     at: str
     by: str
     why: str
-    fields: dict[str, object]
+    fields: Answers
     remarks: tuple[Said, ...]
 
 
@@ -154,7 +155,7 @@ def _pieces(one: Round) -> dict[str, _Piece]:
 
 
 def _written(one: Round) -> list[FileOut]:
-    return [file for file in one.files if file.digest]
+    return [file for file in one.versions if file.digest]
 
 
 def _differences(old: Round, new: Round, read: Read) -> list[Difference]:

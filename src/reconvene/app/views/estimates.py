@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from statistics import median
 
-from msgspec import Struct, json
+from msgspec import Struct
 
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
@@ -41,10 +41,6 @@ class Estimate(Struct, frozen=True):
         if self.cost:
             parts.append(f"about ${self.cost:.2f}")
         return f"{', '.join(parts)} ({self.basis})"
-
-    def to_json(self) -> dict[str, object]:
-        row: dict[str, object] = json.decode(json.encode(self))
-        return row
 
 
 def _spoken(minutes: float) -> str:

@@ -17,7 +17,17 @@ from immutables import Map
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from reconvene.app.views.remark_lives import Answer, Deliveries, Delivery, Entry, Ledger, Reflection, Unknown
+from reconvene.app.views.remark_lives import (
+    Answer,
+    Deliveries,
+    Delivery,
+    Entry,
+    Ledger,
+    Reflection,
+    Unknown,
+    judged,
+    ledger_of,
+)
 from reconvene.core import kit_finder
 from reconvene.core.extensions import Citation, Stated
 from reconvene.core.facts import events as e
@@ -28,9 +38,9 @@ __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "U
 TextOf = Callable[[e.Ref], str]
 
 
-def ledger(events: Iterable[e.AnyEvent], text_of: TextOf) -> Ledger:
-    """`text_of` reads what a Ref names; a text that cannot be read any more should come as ""."""
-    fold = _Fold()
+def ledger(events: Iterable[e.AnyEvent], text_of: TextOf, kits: tuple[str, ...] = ()) -> Ledger:
+    """`text_of` reads what a Ref names; a text that cannot be read any more should come as "". `kits`: the run's."""
+    fold = _Fold(kits)
     for event in events:
         fold.take(event)
     return fold.close(text_of)
@@ -53,7 +63,8 @@ class _File(Struct, frozen=True):
 
 
 class _Fold:
-    def __init__(self) -> None:
+    def __init__(self, kits: tuple[str, ...]) -> None:
+        self._kits = kits
         self.remarks: list[e.RemarkAdded] = []
         self._withdrawn: set[int] = set()
         self._deliveries: list[Delivery] = []
@@ -123,7 +134,7 @@ class _Fold:
         unknown: list[Unknown] = []
         for output in self.outputs:
             serial, _, agent = parse_task(output.task)
-            for found in (*_cited(output, text_of), *self._replied(output, text_of)):
+            for found in (*self._cited(output, text_of), *self._replied(output, text_of)):
                 if found.id not in known:
                     unknown.append(Unknown(found.id, output.task, found.line))
                 elif not _echoes(found, known[found.id]):
@@ -133,7 +144,7 @@ class _Fold:
         reflected = self._reflections(text_of, known, unknown)
         delivered = self._delivered()
         entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in standing)
-        return Ledger(entries, tuple(dict.fromkeys(unknown)))
+        return ledger_of(entries, tuple(dict.fromkeys(unknown)))
 
     def _delivered(self) -> dict[int, Deliveries]:
         """By number of a remark: whoever was given so many."""
@@ -147,6 +158,14 @@ class _Fold:
             agents[at] = later
         return {number: Deliveries(self._deliveries, first, agents.get(first, ())) for number, first in since.items()}
 
+    def _cited(self, output: _Output, text_of: TextOf) -> Iterator[Citation]:
+        """From the parsed value where there is one, then whatever only the text around it cites."""
+        cited_in = kit_finder.judge(self._kits)
+        inside = cited_in(text_of(output.value)) if output.value else ()
+        yield from inside
+        seen = {found.id for found in inside}
+        yield from (found for found in cited_in(text_of(output.ref)) if found.id not in seen)
+
     def _replied(self, output: _Output, text_of: TextOf) -> Iterator[Citation]:
         """In a talk a reply is an answer to what was said to it, whether or not it cites it."""
         new = self._replies.get(output.task)
@@ -154,7 +173,7 @@ class _Fold:
         round_ = self._rounds.get(parse_task(output.task)[0])
         if not new or not reply or not round_:
             return
-        cited = {found.id for found in _cited(output, text_of)}
+        cited = {found.id for found in self._cited(output, text_of)}
         for remark in self.remarks[new.start - 1 : new.stop - 1]:
             if remark.phase == round_.phase and remark.id not in cited:
                 yield Citation(remark.id, "addressed", reply, 0)
@@ -166,7 +185,7 @@ class _Fold:
         answers: dict[str, list[Answer]],
         reflected: dict[str, list[Reflection]],
     ) -> Entry:
-        return Entry(
+        entry = Entry(
             id=remark.id,
             number=remark.number,
             kind=remark.kind,
@@ -182,6 +201,7 @@ class _Fold:
             answers=tuple(answers.get(remark.id, ())),
             reflected=tuple(reflected.get(remark.id, ())),
         )
+        return judged(entry)
 
     def _reflections(
         self, text_of: TextOf, known: dict[str, e.RemarkAdded], unknown: list[Unknown]
@@ -197,13 +217,13 @@ class _Fold:
                 continue
             text = text_of(file.ref)
             cited: dict[str, int] = {}
-            cited_in = kit_finder.judge()
-            for citation in cited_in(text):
+            for citation in kit_finder.judge(self._kits)(text):
                 if citation.id not in known:
                     unknown.append(Unknown(citation.id, path, citation.line))
                 elif citation.how == "addressed" and not _echoes(citation, known[citation.id]):
                     cited.setdefault(citation.id, citation.line)
-            page = _Page(path, text, kit_finder.reader().stated(text), file.remarks, cited)
+            read = kit_finder.reader(self._kits).stated
+            page = _Page(path, text, read, read(text), file.remarks, cited)
             # No other remark can show in this file.
             possible = (*(known[name] for name in cited), *edits.get(path, ()), *valued)
             for remark in {one.id: one for one in possible}.values():
@@ -222,15 +242,6 @@ def _reply(value: str) -> str:
     return " ".join(said.split()) if isinstance(said, str) else ""
 
 
-def _cited(output: _Output, text_of: TextOf) -> Iterator[Citation]:
-    """From the parsed value where there is one, then whatever only the text around it cites."""
-    cited_in = kit_finder.judge()
-    inside = cited_in(text_of(output.value)) if output.value else ()
-    yield from inside
-    seen = {found.id for found in inside}
-    yield from (found for found in cited_in(text_of(output.ref)) if found.id not in seen)
-
-
 def _echoes(citation: Citation, remark: e.RemarkAdded) -> bool:
     """Only repeats the remark as it was delivered ("[FB-001] Correction: …"): no answer to it."""
     words = " ".join(remark.text.split()).casefold()[:200].strip(" .")
@@ -245,6 +256,7 @@ class _Page(NamedTuple):
 
     path: str
     text: str
+    read: Callable[[str], Stated]
     stated: Stated
     remarks: int
     cited: dict[str, int]  # remark → line
@@ -258,14 +270,14 @@ def _reflection(remark: e.RemarkAdded, page: _Page, text_of: TextOf) -> Reflecti
         return Reflection(page.path, "edit") if stands else None
     # A file from before the remark that happens to hold the value reflects nothing.
     if remark.now and page.remarks >= remark.number and page.stated.holds(remark.now):
-        return Reflection(page.path, "value", _line_of(page.text, remark.now))
+        return Reflection(page.path, "value", _line_of(page, remark.now))
     return None
 
 
-def _line_of(text: str, value: str) -> int:
+def _line_of(page: _Page, value: str) -> int:
     """The first line that states the value, counted from 1; 0 where only several lines together do."""
-    stated = kit_finder.reader().stated
-    return next((number for number, line in enumerate(text.splitlines(), 1) if stated(line).holds(value)), 0)
+    lines = enumerate(page.text.splitlines(), 1)
+    return next((number for number, line in lines if page.read(line).holds(value)), 0)
 
 
 def _stands(diff: str, text: str) -> bool:

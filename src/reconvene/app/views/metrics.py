@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from immutables import Map
-from msgspec import Struct, json
+from msgspec import Struct, convert
 
 from reconvene.app.views import targets
 from reconvene.app.views.estimates import Estimate, estimate
@@ -99,14 +99,15 @@ class Metrics(Struct, frozen=True):
         return _mean(self.to_approval)
 
     @property
-    def closure(self) -> float | None:
+    def ledger_closure(self) -> float | None:
         return 1 - self.open_remarks / self.judged_remarks if self.judged_remarks else None
 
     @property
     def cost_per_deliverable(self) -> float | None:
         return self.cost / self.deliverables if self.deliverables and self.cost else None
 
-    def readings(self) -> tuple[Reading, ...]:
+    @property
+    def success(self) -> tuple[Reading, ...]:
         """The four success measures against their targets."""
         return (
             targets.completeness(self.completeness),
@@ -118,18 +119,20 @@ class Metrics(Struct, frozen=True):
     def lines(self, width: int = 72) -> list[str]:
         return list(_lines(self, width))
 
-    def to_json(self) -> dict[str, object]:
-        row: dict[str, object] = json.decode(json.encode(self))
-        row |= {
-            "rounds_per_phase": self.rounds_per_phase,
-            "minutes_per_round": self.minutes_per_round,
-            "iteration_rate": self.iteration_rate,
-            "rounds_to_approval": self.rounds_to_approval,
-            "ledger_closure": self.closure,
-            "cost_per_deliverable": self.cost_per_deliverable,
-            "success": [reading.to_json() for reading in self.readings()],
-        }
-        return row
+    def shown(self) -> MetricsShown:
+        return convert(self, MetricsShown, from_attributes=True)
+
+
+class MetricsShown(Metrics, frozen=True, kw_only=True):
+    """The same as doors show it: with the averages and rates that follow from it, and the measures of success."""
+
+    rounds_per_phase: float | None
+    minutes_per_round: float | None
+    iteration_rate: float | None
+    rounds_to_approval: float | None
+    ledger_closure: float | None
+    cost_per_deliverable: float | None
+    success: tuple[Reading, ...]
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -370,13 +373,13 @@ def _answered(value: object) -> str:
 
 
 def _lines(metrics: Metrics, width: int) -> Iterator[str]:
-    yield from (reading.line() for reading in metrics.readings())
+    yield from (reading.line() for reading in metrics.success)
     yield from _minutes_chart(metrics.rounds[-_MOST_BARS:], width)
     reviewed = sum(metrics.review_minutes)
     yield f"waited for agents {metrics.wait_minutes:.1f} min, reviewed {reviewed:.1f} min"
-    if metrics.closure is not None:
+    if metrics.ledger_closure is not None:
         left = f", {metrics.open_remarks} open" if metrics.open_remarks else ""
-        yield f"remarks {metrics.remarks}, {metrics.closure:.0%} answered or reflected{left}"
+        yield f"remarks {metrics.remarks}, {metrics.ledger_closure:.0%} answered or reflected{left}"
     tokens = metrics.input_tokens + metrics.output_tokens
     spent = f"{metrics.tasks} agent tasks in {metrics.attempts} attempts, {tokens} tokens"
     yield spent + (f", ${metrics.cost:.2f}" if metrics.cost else "")

@@ -1,107 +1,83 @@
-"""Projections of a state for people and scripts. Pure; their shapes are promises to users."""
+"""A run's state as the read model shows it. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from msgspec import convert, structs
+
+from reconvene.app.views import model
+from reconvene.core.definition.workflow import Phase
 from reconvene.core.facts import events as e
-from reconvene.core.facts.state import PassedOver, RunState, children_of
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
+from reconvene.core.shown import conversation, on_record, scope
 
 
-def field(asked: e.FieldAsked) -> dict[str, object]:
-    row: dict[str, object] = {"id": asked.id, "type": asked.type, "prompt": asked.prompt or asked.id}
-    if asked.options:
-        row["options"] = list(asked.options)
-    if asked.required:
-        row["required"] = True
-    for name, value in (("blank", asked.blank), ("default", asked.default)):
-        if value is not None:
-            row[name] = value
-    if asked.titles:
-        row["titles"] = list(asked.titles)
-    for name, text in (("recommend", asked.recommend), ("note", asked.note)):
-        if text:
-            row[name] = text
-    if asked.other:
-        row["other"] = True
-    return row
+def field(asked: e.FieldAsked) -> model.Field:
+    shown = convert(asked, model.Field, from_attributes=True)
+    return shown if shown.prompt else structs.replace(shown, prompt=shown.id)
 
 
-def option(offered: e.OptionOffered) -> dict[str, object]:
-    row: dict[str, object] = {"label": offered.label, "available": offered.available}
-    if offered.why_not:
-        row["why_not"] = offered.why_not
-    if not offered.offered:
-        row["offered"] = False
-    if offered.recommend:
-        row["recommend"] = True
-    if offered.remark != "none":
-        row["remark"] = offered.remark
-    if offered.fields:
-        row["fields"] = [field(asked) for asked in offered.fields]
-    return row
+def option(offered: e.OptionOffered) -> model.Option:
+    shown = convert(offered, model.Option, from_attributes=True)
+    return structs.replace(shown, fields=tuple(map(field, offered.fields)))
 
 
-def checkpoint(state: RunState) -> dict[str, object] | None:
+def checkpoint(state: RunState) -> model.Checkpoint | None:
     point = state.world.open
     if point is None:
         return None
-    row: dict[str, object] = {
-        "id": point.id,
-        "prompt": point.prompt,
-        "options": [option(offered) for offered in point.options],
-        "show_files": [_place(state, path) for path in point.show_files],
-        "digest": current_digest(state),
-        "status": point.status or ("attention" if point.attention else "waiting"),
-        "attention": point.attention,
-        "opened": point.at,
-    }
-    if point.feedback:
-        row["feedback"] = point.feedback
-    if point.fields:
-        row["fields"] = [field(asked) for asked in point.fields]
-    return row
+    return model.Checkpoint(
+        point.id,
+        point.prompt,
+        tuple(map(option, point.options)),
+        tuple(path if path.startswith("/") else f"{state.workspace}/{path}" for path in point.show_files),
+        current_digest(state),
+        point.status or ("attention" if point.attention else "waiting"),
+        point.attention,
+        point.at,
+        point.feedback,
+        tuple(map(field, point.fields)),
+    )
 
 
-def _place(state: RunState, path: str) -> str:
-    return path if path.startswith("/") else f"{state.workspace}/{path}"
-
-
-def summary(state: RunState) -> dict[str, object]:
-    """{"run", "status", "phase", "round", "checkpoint"} and a little more; the index row is exactly this."""
+def run(state: RunState) -> model.Run:
+    """As lists show it."""
     frame = state.world.top if state.world.cursor else None
-    row: dict[str, object] = {
-        "run": state.run,
-        "status": state.status,
-        "phase": frame.phase if frame and frame.phase else None,
-        "round": frame.round.n if frame and frame.round else None,
-        "checkpoint": checkpoint(state),
-        "workflow": state.name,
-        "started": state.started,
-        "updated": state.updated,
-    }
-    if state.outcome:
-        row["outcome"] = state.outcome
-    if state.why:
-        row["why"] = state.why
-    if passed := passed_since(state):
-        row["passed_over"] = [_passed(one) for one in passed]
-    if state.record.project is not None and state.world.head:
-        project = state.record.project
-        import shlex
-
-        merge = f"git -C {shlex.quote(project.path)} merge {project.branch or state.world.head}"
-        row["project"] = {
-            "path": project.path,
-            "branch": project.branch,
-            "commit": state.world.head,
-            "merge": merge,
-        }
-    return row | _family(state)
+    children = children_of(state)
+    return model.Run(
+        run=state.run,
+        status=state.status,
+        phase=frame.phase if frame and frame.phase else None,
+        round=frame.round.n if frame and frame.round else None,
+        checkpoint=checkpoint(state),
+        workflow=state.name,
+        started=state.started,
+        updated=state.updated,
+        outcome=state.outcome,
+        why=state.why,
+        passed_over=tuple(map(passed, passed_since(state))),
+        project=_project(state),
+        parent=state.parent,
+        piece=state.piece if state.parent else "",
+        title=state.title if state.parent else "",
+        place=state.place,
+        children=tuple(model.Child(one.run or one.child.run, one.child.title) for one in children),
+        unmade=sum(not one.run for one in children),
+        pinned=state.workflow,
+    )
 
 
-def passed_over(state: RunState) -> list[dict[str, object]]:
-    """Every checkpoint that was not asked because its condition failed, the latest few."""
-    return [_passed(one) for one in state.record.passed_over]
+def _project(state: RunState) -> model.Project | None:
+    project, head = state.record.project, state.world.head
+    if project is None or not head:
+        return None
+    import shlex
+
+    merge = f"git -C {shlex.quote(project.path)} merge {project.branch or head}"
+    return model.Project(project.path, project.branch, head, merge)
 
 
 def passed_since(state: RunState) -> list[PassedOver]:
@@ -110,24 +86,104 @@ def passed_since(state: RunState) -> list[PassedOver]:
     return [one for one in state.record.passed_over if one.before == before]
 
 
-def _passed(one: PassedOver) -> dict[str, object]:
-    return {"phase": one.phase, "round": one.n, "at": one.at, "why": one.why, "text": passed_text(one)}
+def passed(one: PassedOver) -> model.PassedOver:
+    text = f"the checkpoint of {one.phase}, round {one.n}, was not asked: its condition failed: {one.why}"
+    return model.PassedOver(one.phase, one.n, one.at, one.why, text)
 
 
-def passed_text(one: PassedOver) -> str:
-    return f"the checkpoint of {one.phase}, round {one.n}, was not asked: its condition failed: {one.why}"
+# --- in full ---
 
 
-def _family(state: RunState) -> dict[str, object]:
-    """Where the run comes from, its place in the queue, the runs it started; `unmade` counts those still missing."""
-    row: dict[str, object] = {}
-    if state.parent:
-        row |= {"parent": state.parent, "piece": state.piece, "title": state.title}
-    if state.place:
-        row["place"] = state.place
-    children = children_of(state)
-    if children:
-        row["children"] = [{"run": one.run or one.child.run, "title": one.child.title} for one in children]
-        unmade = sum(not one.run for one in children)
-        row |= {"unmade": unmade} if unmade else {}
-    return row
+def in_full(state: RunState, book: Book) -> model.RunInFull:
+    """All that the state says of it."""
+    record, listed = state.record, run(state)
+    own = {name: getattr(listed, name) for name in listed.__struct_fields__}
+    own["passed_over"] = tuple(map(passed, record.passed_over))
+    return model.RunInFull(
+        **own,
+        context=scope.context(state, book),
+        workspace=state.workspace,
+        files=files(state),
+        remarks=remarks(state, map(record.remarks.__getitem__, on_record.standing(state))),
+        decisions=convert(on_record.checkpoints(state), tuple[model.Decision, ...]),
+        tasks=tasks(state),
+        usage=model.Usage(
+            record.tasks, record.rounds, record.input_tokens, record.output_tokens, round(record.cost, 6)
+        ),
+        failures=record.failures,
+        errors=tuple(error.said for error in record.errors),
+        todo=todo(state, book),
+        talk=talk(state, book),
+    )
+
+
+def remarks(state: RunState, said: Iterable[e.RemarkAdded]) -> tuple[model.Remark, ...]:
+    return convert(on_record.views_of(state, said), tuple[model.Remark, ...])
+
+
+def tasks(state: RunState) -> tuple[model.Task, ...]:
+    """The open step's."""
+    round_ = state.world.top.round if state.world.cursor else None
+    step = round_.open if round_ is not None else None
+    if step is None:
+        return ()
+    found = [(agent, step.tasks[agent]) for agent in step.order]
+    return tuple(model.Task(agent, task.status, task.attempt, task.why) for agent, task in found)
+
+
+def files(state: RunState) -> tuple[model.File, ...]:
+    found = sorted(state.world.files.items())
+    return tuple(model.File(path, one.size, one.by, one.at, one.phase) for path, one in found)
+
+
+def converses(state: RunState, book: Book) -> bool:
+    """Whether the agents of the phase in front read the conversation."""
+    phase = state.world.top.phase if state.world.cursor else ""
+    steps = book.phase(phase).steps if phase else ()
+    return any(conversation.WORD in (step.reads or ()) for step in steps)
+
+
+def talk(state: RunState, book: Book) -> tuple[model.Said, ...]:
+    """What was said in the phase (and item) in front; empty where its agents do not talk with the person."""
+    if not converses(state, book):
+        return ()
+    return tuple(_said(state, book, entry) for entry in conversation.thread(state, state.world.spot))
+
+
+def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
+    text = conversation.for_people(state, book, entry)
+    said = model.Said(entry.kind, entry.role, entry.n, entry.at, text)
+    if entry.kind != "remark":
+        return said
+    made = state.record.remarks[entry.number]
+    return structs.replace(said, id=made.id, remark=made.kind, checkpoint=made.checkpoint)
+
+
+def todo(state: RunState, book: Book) -> tuple[model.Todo, ...]:
+    """Where the run stands, as a list: rounds done, checkpoint presented, feedback captured, what is still to come."""
+    rows: list[model.Todo] = []
+    current = {frame.phase for frame in state.world.cursor}
+    for phase in book.workflow.phases:
+        title = phase.title or phase.id
+        if phase.id in state.world.skipped:
+            rows.append(model.Todo(f"{title}: skipped", True))
+        elif phase.id in current and not state.ended:
+            rows += _todo_now(state, book.phase(state.world.top.phase), title)
+        else:
+            rows.append(model.Todo(title, phase.id in state.world.closed or state.ended == "completed"))
+    return tuple(rows)
+
+
+def _todo_now(state: RunState, phase: Phase, title: str) -> list[model.Todo]:
+    round_ = state.world.top.round
+    if round_ is None:
+        return [model.Todo(title, False)]
+    rows = [model.Todo(f"{title}: rounds 1 to {round_.n - 1}", True)] if round_.n > 1 else []
+    working = round_.open is not None and round_.open.open > 0
+    rows.append(model.Todo(f"{title}: round {round_.n} ({round_.name}), agents", not working))
+    if phase.checkpoint is not None:
+        said = len(on_record.remarks_here(state))
+        rows.append(model.Todo(f"{title}: checkpoint presented", state.world.open is not None))
+        rows.append(model.Todo(f"{title}: feedback captured" + (f" ({said})" if said else ""), bool(said)))
+        rows.append(model.Todo(f"{title}: decision", False))
+    return rows

@@ -19,7 +19,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct, json
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reconvene.app.views.rating_replies import Rating, Ratings, identity, parse_ratings, same_item
 
@@ -111,6 +112,8 @@ class Meter(Struct, frozen=True):
     joined: tuple[Joined, ...] = ()  # near-duplicates taken for one item
     dropped: tuple[str, ...] = ()  # rated before, by nobody in the last round
     problems: tuple[str, ...] = ()
+    advice: str = ""
+    lines: tuple[str, ...] = ()  # all of it in words
 
     @property
     def open_items(self) -> tuple[ItemMeter, ...]:
@@ -123,30 +126,23 @@ class Meter(Struct, frozen=True):
     def _with(self, verdict: Verdict) -> tuple[ItemMeter, ...]:
         return tuple(item for item in self.items if item.verdict == verdict)
 
-    @property
-    def advice(self) -> str:
-        """One sentence for the person who decides about another round."""
-        if not self.items:
-            return "Nothing was rated, so there is nothing to measure."
-        opened = self.open_items
-        if opened:
-            names = ", ".join(f"“{item.item}”" for item in opened[:3])
-            more = f" and {len(opened) - 3} more" if len(opened) > 3 else ""
-            return f"Another round would likely change {names}{more}."
-        single = self._with("single")
-        if single:
-            split = sum(item.now.disagreement for item in single)
-            told = f"; {split} of {len(single)} divide the raters" if split else ""
-            return f"One round only: how stable the ratings are shows after another{told}."
-        kept = f" {len(self.findings)} lasting disagreement(s) are findings in themselves." if self.findings else ""
-        return f"Another round would likely change little.{kept}"
 
-    def lines(self) -> list[str]:
-        return list(_lines(self))
-
-    def to_json(self) -> dict[str, object]:
-        row: dict[str, object] = json.decode(json.encode(self))
-        return {"advice": self.advice, **row}
+def _advice(meter: Meter) -> str:
+    """One sentence for the person who decides about another round."""
+    if not meter.items:
+        return "Nothing was rated, so there is nothing to measure."
+    opened = meter.open_items
+    if opened:
+        names = ", ".join(f"“{item.item}”" for item in opened[:3])
+        more = f" and {len(opened) - 3} more" if len(opened) > 3 else ""
+        return f"Another round would likely change {names}{more}."
+    single = [item for item in meter.items if item.verdict == "single"]
+    if single:
+        split = sum(item.now.disagreement for item in single)
+        told = f"; {split} of {len(single)} divide the raters" if split else ""
+        return f"One round only: how stable the ratings are shows after another{told}."
+    kept = f" {len(meter.findings)} lasting disagreement(s) are findings in themselves." if meter.findings else ""
+    return f"Another round would likely change little.{kept}"
 
 
 # --- measuring ---
@@ -167,7 +163,7 @@ def measure(rounds: Sequence[Mapping[str, Ratings | Sequence[Rating]]], items: S
     last = tables[-1] if tables else {}
     raters = tuple(dict.fromkeys(agent for given in last.values() for agent in given))
     meters = tuple(_item(names.shown(key), key, tables, raters) for key in names.ordered if key in last)
-    return Meter(
+    meter = Meter(
         items=meters,
         rounds=len(rounds),
         raters=raters,
@@ -175,6 +171,8 @@ def measure(rounds: Sequence[Mapping[str, Ratings | Sequence[Rating]]], items: S
         dropped=tuple(names.shown(key) for key in names.ordered if key not in last and any(key in t for t in tables)),
         problems=tuple(problems),
     )
+    meter = replace(meter, advice=_advice(meter))
+    return replace(meter, lines=tuple(_lines(meter)))
 
 
 class _Names:

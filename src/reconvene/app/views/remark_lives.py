@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, overload
 
-from msgspec import Struct, json
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reconvene.errors import UserError
 
 Status = Literal["captured", "delivered", "declined", "addressed", "reflected"]
 
@@ -89,29 +92,35 @@ class Entry(Struct, frozen=True):
     answers: tuple[Answer, ...] = ()
     reflected: tuple[Reflection, ...] = ()
 
+    status: Status = "captured"
+    open: bool = True  # nobody has answered it and no deliverable shows it
+
     @property
     def standing(self) -> dict[str, Answer]:
         """Agent → its latest answer that still counts."""
         return {answer.agent: answer for answer in self.answers if not answer.undone}
 
-    @property
-    def status(self) -> Status:
-        if self.reflected:
-            return "reflected"
-        said = {answer.how for answer in self.standing.values()}
-        if said:
-            return "addressed" if "addressed" in said else "declined"
-        return "delivered" if self.delivered else "captured"
 
-    @property
-    def open(self) -> bool:
-        """Nobody has answered it and no deliverable shows it."""
-        return self.status in ("captured", "delivered")
+def judged(entry: Entry) -> Entry:
+    """With where the remark stands."""
+    status = _status(entry)
+    return replace(entry, status=status, open=status in ("captured", "delivered"))
+
+
+def _status(entry: Entry) -> Status:
+    if entry.reflected:
+        return "reflected"
+    said = {answer.how for answer in entry.standing.values()}
+    if said:
+        return "addressed" if "addressed" in said else "declined"
+    return "delivered" if entry.delivered else "captured"
 
 
 class Ledger(Struct, frozen=True):
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[Entry, ...] = field(default=(), name="remarks")
     unknown: tuple[Unknown, ...] = ()
+    open: tuple[str, ...] = ()  # ids
+    closure: float | None = None  # the share of remarks that are not open; None without remarks
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -122,24 +131,22 @@ class Ledger(Struct, frozen=True):
     def open_remarks(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if entry.open)
 
-    @property
-    def closure(self) -> float | None:
-        """The share of remarks that are not open; None without remarks."""
-        return 1 - len(self.open_remarks()) / len(self.entries) if self.entries else None
-
     def lines(self) -> list[str]:
         return list(_lines(self))
 
-    def to_json(self) -> dict[str, object]:
-        rows: list[dict[str, object]] = json.decode(json.encode(self.entries, enc_hook=list))
-        for row, entry in zip(rows, self.entries, strict=True):
-            row |= {"status": entry.status, "open": entry.open}
-        return {
-            "remarks": rows,
-            "open": [entry.id for entry in self.open_remarks()],
-            "closure": self.closure,
-            "unknown": json.decode(json.encode(self.unknown)),
-        }
+
+def ledger_of(entries: tuple[Entry, ...], unknown: tuple[Unknown, ...] = ()) -> Ledger:
+    left = tuple(entry.id for entry in entries if entry.open)
+    return Ledger(entries, unknown, left, 1 - len(left) / len(entries) if entries else None)
+
+
+def page_of(ledger: Ledger, after: str, limit: int) -> Ledger:
+    """At most so many remarks (0 = all) after the one with this id; "" = from the first."""
+    ids = [entry.id for entry in ledger]
+    if after and after not in ids:
+        raise UserError(f"there is no remark {after!r} here", hint=f"there is: {', '.join(ids[:8])}" if ids else "")
+    first = ids.index(after) + 1 if after else 0
+    return ledger_of(ledger.entries[first : first + limit if limit else None], ledger.unknown)
 
 
 # --- for a terminal ---

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from msgspec import Struct, json
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from reconvene.app.views.metrics import seconds_of_rounds
@@ -59,7 +59,9 @@ class Undone(Struct, frozen=True):
     archived: tuple[e.FileOut, ...] = ()  # those that are still there
 
 
-class Round(Struct, frozen=True):
+class RoundShown(Struct, frozen=True):
+    """A round as doors show it."""
+
     serial: int
     phase: str
     place: str  # scope, item included: the same for every try of a round
@@ -72,27 +74,36 @@ class Round(Struct, frozen=True):
     agents: tuple[str, ...] = ()
     tried: tuple[Tried, ...] = ()
     missing: tuple[str, ...] = ()
-    files: tuple[e.FileOut, ...] = ()
-    values: tuple[e.ValueWrite, ...] = ()  # the last write of every name
+    files: tuple[str, ...] = ()
     outcome: Outcome = "open"
     waiting: bool = False  # its checkpoint is open: it stands unless the person says otherwise
     undone: Undone | None = None
+    attempts: int = 0
+    rejections: int = 0
 
-    @property
-    def attempts(self) -> int:
-        return sum(one.verdict != "forced" for one in self.tried)
+
+class Round(RoundShown, frozen=True):
+    """With what it wrote."""
+
+    versions: tuple[e.FileOut, ...] = ()  # of files, the last of each path
+    values: tuple[e.ValueWrite, ...] = ()  # the last write of every name
 
     @property
     def rejected(self) -> tuple[Tried, ...]:
         """What a gate sent back."""
         return tuple(one for one in self.tried if one.verdict == "rejected")
 
-    def to_json(self) -> dict[str, object]:
-        row: dict[str, object] = json.decode(json.encode(self))
-        row |= {"attempts": self.attempts, "rejections": len(self.rejected)}
-        row["files"] = [file.path for file in self.files if file.digest]
-        del row["values"]
-        return row
+    def counted(self, seconds: float) -> Round:
+        return replace(
+            self,
+            seconds=round(seconds, 3),
+            files=tuple(file.path for file in self.versions if file.digest),
+            attempts=sum(one.verdict != "forced" for one in self.tried),
+            rejections=len(self.rejected),
+        )
+
+    def shown(self) -> RoundShown:
+        return convert(self, RoundShown, from_attributes=True)
 
 
 def rounds(events: Iterable[e.AnyEvent]) -> tuple[Round, ...]:
@@ -104,7 +115,7 @@ def rounds(events: Iterable[e.AnyEvent]) -> tuple[Round, ...]:
     fold.close()
     seconds = seconds_of_rounds(log)
     found = [fold.rounds[serial] for serial in sorted(fold.rounds) if serial not in fold.groups]
-    return tuple(replace(one, seconds=round(seconds.get(one.serial, 0.0), 3)) for one in found)
+    return tuple(one.counted(seconds.get(one.serial, 0.0)) for one in found)
 
 
 def tries_of(found: Sequence[Round], one: Round) -> tuple[Round, ...]:
@@ -202,7 +213,7 @@ class _Fold:
             one,
             agents=tuple(dict.fromkeys((*one.agents, *agents))),
             missing=(*one.missing, *missing),
-            files=tuple({file.path: file for file in (*one.files, *files)}.values()),
+            versions=tuple({file.path: file for file in (*one.versions, *files)}.values()),
             values=tuple({(write.key, write.agent): write for write in (*one.values, *values)}.values()),
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from msgspec import Struct, json
+from msgspec import Struct
 
 MOST_ROUNDS = 3.0  # per phase
 GOOD_MINUTES, MOST_MINUTES = 20.0, 30.0  # per round
@@ -27,10 +27,6 @@ class Reading(Struct, frozen=True):
     judgement: Judgement
     say: str = ""
     measured: int = 0  # how many measurements it rests on
-
-    def to_json(self) -> dict[str, object]:
-        row: dict[str, object] = json.decode(json.encode(self))
-        return row
 
     def line(self) -> str:
         mark = {"ok": "✓", "off target": "~", "warning": "!", "failure": "✗", "unknown": "·"}[self.judgement]

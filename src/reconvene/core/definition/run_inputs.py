@@ -12,10 +12,12 @@ from reconvene.language.closest import closest
 from reconvene.language.expressions import compile as compile_expression
 from reconvene.language.expressions import evaluate
 
+Values = dict[str, object]  # of inputs or settings, by name
+
 ALWAYS = "feature"  # the one input that a workflow need not declare
 
 
-def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str, object]:
+def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> Values:
     """Checked and completed with defaults. One that the workflow does not name is refused, except `feature`."""
     for name in given:
         if name not in workflow.inputs and name != ALWAYS:
@@ -30,7 +32,7 @@ def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> dict[str
     ]
     if missing:
         raise UserError(f"{workflow.name} needs the input {', '.join(missing)}.", hint=f"Add --input {missing[0]}=…")
-    complete: dict[str, object] = {name: given.get(name, spec.default) for name, spec in workflow.inputs.items()}
+    complete: Values = {name: given.get(name, spec.default) for name, spec in workflow.inputs.items()}
     for name, spec in workflow.inputs.items():
         if complete[name] is None and spec.type == "files":
             complete[name] = []
@@ -46,7 +48,7 @@ def complete_settings(
     inputs: Mapping[str, object],
     variables: Mapping[str, str] | None = None,
     machine: Mapping[str, object] | None = None,
-) -> dict[str, object]:
+) -> Values:
     """What is given, else the environment's (`variables`), else the default; an expression sees those before it."""
     for name in given:
         if name not in workflow.settings:
@@ -55,7 +57,7 @@ def complete_settings(
                 f"{workflow.name} has no setting {name!r} (settings: {', '.join(workflow.settings) or 'none'}).",
                 hint=f"Did you mean {near[0]!r}?" if near else "",
             )
-    chosen: dict[str, object] = {}
+    chosen: Values = {}
     for name, spec in workflow.settings.items():
         if name in given:
             chosen[name] = given[name]

@@ -9,6 +9,8 @@ from msgspec import Struct, field
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
 
+Answers = dict[str, object]  # by id of a field
+
 
 class RemarkIn(Struct, frozen=True):
     """Something a person said, already split into kind, target and text; a corrected figure also as was → now."""
@@ -47,7 +49,7 @@ class Pinned(Struct, frozen=True):
 class AnswerCheckpoint(Struct, frozen=True):
     checkpoint: str  # "" = whichever is open
     option: str
-    fields: dict[str, object] = field(default_factory=dict)
+    fields: Answers = field(default_factory=dict)
     remarks: tuple[RemarkIn, ...] = ()
     digest: str = ""  # of what was shown; "" = decided on what is there now
     by: str = ""
@@ -88,7 +90,7 @@ class SaveDraft(Struct, frozen=True):
     """Answers so far, by field; null takes one back."""
 
     checkpoint: str
-    fields: dict[str, object]
+    fields: Answers
     by: str = ""
 
 

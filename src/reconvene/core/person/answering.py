@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reconvene.core.facts import events as e
+from reconvene.core.facts.commands import Answers
 from reconvene.core.shown import drafts, scope
 from reconvene.core.work import tracking
 from reconvene.core.work.turn import Turn
@@ -10,7 +13,7 @@ from reconvene.errors import Refused
 from reconvene.language.closest import closest
 
 
-def merge(turn: Turn, option: e.OptionOffered, given: dict[str, object], *, leaving: bool) -> dict[str, object]:
+def merge(turn: Turn, option: e.OptionOffered, given: Answers, *, leaving: bool) -> Answers:
     """Defaults, then drafts, then what was given; `blank` and `required` count only when the checkpoint is left."""
     point = turn.state.world.open
     assert point is not None
@@ -24,7 +27,7 @@ def merge(turn: Turn, option: e.OptionOffered, given: dict[str, object], *, leav
             hint=f"Did you mean {near[0]!r}?" if near else "",
         )
     before = drafts.here(turn.state, turn.book)
-    answers: dict[str, object] = {}
+    answers: Answers = {}
     for name, field in asked.items():
         draft = before.get(name)
         answer = given.get(name, draft if draft is not None and drafts.fits(field, draft) else field.default)
@@ -36,7 +39,7 @@ def merge(turn: Turn, option: e.OptionOffered, given: dict[str, object], *, leav
     return answers
 
 
-def _complete(answers: dict[str, object], fields: tuple[e.FieldAsked, ...]) -> None:
+def _complete(answers: Answers, fields: tuple[e.FieldAsked, ...]) -> None:
     for field in fields:
         empty = answers.get(field.id) in (None, "")
         if empty and field.blank is not None:
@@ -92,7 +95,7 @@ def _chosen(field: e.FieldAsked, answer: object) -> object:
     return begun[0]
 
 
-def chosen_agents(option: e.OptionOffered, answers: dict[str, object]) -> tuple[str, ...]:
+def chosen_agents(option: e.OptionOffered, answers: Answers) -> tuple[str, ...]:
     for field in option.fields:
         names = answers.get(field.id)
         if field.type == "agents" and isinstance(names, list):
@@ -101,7 +104,7 @@ def chosen_agents(option: e.OptionOffered, answers: dict[str, object]) -> tuple[
 
 
 def writes(
-    turn: Turn, fields: tuple[e.FieldAsked, ...], answers: dict[str, object], constants: dict[str, object], by: str
+    turn: Turn, fields: tuple[e.FieldAsked, ...], answers: Answers, constants: Mapping[str, object], by: str
 ) -> tuple[e.ValueWrite, ...]:
     """The values that these answers and `set` constants make, one write per name, unchanged ones left out."""
     paths = [(field.into, answers[field.id]) for field in fields if field.into and field.id in answers]

@@ -181,13 +181,13 @@ def save_draft(turn: Turn, command: c.SaveDraft) -> None:
     add_to_draft(turn, point, given, command.by)
 
 
-def add_to_draft(turn: Turn, point: e.CheckpointOpened, fields: dict[str, object], by: str) -> None:
+def add_to_draft(turn: Turn, point: e.CheckpointOpened, fields: c.Answers, by: str) -> None:
     """These answers with those there are; null or nothing at all takes one back."""
     both = {**drafts.here(turn.state, turn.book), **fields}
     keep_draft(turn, {name: value for name, value in both.items() if value not in (None, "")}, point.id, by)
 
 
-def keep_draft(turn: Turn, fields: dict[str, object], checkpoint: str, by: str) -> None:
+def keep_draft(turn: Turn, fields: c.Answers, checkpoint: str, by: str) -> None:
     if fields != drafts.here(turn.state, turn.book):
         ref = turn.keep(fields)
         place = turn.frame.place

@@ -63,9 +63,10 @@ def _thread(state: RunState, spot: str) -> Iterator[int]:
         number = state.record.talk[number].before
 
 
-def thread(state: RunState, spot: str) -> list[int]:
-    """What was said at a spot, oldest first."""
-    return list(_thread(state, spot))[::-1]
+def thread(state: RunState, spot: str) -> list[TalkEntry]:
+    """What was said at a spot and not taken back, oldest first."""
+    entries = [state.record.talk[number] for number in _thread(state, spot)][::-1]
+    return [entry for entry in entries if not _is_gone(state, entry)]
 
 
 def _left(state: RunState, here: str) -> list[str]:
@@ -177,29 +178,21 @@ def _quoted(text: str) -> str:
 # --- for people ---
 
 
-def for_people(state: RunState, book: Book, spot: str) -> list[dict[str, object]]:
-    """Everything said at a spot, oldest first, in a line or a paragraph each."""
-    said = [state.record.talk[number] for number in thread(state, spot)]
-    return [_row(state, book, entry) for entry in said if not _is_gone(state, entry)]
-
-
-def _row(state: RunState, book: Book, entry: TalkEntry) -> dict[str, object]:
-    row: dict[str, object] = {"kind": entry.kind, "who": entry.role, "round": entry.n, "at": entry.at}
+def for_people(state: RunState, book: Book, entry: TalkEntry) -> str:
+    """One entry, in a line or a paragraph."""
     match entry.kind:
         case "output":
-            row["text"] = gist(book.load(entry.ref)) if entry.ref else ""
+            return gist(book.load(entry.ref)) if entry.ref else ""
         case "remark":
-            remark = state.record.remarks[entry.number]
-            row |= {"text": remark.text, "id": remark.id, "remark": remark.kind, "checkpoint": remark.checkpoint}
+            return state.record.remarks[entry.number].text
         case "answer":
-            row["text"] = "\n".join(changes(state, book, entry))
+            return "\n".join(changes(state, book, entry))
         case "decision":
-            row["text"] = entry.text
+            return entry.text
         case "back":
-            row["text"] = f"came back from {entry.text}"
+            return f"came back from {entry.text}"
         case "undone":
-            row["text"] = f"took round {entry.n} back"
-    return row
+            return f"took round {entry.n} back"
 
 
 def gist(value: object) -> str:

@@ -13,19 +13,20 @@ from msgspec.structs import replace
 
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book, to_json
+from reconvene.core.facts.commands import Answers
 from reconvene.core.facts.state import Asked, RunState
 
 ENGINE = "reconvene"  # who sets an answer aside that no longer counts
 
 
-def here(state: RunState, book: Book) -> dict[str, object]:
+def here(state: RunState, book: Book) -> Answers:
     """Answers so far at the spot in front, by field id."""
     return book.object(state.record.drafts.get(state.world.spot, ""))
 
 
 def carry(
     state: RunState, book: Book, place: str, fields: tuple[e.FieldAsked, ...]
-) -> tuple[tuple[e.FieldAsked, ...], dict[str, object]]:
+) -> tuple[tuple[e.FieldAsked, ...], Answers]:
     """The fields of a set about to be asked, with notes; and the answers so far that still stand."""
     before = state.record.asked.get(state.world.spot)
     kept = dict(here(state, book))
@@ -38,9 +39,7 @@ def carry(
     return noted, kept
 
 
-def _noted(
-    field: e.FieldAsked, old: Mapping[str, e.FieldAsked], kept: dict[str, object], asked: set[str]
-) -> e.FieldAsked:
+def _noted(field: e.FieldAsked, old: Mapping[str, e.FieldAsked], kept: Answers, asked: set[str]) -> e.FieldAsked:
     notes = [note for name in field.replaces if (note := _replaced(field, name, old, kept, asked))]
     answer = kept.get(field.id)
     if answer is not None and not fits(field, answer):
@@ -51,9 +50,7 @@ def _noted(
     return replace(field, note="; ".join(notes))
 
 
-def _replaced(
-    field: e.FieldAsked, name: str, old: Mapping[str, e.FieldAsked], kept: dict[str, object], asked: set[str]
-) -> str:
+def _replaced(field: e.FieldAsked, name: str, old: Mapping[str, e.FieldAsked], kept: Answers, asked: set[str]) -> str:
     """What to say about the field whose place this one takes; its answer, if it had one, is dropped."""
     if name == field.id:
         if name not in old or old[name].prompt == field.prompt:

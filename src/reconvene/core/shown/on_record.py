@@ -16,15 +16,17 @@ from reconvene.core.facts.events import RemarkAdded, RemarkRead
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import RunState
 
+Row = dict[str, object]  # of a list that expressions and templates read
 
-def checkpoints(state: RunState) -> list[dict[str, object]]:
+
+def checkpoints(state: RunState) -> list[Row]:
     """Decisions as context.checkpoints lists them."""
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     for number in sorted(state.record.decisions):
         decision = state.record.decisions[number]
         if decision.attention:
             continue
-        row: dict[str, object] = {"phase": decision.phase, "decision": decision.decision}
+        row: Row = {"phase": decision.phase, "decision": decision.decision}
         if decision.target:
             row["target"] = decision.target
         if decision.skipped:
@@ -36,7 +38,7 @@ def checkpoints(state: RunState) -> list[dict[str, object]]:
     return rows
 
 
-def deliverables(state: RunState) -> list[dict[str, object]]:
+def deliverables(state: RunState) -> list[Row]:
     files = sorted(state.world.files.items(), key=lambda pair: (pair[1].at, pair[0]))
     return [
         {"phase": version.phase, "path": path, "size": version.size, "time": version.at}
@@ -45,29 +47,16 @@ def deliverables(state: RunState) -> list[dict[str, object]]:
     ]
 
 
+_SAID = (
+    *("id", "kind", "text", "target", "by", "phase", "at", "path", "lines", "was", "now"),
+    *("level", "reason", "opinion", "because", "checkpoint", "origin"),
+)
+
+
 def remark_view(remark: RemarkAdded, reading: RemarkRead | None = None) -> dict[str, str]:
     """`reading`: the last one, where the rules' was not the last."""
-    return {
-        "id": remark.id,
-        "kind": remark.kind,
-        "text": remark.text,
-        "target": remark.target,
-        "by": remark.by,
-        "phase": remark.phase,
-        "round": str(remark.n),
-        "at": remark.at,
-        "path": remark.path,
-        "lines": remark.lines,
-        "was": remark.was,
-        "now": remark.now,
-        "level": remark.level,
-        "reason": remark.reason,
-        "opinion": remark.opinion,
-        "because": remark.because,
-        "read_by": reading.by if reading else "" if remark.diff else "rules",
-        "checkpoint": remark.checkpoint,
-        "origin": remark.origin,
-    }
+    read_by = reading.by if reading else "" if remark.diff else "rules"
+    return {name: getattr(remark, name) for name in _SAID} | {"round": str(remark.n), "read_by": read_by}
 
 
 def remark_views(state: RunState, book: Book, most: int | None = None) -> list[dict[str, str]]:
@@ -83,7 +72,7 @@ def standing(state: RunState, most: int | None = None) -> Sequence[int]:
     return [number for number in every if number not in gone] if gone else every
 
 
-def feedback_view(state: RunState, book: Book, keys: frozenset[str] | None = None) -> dict[str, object]:
+def feedback_view(state: RunState, book: Book, keys: frozenset[str] | None = None) -> Row:
     """All remarks; those given at the checkpoint that is open; and whether one of these is major.
 
     `keys`: which of it is asked for; None = everything.
@@ -135,13 +124,13 @@ def routes(state: RunState, book: Book) -> tuple[Concerned, ...]:
     return kit_finder.reader(book.workflow.kits).concerned(remarks_here(state), profiles, always)
 
 
-def decision_rows(state: RunState) -> list[dict[str, object]]:
+def decision_rows(state: RunState) -> list[Row]:
     """Every decision at a checkpoint of the workflow, with what was said there and how much it weighs."""
     said: dict[str, list[RemarkAdded]] = {}
     for number in standing(state):
         remark = state.record.remarks[number]
         said.setdefault(remark.checkpoint, []).append(remark)
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     for number in sorted(state.record.decisions):
         decision = state.record.decisions[number]
         if decision.attention:
@@ -168,7 +157,7 @@ def decision_rows(state: RunState) -> list[dict[str, object]]:
     return rows
 
 
-def project_view(state: RunState) -> dict[str, object]:
+def project_view(state: RunState) -> Row:
     """The branch that the run has in the person's project. `head` is the commit with all accepted work."""
     project = state.record.project
     if project is None:
@@ -182,9 +171,9 @@ def project_view(state: RunState) -> dict[str, object]:
     }
 
 
-def attempt_rows(state: RunState) -> list[dict[str, object]]:
+def attempt_rows(state: RunState) -> list[Row]:
     """Attempts that were not accepted, and the accepted ones after them, oldest first."""
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     for number in range(1, len(state.record.notes) + 1):
         note = state.record.notes[number]
         serial, step, agent = parse_task(note.task)
@@ -206,9 +195,9 @@ def attempt_rows(state: RunState) -> list[dict[str, object]]:
     return rows
 
 
-def rollback_rows(state: RunState, book: Book) -> list[dict[str, object]]:
+def rollback_rows(state: RunState, book: Book) -> list[Row]:
     """Rounds that were taken back, with what the person asked to be different."""
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     kept = state.record.archives
     said: dict[str, list[RemarkAdded]] = {}
     for remark in map(state.record.remarks.__getitem__, standing(state)) if state.record.rollbacks else ():

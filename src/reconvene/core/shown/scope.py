@@ -20,6 +20,8 @@ from reconvene.language.expressions import ExpressionError
 from reconvene.language.expressions import compile as compile_expression
 from reconvene.language.growing import Growing
 
+Scope = dict[str, object]  # what an expression or a template sees, by name
+
 # What any expression may name; some see more, in their place.
 ROOTS = frozenset(
     {
@@ -82,10 +84,10 @@ def load_value(book: Book, value: Value | None) -> object:
     return book.load(value.ref) if value.ref is not None else None
 
 
-def context(state: RunState, book: Book, keys: frozenset[str] | None = None) -> dict[str, object]:
+def context(state: RunState, book: Book, keys: frozenset[str] | None = None) -> Scope:
     """What `context` holds. keys None = everything."""
     wanted = keys if keys is not None else frozenset((*ENGINE_NAMES, *book.workflow.names))
-    result: dict[str, object] = {}
+    result: Scope = {}
     for key in wanted:
         if key in book.workflow.names:
             result[key] = load_value(book, value_at(state, book, key))
@@ -150,7 +152,7 @@ def _inputs(state: RunState, book: Book) -> Growing:
     return Growing(book.object(state.inputs), ("feature",))
 
 
-def round_view(book: Book, frame: Frame, round_: RoundAt | None) -> dict[str, object]:
+def round_view(book: Book, frame: Frame, round_: RoundAt | None) -> Scope:
     if round_ is None:
         return {"n": frame.n, "name": "", "extra": False, "agents": None, "last": False, "serial": 0}
     return {
@@ -169,7 +171,7 @@ def item_view(book: Book, frame: Frame) -> object:
     if frame.item is None:
         return None
     item = book.load(frame.item.ref)
-    extra: dict[str, object] = {"key": frame.item.key, "index": frame.item.index}
+    extra: Scope = {"key": frame.item.key, "index": frame.item.index}
     return {**item, **extra} if isinstance(item, dict) else {"value": item, **extra}
 
 
@@ -186,11 +188,11 @@ def build(
     roots: frozenset[str],
     keys: frozenset[str] | None = None,
     feedback_keys: frozenset[str] | None = None,
-) -> dict[str, object]:
+) -> Scope:
     """`keys` of the context, and of the feedback; None = all of them."""
     cursor = state.world.cursor
     frame = cursor[-1]
-    scope: dict[str, object] = {}
+    scope: Scope = {}
     for root in roots:
         match root:
             case "context":
@@ -248,7 +250,7 @@ def build(
 _PART = re.compile(r"([\w-]+)\[(.*?)\](?:/|$)")
 
 
-def items(state: RunState, book: Book) -> dict[str, object]:
+def items(state: RunState, book: Book) -> Scope:
     """`items.<phase>.<key>.<value>`, and `items.<phase>.<key>.<inner phase>.<key>.<value>` for loops within loops."""
     found = Growing()
     for place in sorted(state.world.values):
@@ -258,7 +260,7 @@ def items(state: RunState, book: Book) -> dict[str, object]:
     return found
 
 
-def _within(whole: dict[str, object], path: str) -> dict[str, object]:
+def _within(whole: Scope, path: str) -> Scope:
     for part in _PART.finditer(path):
         for key in part.groups():
             inner = whole.setdefault(key, Growing())
@@ -268,9 +270,7 @@ def _within(whole: dict[str, object], path: str) -> dict[str, object]:
     return whole
 
 
-def for_expression(
-    state: RunState, book: Book, source: str, extra: Mapping[str, object] | None = None
-) -> dict[str, object]:
+def for_expression(state: RunState, book: Book, source: str, extra: Mapping[str, object] | None = None) -> Scope:
     expression = compile_expression(source)
     scope = build(state, book, expression.roots, expression.context_keys, expression.feedback_keys)
     return {**scope, **extra} if extra else scope
@@ -287,7 +287,7 @@ TEMPLATE_ROOTS = ROOTS | {
 }
 
 
-def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) -> dict[str, object]:
+def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) -> Scope:
     scope = build(state, book, frozenset(names))
     scope |= {
         "output_dir": state.workspace,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.core.definition.run_inputs import ALWAYS, complete_inputs, complete_settings
+from reconvene.core.definition.run_inputs import ALWAYS, Values, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Start, Workflow
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
     key: str
     title: str
     description: str
-    view: dict[str, object]  # what `item` is for the inputs' expressions
+    view: scope.Scope  # what `item` is for the inputs' expressions
 
 
 class _Target(NamedTuple):
@@ -43,7 +43,7 @@ class _Target(NamedTuple):
 
     workflow: Workflow
     digest: str
-    settings: dict[str, object]
+    settings: Values
 
 
 def queue(turn: Turn, start: Start, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
@@ -162,7 +162,7 @@ def _target(turn: Turn, start: Start, command: c.AnswerCheckpoint) -> _Target:
     return _Target(pinned.workflow, pinned.digest, {})
 
 
-def _chosen_settings(turn: Turn) -> dict[str, object]:
+def _chosen_settings(turn: Turn) -> Values:
     """Those that somebody chose: one that follows from the inputs follows from the child's own."""
     own, inputs = turn.book.workflow, turn.book.object(turn.state.inputs)
     settings = turn.book.object(turn.state.settings)
@@ -190,7 +190,7 @@ def _child(turn: Turn, start: Start, target: _Target, piece: Piece) -> e.Child:
     )
 
 
-def _inputs(turn: Turn, start: Start, workflow: Workflow, piece: Piece) -> dict[str, object]:
+def _inputs(turn: Turn, start: Start, workflow: Workflow, piece: Piece) -> Values:
     """The parent's, with the piece where the workflow says what it is about, and what `inputs` says."""
     parent = turn.book.object(turn.state.inputs)
     given = {name: value for name, value in parent.items() if name in workflow.inputs or name == ALWAYS}

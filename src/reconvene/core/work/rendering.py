@@ -29,7 +29,7 @@ def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
     specs = [spec for spec in turn.book.workflow.files if spec.each == "tasks"]
     if not specs:
         return
-    work: list[tuple[FileSpec, str, dict[str, object]]] = []
+    work: list[tuple[FileSpec, str, scope.Scope]] = []
     for spec in specs:
         for task in done:
             output = turn.book.load(task.value or task.output) if task.output else ""
@@ -51,7 +51,7 @@ def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
     _emit(turn, work)
 
 
-def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> None:
+def _emit(turn: Turn, work: list[tuple[FileSpec, str, scope.Scope]]) -> None:
     base = _seen(turn, {source for spec, text, _ in work for source in (spec.path, text)})
     known = turn.state.world.files
     fresh: list[e.FileOut] = []
@@ -76,7 +76,7 @@ def _emit(turn: Turn, work: list[tuple[FileSpec, str, dict[str, object]]]) -> No
         turn.emit(e.FilesRendered(at=turn.now, files=tuple(fresh)))
 
 
-def _text(turn: Turn, text: str, names: dict[str, object]) -> bytes:
+def _text(turn: Turn, text: str, names: scope.Scope) -> bytes:
     """Worked out anew only where something that it names has changed: files are rendered before every step and again
     before a checkpoint opens, and mostly nobody has said anything in between."""
     seen = {name: names.get(name) for name in sorted(turn.book.names_in(text))}
@@ -84,7 +84,7 @@ def _text(turn: Turn, text: str, names: dict[str, object]) -> bytes:
     return turn.book.made_of(text, seen, lambda: templates.render(text, names, loader=loader).encode())
 
 
-def _seen(turn: Turn, sources: set[str]) -> dict[str, object]:
+def _seen(turn: Turn, sources: set[str]) -> scope.Scope:
     """What these templates see. Only what they name is worked out; the rest is there by name, for words on mistakes."""
     named = {name for source in sources for name in turn.book.names_in(source)}
     seen = scope.for_template(turn.state, turn.book, scope.TEMPLATE_ROOTS & named)

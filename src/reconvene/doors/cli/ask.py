@@ -5,21 +5,24 @@ Ctrl-C and Ctrl-D leave as KeyboardInterrupt and EOFError; whoever asks says wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from reconvene.doors.cli.common import screen_width
-from reconvene.doors.cli.menu import title_of
-from reconvene.doors.cli.options import FieldShape
 from reconvene.doors.cli.text import clean, one_line, wrapped
+from reconvene.doors.shared.fields import answer_in, title_of, wrong
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from questionary import Question
 
+    from reconvene.app.views.model import Field
+    from reconvene.core.facts.commands import Answers
+
 MARK = "▸"
 _TICKING = "(space ticks, Enter goes on)"
 _ROOM = 32  # what an answer needs beside its question
+_NO_REASONS: Mapping[str, str] = {}
 T = TypeVar("T")
 
 
@@ -57,10 +60,9 @@ def tick(
     names: Sequence[str],
     chosen: Sequence[object],
     reasons: Mapping[str, str],
-    *,
-    at_least_one: bool = False,
+    wrong_with: Callable[[list[str]], str] = lambda _: "",
 ) -> list[str]:
-    """Any of several; beside each, why it is there."""
+    """Any of several; beside each, why it is there. `wrong_with`: what is wrong with these, "" = nothing."""
     import questionary
 
     width = max(screen_width() - 8, 20)
@@ -74,7 +76,7 @@ def tick(
     ]
 
     def valid(picked: Sequence[object]) -> bool | str:
-        return bool(picked) or not at_least_one or "choose at least one"
+        return wrong_with([names[index] for index in picked if isinstance(index, int)]) or True
 
     found = ask(questionary.checkbox(_asked(title), choices=ticks, qmark=MARK, validate=valid, instruction=_TICKING))
     return [names[index] for index in found if isinstance(index, int)] if isinstance(found, list) else []
@@ -89,29 +91,22 @@ def _asked(title: str) -> str:
     return "Your answer:"
 
 
-def ask_fields(
-    fields: Sequence[FieldShape], before: Mapping[str, object], reasons: Mapping[str, str] | None = None
-) -> dict[str, object]:
+def ask_fields(fields: Sequence[Field], before: Answers, reasons: Mapping[str, str] = _NO_REASONS) -> Answers:
     """Ask each field in turn; what is left empty is left out. `reasons`: agent → why it would be chosen."""
-    answers: dict[str, object] = {}
+    answers: Answers = {}
     for field in fields:
-        answer = _ask_field(field, before.get(field["id"], field.get("default")), reasons or {})
+        answer = ask_field(field, before.get(field.id, field.default), reasons)
         if answer is not None:
-            answers[field["id"]] = answer
+            answers[field.id] = answer
     return answers
 
 
-def ask_field(field: FieldShape, given: object, reasons: Mapping[str, str] | None = None) -> object:
+def ask_field(field: Field, given: object, reasons: Mapping[str, str] = _NO_REASONS) -> object:
     """One answer; None = none."""
-    return _ask_field(field, given, reasons or {})
-
-
-def _ask_field(field: FieldShape, given: object, reasons: Mapping[str, str]) -> object:
     import questionary
 
-    title = one_line(field.get("prompt") or field["id"]) + ("" if field.get("required") else " (optional)")
-    options = field.get("options") or []
-    match field.get("type", "text"):
+    title = one_line(field.prompt or field.id) + ("" if field.required else " (optional)")
+    match field.type:
         case "choice":
             return _ask_choice(field, title, None if given is None else str(given))
         case "confirm":
@@ -120,41 +115,37 @@ def _ask_field(field: FieldShape, given: object, reasons: Mapping[str, str]) -> 
         case "agents":
             chosen = given if isinstance(given, list) else []
             # None ticked is an answer too: left out, it would fall back to the default that was just unticked.
-            return tick(title, options, chosen, reasons, at_least_one=bool(field.get("required")))
+            return tick(title, field.options, chosen, reasons, lambda names: wrong(field, names))
         case "number":
-            return _ask_number(title, given)
+            return _ask_number(field, title, given)
         case _:
             typed = ask_text(title if title.endswith("?") else f"{title}:", "" if given is None else clean(given))
             return typed if typed.strip() else None
 
 
-def _ask_choice(field: FieldShape, title: str, given: str | None) -> object:
+def _ask_choice(field: Field, title: str, given: str | None) -> object:
     """One of its options; where the field allows it, in other words."""
-    recommended, other = field.get("recommend"), "\0"
-    shown = [
-        (one, title_of(field, one) + ("  (recommended)" if one == recommended else "")) for one in field["options"]
-    ]
+    recommended, other = field.recommend or None, "\0"
+    shown = [(one, title_of(field, one) + ("  (recommended)" if one == recommended else "")) for one in field.options]
     choices: list[tuple[str | None, str]] = list(shown)
-    choices += [(other, "Something else, in my own words")] if field.get("other") else []
-    choices += [] if field.get("required") else [(None, "(no answer)")]
-    own = given is not None and given not in field["options"]
+    choices += [(other, "Something else, in my own words")] if field.other else []
+    choices += [] if field.required else [(None, "(no answer)")]
+    own = given is not None and given not in field.options
     found = pick(title, choices, other if own else given if given is not None else recommended)
     if found != other:
         return found
     return ask_text("In your words:", clean(given) if own else "").strip() or None
 
 
-def _ask_number(title: str, given: object) -> object:
+def _ask_number(field: Field, title: str, given: object) -> object:
     import questionary
-
-    from reconvene.doors.cli.inputs import typed
 
     def valid(text: str) -> bool | str:
         try:
-            return not text.strip() or typed("this", "number", text) is not None
+            return not text.strip() or answer_in(field, text) is not None
         except UserError as error:
             return error.message
 
     start = "" if given is None else clean(given)
     text = str(ask(questionary.text(_asked(f"{title}:"), default=start, validate=valid, qmark=MARK)))
-    return typed(title, "number", text) if text.strip() else None
+    return answer_in(field, text) if text.strip() else None

@@ -84,8 +84,9 @@ def say(text: str = "") -> None:
     put(wrapped(clean(text)) if sys.stdout.isatty() else text)
 
 
-def put_json(value: object) -> None:
-    sys.stdout.write(to_json(value) + "\n")
+def put_json(value: object, **more: object) -> None:
+    """`more`: further keys beside those of the value."""
+    sys.stdout.write(to_json(value, **more) + "\n")
     sys.stdout.flush()
 
 

@@ -15,7 +15,8 @@ from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.core.facts.commands import RemarkIn
+    from reconvene.app.views.model import Checkpoint, Option
+    from reconvene.core.facts.commands import Answers, RemarkIn
 
 
 @command(
@@ -77,24 +78,27 @@ def _answer(
 ) -> None:
     from reconvene.app.views import projections
     from reconvene.core.facts.commands import AnswerCheckpoint
-    from reconvene.doors.cli.options import checkpoint_in, fields_of, match_option, read_fields
+    from reconvene.doors.shared.options import match_option
 
-    summary = projections.summary(engine.load(run))  # the log's word, not the index's: it is what the decision is about
-    checkpoint = checkpoint_in(summary)
+    state = engine.load(run)  # the log's word, not the index's: it is what the decision is about
+    checkpoint = projections.checkpoint(state)
     if checkpoint is None:
-        raise Refused(
-            f"{run} is {summary['status']}; there is no checkpoint to decide", hint=f"see: reconvene show {run}"
-        )
+        raise Refused(f"{run} is {state.status}; there is no checkpoint to decide", hint=f"see: reconvene show {run}")
     chosen = match_option(checkpoint, option)
-    answers = read_fields(fields_of(checkpoint, chosen), fields)
+    answers = _read_fields(checkpoint, chosen, fields) if fields else {}
     # The open checkpoint's id goes along even where no digest is given: nobody decides twice by accident.
     engine.submit(
         run,
-        AnswerCheckpoint(
-            checkpoint["id"], chosen["label"], fields=answers, remarks=remarks, digest=digest, by=by, door=DOOR
-        ),
+        AnswerCheckpoint(checkpoint.id, chosen.label, fields=answers, remarks=remarks, digest=digest, by=by, door=DOOR),
         driving=driving,
     )
+
+
+def _read_fields(checkpoint: Checkpoint, option: Option, pairs: tuple[str, ...]) -> Answers:
+    from reconvene.doors.cli.inputs import read_fields
+    from reconvene.doors.shared.options import fields_of
+
+    return read_fields(fields_of(checkpoint, option), pairs)
 
 
 @command()

@@ -118,7 +118,7 @@ def new(
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     if call.as_json:
-        put_json({**queries.summary(engine, run), "workspace": workspace, "next": goes_on})
+        put_json(queries.summary(engine, run), workspace=workspace, next=goes_on)
     else:
         put(f"{run}\nits folder: {workspace}\ngo on with: {goes_on}")
     return 0
@@ -261,7 +261,7 @@ def proceed(call: Call, engine: Engine, run: str, decider: Decider, by: str, *, 
         return _carry_on(call, engine, run, decider, by)
     summary = queries.standing(engine, run)
     report(call, summary)
-    return EXIT_CODES[str(summary["status"])]
+    return EXIT_CODES[summary.status]
 
 
 def _carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -> int:
@@ -276,7 +276,7 @@ def _carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -
         try:
             before = children_made(engine, run)
             summary, stopped = to_its_stop(call, loop, engine, run, decider, by)
-            if summary["status"] not in OPEN:
+            if summary.status not in OPEN:
                 decider.ended()
             report(call, summary, brief=decider.shows)
             conclude(call, engine, summary)

@@ -6,13 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, note, put, say
-from reconvene.doors.cli.options import CheckpointShape, checkpoint_in, match_option, on_offer
 from reconvene.doors.cli.session import not_asked, to_read
 from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.shared.options import match_option, on_offer
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.views.model import Checkpoint
     from reconvene.wire.answers import Answer
 
 _RULE = 80
@@ -30,10 +31,10 @@ class FromFile:
         self._by = by
         self._asked = ""  # the last question for feedback that was printed
 
-    def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
+    def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
 
-        if checkpoint.get("attention") or not self._left:
+        if checkpoint.attention or not self._left:
             if self._left:
                 note("this checkpoint needs a person's attention; the answers file is not used for it")
             return False
@@ -46,11 +47,11 @@ class FromFile:
             engine.submit(
                 run,
                 AnswerCheckpoint(
-                    checkpoint["id"],
-                    option["label"],
+                    checkpoint.id,
+                    option.label,
                     fields=answer.fields,
                     remarks=answer.remarks,
-                    digest=current.get("digest", ""),
+                    digest=current.digest if current else "",
                     by=answer.by or self._by,
                     door=DOOR,
                 ),
@@ -64,48 +65,49 @@ class FromFile:
             ) from error
         self._left = self._left[1:]
         if self.tells:
-            put(f"▸ {option['label']}   ({os.path.basename(self._file)}:{answer.line})")
+            put(f"▸ {option.label}   ({os.path.basename(self._file)}:{answer.line})")
             for name, value in answer.fields.items():
                 say(f"  {one_line(name)}: {one_line(value)}")
             put()
         return True
 
-    def _tell(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> None:
+    def _tell(self, engine: Engine, run: str, checkpoint: Checkpoint) -> None:
         """The checkpoint as somebody reads it who need not decide: what can be chosen in a line, a question once."""
         from reconvene.app import queries
 
         summary = queries.standing(engine, run)
         for line in not_asked(summary):
             say(line)
-        title = one_line(engine.session(run).book.phase(str(summary["phase"])).title or summary["phase"])
-        put(f"\n── {title}, round {summary['round']} ".ljust(_RULE, "─") + "\n")
-        current = checkpoint_in(summary) or checkpoint
+        title = one_line(engine.session(run).book.phase(summary.phase or "").title or summary.phase)
+        put(f"\n── {title}, round {summary.round} ".ljust(_RULE, "─") + "\n")
+        current = summary.checkpoint or checkpoint
         lines = to_read(current)
-        if (asks := clean(current.get("feedback", "")).strip()) and asks != self._asked:
+        if (asks := clean(current.feedback).strip()) and asks != self._asked:
             lines += ["", asks]
             self._asked = asks
         say("\n".join(lines))
-        put(f"\n[{'] ['.join(one_line(option['label']) for option in on_offer(current.get('options', [])))}]\n")
+        put(f"\n[{'] ['.join(one_line(option.label) for option in on_offer(current.options))}]\n")
 
-    def _hear(self, engine: Engine, run: str, answer: Answer) -> CheckpointShape:
+    def _hear(self, engine: Engine, run: str, answer: Answer) -> Checkpoint | None:
         """As a person does: first what is said, then, with what follows from it in view, the decision."""
         from reconvene.app import queries
+        from reconvene.app.review import review
         from reconvene.core.facts.commands import AddRemark
-        from reconvene.doors.cli.advice import look, preview_line, weighed
+        from reconvene.doors.shared.advice import preview_line, weighed
 
         known = len(engine.load(run).record.remarks)
         for remark in answer.remarks:
             engine.submit(run, AddRemark(remark, by=answer.by or self._by, door=DOOR))
-        current = checkpoint_in(queries.summary(engine, run)) or {}
-        if self.tells:
-            review = look(engine, run)
-            made = review.get("remarks", [])[-(len(engine.load(run).record.remarks) - known) :]
+        current = queries.summary(engine, run).checkpoint
+        beside = review(engine, run) if self.tells else None
+        if beside and current:
+            made = beside.remarks[-(len(engine.load(run).record.remarks) - known) :]
             for remark in answer.remarks:
                 say(f"▸ “{one_line(remark.text)}”")
             for one in made:
                 say(f"  {weighed(one)}")
-            if any(option.get("recommend") for option in current.get("options", [])) and review.get("preview"):
-                say(f"  recommended: {preview_line(review['preview'])}")
+            if beside.preview and any(option.recommend for option in current.options):
+                say(f"  recommended: {preview_line(beside.preview)}")
         return current
 
     def ended(self) -> None:

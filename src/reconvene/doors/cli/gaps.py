@@ -78,7 +78,7 @@ def gaps(
     if gap is not None:
         put_life(call, found, _life(book, found, gap))
     elif call.as_json:
-        put_json({"run": found, "place": at, **_to_json(book, choice)})
+        put_json(_shown(book, choice), run=found, place=at)
     elif value is None:
         put(f"no gaps of {found} are known yet; where it stands: {call.command('show', found)}")
     else:
@@ -122,7 +122,7 @@ def _word(kind: str, word: str, known: Iterable[str]) -> str:
 # --- all of them ---
 
 
-def _to_json(book: Book, choice: Choice) -> dict[str, object]:
+def _shown(book: Book, choice: Choice) -> object:
     from reconvene.kits.gaps.book import plain
     from reconvene.kits.gaps.lives import bars, chosen
     from reconvene.kits.gaps.view import value_of

@@ -8,22 +8,24 @@ business; what follows from it is the engine's.
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from reconvene.app.listening import Entry
 from reconvene.doors.cli.ask import pick
-from reconvene.doors.cli.common import DOOR
+from reconvene.doors.cli.common import DOOR, note
 from reconvene.doors.cli.editor import Sheet, editor
-from reconvene.doors.cli.form import Entry, again, read, write
 from reconvene.doors.cli.text import clean
-from reconvene.doors.cli.understanding import agrees, change, has_kind, in_line, typed, understood, understood_better
+from reconvene.doors.cli.understanding import change, typed
+from reconvene.doors.shared.form import again, read, write
+from reconvene.doors.shared.remarks import agrees, has_kind, in_line, understood, understood_better
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.listening import OnRecord
-    from reconvene.doors.cli.advice import RemarkShape
+    from reconvene.app.views.model import Remark
     from reconvene.doors.cli.paper import Paper
 
 MORE = "more, or an empty line:"
@@ -59,7 +61,7 @@ class Hearing:
         self._paper = paper
         self._agents = tuple(engine.session(run).book.workflow.agents)
 
-    def typed(self, title: str) -> list[RemarkShape]:
+    def typed(self, title: str) -> Sequence[Remark]:
         """Lines until an empty one. Answers what was recorded."""
         heard = self._heard()
         with self._never_lost(heard):
@@ -69,7 +71,7 @@ class Hearing:
                 self._paper.line("understood: nothing to add", "dim")
             return self._settle(heard)
 
-    def comment(self, title: str) -> list[RemarkShape]:
+    def comment(self, title: str) -> Sequence[Remark]:
         """A word in a conversation: one text, recorded as it is, without asking how it is meant."""
         from reconvene.core.kit_finder import reader
 
@@ -79,9 +81,9 @@ class Hearing:
             if not heard.text.strip():
                 return []
             heard.keep([Entry(reader().typed(heard.text))])
-            return self._shapes(heard)
+            return self._recorded(heard)
 
-    def written(self) -> list[RemarkShape]:
+    def written(self) -> Sequence[Remark]:
         """The form, in the person's editor."""
         heard = self._heard()
         with self._never_lost(heard):
@@ -104,8 +106,10 @@ class Hearing:
     def _improve(self, heard: _Heard, text: str, entries: list[Entry]) -> None:
         """The same, read by a model where there is one."""
         better = understood_better(text, self._agents, entries)
-        if better is not entries:
-            heard.keep([entry for entry in heard.entries or () if entry not in entries] + better)
+        if better.note:
+            note(better.note)
+        if better.entries is not entries:
+            heard.keep([entry for entry in heard.entries or () if entry not in entries] + better.entries)
 
     def _listen(self, heard: _Heard, title: str) -> None:
         line = heard.text = typed(title)
@@ -135,13 +139,13 @@ class Hearing:
                 return
             sheet = Sheet(again(sheet.text, found.problems))
 
-    def _settle(self, heard: _Heard) -> list[RemarkShape]:
+    def _settle(self, heard: _Heard) -> Sequence[Remark]:
         """Show how it was understood until the person says it is right. Every change is recorded as it is made."""
         while entries := list(heard.entries or ()):
             self._show(entries)
             match pick("Is that what you mean?", self._choices(entries), "right"):
                 case "right":
-                    return self._shapes(heard)
+                    return self._recorded(heard)
                 case "more":
                     more = self._heard()
                     with self._never_lost(more):
@@ -178,10 +182,10 @@ class Hearing:
 
     # --- recording ---
 
-    def _shapes(self, heard: _Heard) -> list[RemarkShape]:
-        from reconvene.core.shown.on_record import views_of
+    def _recorded(self, heard: _Heard) -> Sequence[Remark]:
+        from reconvene.app.views.projections import remarks
 
-        return cast("list[RemarkShape]", views_of(self._engine.load(self._run), heard.record.remarks))
+        return remarks(self._engine.load(self._run), heard.record.remarks)
 
     @contextmanager
     def _never_lost(self, heard: _Heard) -> Iterator[None]:

@@ -5,30 +5,31 @@ Reads the files that `name=@file` points at; knows nothing of runs.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import split_pair, unknown
+from reconvene.doors.shared.fields import answer_in, typed
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
+    from reconvene.app.views.model import Field
+    from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Input, Setting, Workflow
+    from reconvene.core.facts.commands import Answers
 
-_TRUE = ("true", "yes", "y", "on", "1")
-_FALSE = ("false", "no", "n", "off", "0")
 _ALWAYS = "feature"  # the one input that a workflow need not declare
 _LARGEST = 20_000_000  # bytes; an input is pinned with its run, so a slip of the finger should not fill the disk
 
 
-def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
+def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> Values:
     """The inputs given, by name. Whether a required one is missing is asked separately (`missing_inputs`)."""
     from reconvene.core.definition.workflow import Input
 
-    values: dict[str, object] = {}
-    named: dict[str, object] = {}
+    values: Values = {}
+    named: Values = {}
     for pair in pairs:
         name, text = split_pair(pair, "--input")
         spec = workflow.inputs.get(name) or (Input() if name == _ALWAYS else None)
@@ -72,8 +73,8 @@ def input_value(name: str, spec: Input, text: str) -> object:
             return typed(f"input {name!r}", spec.type, written)
 
 
-def read_settings(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]:
-    values: dict[str, object] = {}
+def read_settings(workflow: Workflow, pairs: Iterable[str]) -> Values:
+    values: Values = {}
     for pair in pairs:
         name, text = split_pair(pair, "--set")
         spec: Setting | None = workflow.settings.get(name)
@@ -83,56 +84,16 @@ def read_settings(workflow: Workflow, pairs: Iterable[str]) -> dict[str, object]
     return values
 
 
-def field_value(name: str, kind: str, text: str) -> object:
-    """The answer to a checkpoint's field, as typed on the command line."""
-    if kind == "agents":
-        return [part.strip() for part in text.split(",") if part.strip()]
-    if text.startswith("@"):
-        text = read_text(name, Path(text[1:]))
-    return typed(f"field {name!r}", {"confirm": "bool", "choice": "text"}.get(kind, kind), text)
-
-
-def typed(what: str, kind: str, text: str) -> object:
-    match kind:
-        case "number":
-            return _number(what, text)
-        case "bool" | "boolean":
-            return _bool(what, text)
-        case "json" | "list" | "object":
-            return _json(what, text)
-        case _:
-            return text
-
-
-def _number(what: str, text: str) -> int | float:
-    stripped = text.strip()
-    try:
-        return int(stripped)
-    except ValueError:
-        pass
-    try:
-        value = float(stripped)
-    except ValueError:
-        raise UserError(f"{what} must be a number, not {text!r}") from None
-    if value != value or value in (float("inf"), float("-inf")):
-        raise UserError(f"{what} must be a finite number, not {text!r}")
-    return value
-
-
-def _bool(what: str, text: str) -> bool:
-    word = text.strip().casefold()
-    if word in _TRUE:
-        return True
-    if word in _FALSE:
-        return False
-    raise UserError(f"{what} must be true or false, not {text!r}")
-
-
-def _json(what: str, text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{what} is not valid JSON: {error}") from None
+def read_fields(fields: Mapping[str, Field], pairs: Iterable[str]) -> Answers:
+    """`--field id=value` → answers in the fields' own types. `id=@file` reads a file."""
+    answers: Answers = {}
+    for pair in pairs:
+        name, text = split_pair(pair, "--field")
+        if name not in fields:
+            raise unknown("field", name, list(fields))
+        file = text.startswith("@") and fields[name].type != "agents"
+        answers[name] = answer_in(fields[name], read_text(name, Path(text[1:])) if file else text)
+    return answers
 
 
 def read_text(name: str, path: Path) -> str:

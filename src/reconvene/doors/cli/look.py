@@ -9,51 +9,64 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, say, screen_width
-from reconvene.doors.cli.text import clean, harmless_json, one_line, table, talk_lines, to_json
+from reconvene.doors.cli.text import clean, harmless_json, one_line, table, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reconvene.app.index import Listed
-    from reconvene.doors.cli.advice import ReviewShape
+    from reconvene.app.views.beside import Review
+    from reconvene.app.views.model import Child, Event, Late, Remark, RunInFull
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
 _FEW = 3
 
 
-def _rows(call: Call, *statuses: str | None) -> tuple[list[Listed], frozenset[str]]:
-    """Runs, and which of them nobody drives though they are not at a stop: a crash left them so, or `--no-drive`.
+class _Found(NamedTuple):
+    rows: list[Listed]
+    alone: list[str]  # runs that nobody drives though they are not at a stop: a crash left them so, or `--no-drive`
+    next: str = ""  # the cursor of the rest
 
-    No state yet is an empty list; looking must not create any."""
-    from reconvene.app.index import listed
+
+def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str | None = None) -> _Found:
+    """`beside`: of runs with this status, too, it is told which are alone. No state yet is an empty list; looking must
+    not create any."""
+    from reconvene.app.index import page
     from reconvene.wiring import open_log
 
     if not os.path.isdir(call.home):
-        return [], frozenset()
+        return _Found([], [])
     log = open_log(call.home)
     try:
-        rows = [found for status in statuses for found in listed(log, status)]
-        running = frozenset(row.run for row, _ in rows if row.status == "running")
-        return rows, running - log.driven() if running else running
+        found = page(log, status, after, limit)
+        others = [row.run for row in log.index(status=beside)] if beside else []
+        running = [one.run for one in found.rows if one.status == "running"] + others
+        driven = log.driven() if running else frozenset()
+        return _Found(found.rows, [run for run in running if run not in driven], found.next)
     finally:
         log.close()
 
 
-def _put_rows(rows: Sequence[Listed], alone: frozenset[str] = frozenset()) -> None:
-    sys.stdout.write(harmless_json("[" + ",\n ".join(_doc(row, alone) for row in rows) + "]\n"))
+def _tell_more(call: Call, name: str, found: _Found, limit: int, *more: str) -> None:
+    if found.next:
+        note(f"there are more: {call.command(name, *more, '--limit', str(limit), '--after', found.next)}")
 
 
-def _doc(found: Listed, alone: frozenset[str]) -> str:
-    row, doc = found
+def _put_rows(rows: Sequence[Listed], alone: Sequence[str] = ()) -> None:
+    sys.stdout.write(harmless_json("[" + ",\n ".join(_doc(found, alone) for found in rows) + "]\n"))
+
+
+def _doc(row: Listed, alone: Sequence[str]) -> str:
+    """What the row holds is shown as it is: an encoded run."""
     if row.status != "running":
         return row.doc
-    return json.dumps({**doc, "driven": row.run not in alone}, ensure_ascii=False)
+    return f'{row.doc.rstrip()[:-1]},"driven":{str(row.run not in alone).lower()}}}'
 
 
 def _put_alone(call: Call, runs: Sequence[str]) -> None:
@@ -68,31 +81,39 @@ def _put_alone(call: Call, runs: Sequence[str]) -> None:
             put(f"  … and {len(runs) - _FEW} more: {call.command('runs', '--status', 'running')}")
 
 
+def _paged(function: Callable[..., int]) -> Callable[..., int]:
+    """The options of a list that is shown page by page."""
+    for option in (
+        click.option("--after", default="", metavar="CURSOR", help="Only what comes after: UPDATED/RUN of a row."),
+        click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N; 0 = all."),
+    ):
+        function = option(function)
+    return function
+
+
 @command()
-def inbox(call: Call) -> int:
+@_paged
+def inbox(call: Call, after: str, limit: int) -> int:
     """Runs that wait for a person, newest first."""
-    found, alone = _rows(call, "waiting", "running")
-    rows = [one for one in found if one.row.status == "waiting"]
-    left = [row.run for row, _ in found if row.run in alone]
+    found = _rows(call, "waiting", after, limit, beside="running")
     if call.as_json:
-        _put_rows(rows)
+        _put_rows(found.rows)
+        _tell_more(call, "inbox", found, limit)
         return 0
-    if not rows:
+    if not found.rows:
         put("nothing waits for you")
-        _put_alone(call, left)
+        _put_alone(call, found.alone)
         return 0
     lines = []
-    for row, doc in rows:
-        checkpoint = doc.get("checkpoint") or {}
-        status = checkpoint.get("status") or ("attention" if checkpoint.get("attention") else "")
-        piece = f"{doc['title']}: " if doc.get("parent") and doc.get("title") else ""
-        prompt = piece + (checkpoint.get("prompt") or "")
-        lines.append((row.run, doc.get("phase") or "", _since(row.updated), status, prompt))
+    for one in found.rows:
+        piece = f"{one.title}: " if one.parent and one.title else ""
+        lines.append((one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks))
     for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
         put(line)
-    first = rows[0].row.run
+    _tell_more(call, "inbox", found, limit)
+    first = found.rows[0].run
     put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
-    _put_alone(call, left)
+    _put_alone(call, found.alone)
     return 0
 
 
@@ -102,40 +123,44 @@ def inbox(call: Call) -> int:
     type=click.Choice(["queued", "running", "waiting", "paused", "completed", "failed", "aborted"]),
     help="Only these.",
 )
-def runs(call: Call, status: str | None) -> int:
+@_paged
+def runs(call: Call, status: str | None, after: str, limit: int) -> int:
     """Every run, newest first."""
-    rows, alone = _rows(call, status)
+    found = _rows(call, status, after, limit)
+    rows, alone = found.rows, found.alone
+    chosen = ("--status", status) if status else ()
     if call.as_json:
         _put_rows(rows, alone)
+        _tell_more(call, "runs", found, limit, *chosen)
         return 0
     if not rows:
         put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
         return 0
-    family = [_family(doc) for _, doc in rows]
+    family = [_family(one) for one in rows]
     lines = [
         (
-            row.run,
-            row.status + " (not driven)" * (row.run in alone),
-            doc.get("phase") or "",
-            _since(row.updated),
-            row.workflow,
+            one.run,
+            one.status + " (not driven)" * (one.run in alone),
+            one.phase,
+            _since(one.updated),
+            one.workflow,
             *([own] if any(family) else []),
         )
-        for (row, doc), own in zip(rows, family)
+        for one, own in zip(rows, family)
     ]
     head = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else []))
     for line in table(lines, head, screen_width()):
         put(line)
-    _put_alone(call, [row.run for row, _ in rows if row.run in alone])
+    _tell_more(call, "runs", found, limit, *chosen)
+    _put_alone(call, alone)
     return 0
 
 
-def _family(doc: Mapping[str, object]) -> str:
+def _family(one: Listed) -> str:
     """`piece of brainstorm-1: New API`, `started 3 runs`"""
-    title = f": {doc['title']}" if doc.get("title") else ""
-    own = [f"piece of {doc['parent']}{title}"] if doc.get("parent") else []
-    started = _dicts(doc.get("children"))
-    own += [f"started {len(started)} run{'s' * (len(started) != 1)}"] if started else []
+    title = f": {one.title}" if one.title else ""
+    own = [f"piece of {one.parent}{title}"] if one.parent else []
+    own += [f"started {one.children} run{'s' * (one.children != 1)}"] if one.children else []
     return "; ".join(own)
 
 
@@ -147,123 +172,108 @@ def show(call: Call, run: str | None) -> int:
     At a checkpoint also what the remarks made there weigh, which remarks nobody has answered yet, whether another round
     would likely change anything, and what it would take.
     """
+    from msgspec.structs import replace
+
     from reconvene.app import queries
-    from reconvene.app.review import todo
-    from reconvene.doors.cli.advice import look
+    from reconvene.app.review import review
     from reconvene.doors.cli.session import report
+    from reconvene.doors.shared.talk import talk_lines
 
     engine, found = open_run(call, run)
     shown = queries.show(engine, found)
-    review, rows = look(engine, found), todo(engine, found)
+    beside = review(engine, found)
     if call.as_json:
-        put_json({**shown, "todo": rows, "review": review})
+        put_json(shown, review=beside or {})
         return 0
-    _put_details(shown, rows)
-    _put_talk(shown)
-    _put_review(review, found)
-    report(call, {**shown, "passed_over": []})
+    _put_details(shown)
+    if shown.talk:
+        put(f"the talk at {shown.phase}")
+        for line in talk_lines(shown.talk):
+            say(f"  {line}")
+        put()
+    if beside is not None:
+        _put_review(beside, found)
+    report(call, replace(shown, passed_over=()))
     return 0
 
 
-def _put_talk(shown: Mapping[str, object]) -> None:
-    """What was said in the phase in front, where its agents talk with the person."""
-    rows = _dicts(shown.get("talk"))
-    if rows:
-        put(f"the talk at {shown.get('phase')}")
-        for line in talk_lines(rows):
-            say(f"  {line}")
-        put()
+def _put_review(review: Review, run: str) -> None:
+    from reconvene.doors.shared.advice import sections, weighed
 
-
-def _put_review(review: ReviewShape, run: str) -> None:
-    from reconvene.doors.cli.advice import sections, weighed
-
-    said = review.get("remarks", [])
-    told = [("said at this checkpoint", tuple(weighed(remark) for remark in said))] if said else []
-    for title, lines in [*told, *sections(review, run)]:
+    told = [("said at this checkpoint", tuple(map(weighed, review.remarks)))] if review.remarks else []
+    for title, lines in [*told, *sections(review, ledger=f"reconvene ledger {run}", whole=f"reconvene show {run}")]:
         put(title)
         for line in lines:
             say(f"  {line}")
         put()
 
 
-def _put_details(shown: Mapping[str, object], todo: Sequence[Mapping[str, object]]) -> None:
-    from reconvene.doors.cli.advice import todo_lines
+def _put_details(shown: RunInFull) -> None:
     from reconvene.doors.cli.session import not_asked
 
-    put(f"workflow   {shown.get('workflow') or ''}\nworkspace  {shown.get('workspace') or ''}")
-    project = shown.get("project")
-    if isinstance(project, dict):
-        put(f"project    {clean(str(project['path']))}, branch {clean(str(project['branch']))}")
-    if shown.get("parent"):
-        put(f"parent     {shown['parent']} (this is its piece {one_line(shown.get('title'))!r})")
-    put("\nto do")
-    for line in todo_lines(todo):
-        say(f"  {line}")
-    started = _dicts(shown.get("children"))
-    if started:
-        put("\nruns that it started")
-        for child in started:
-            outcome = f" ({child['outcome']})" if child.get("outcome") not in (None, "", child["status"]) else ""
-            place = f" at {child['phase']}" if child["status"] in ("waiting", "paused", "running") else ""
-            say(f"  {child['run']}  {child['status']}{place if child.get('phase') else ''}{outcome}  {child['title']}")
-    files = _dicts(shown.get("files"))
-    if files:
-        put("\nfiles")
-        for file in files:
-            put(f"  {file.get('path')}  ({file.get('size')} bytes, {file.get('by')})")
-    for title, key in (("decisions", "decisions"), ("remarks", "remarks")):
-        rows = _dicts(shown.get(key))
-        if rows:
-            put(f"\n{title}")
-        for row in rows:
-            say("  " + _sentence(row))
-    if passed := not_asked(shown):
-        put("\ncheckpoints that were not asked")
-    for line in passed:
-        say(f"  {line}")
-    late = _dicts(shown.get("late"))
-    if late:
-        put("\nanswers that came too late (kept and counted, without effect)")
-        for row in late:
-            cost = f", ${row['cost']:.2f}" if row.get("cost") else ""
-            say(f"  {row['task']} attempt {row['attempt']}{cost}: {one_line(row.get('text'), 200)}")
+    put(f"workflow   {shown.workflow}\nworkspace  {shown.workspace}")
+    if shown.project:
+        put(f"project    {clean(shown.project.path)}, branch {clean(shown.project.branch)}")
+    if shown.parent:
+        put(f"parent     {shown.parent} (this is its piece {one_line(shown.title)!r})")
+    _put_list("to do", [f"[{'x' if row.done else ' '}] {one_line(row.what)}" for row in shown.todo])
+    _put_list("runs that it started", map(_child, shown.children))
+    _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
+    decided = [f"{one.phase}: {one_line(one.option)}" + (f" ({one.by})" if one.by else "") for one in shown.decisions]
+    _put_list("decisions", decided)
+    _put_list("remarks", map(_remark, shown.remarks))
+    _put_list("checkpoints that were not asked", not_asked(shown))
+    _put_list("answers that came too late (kept and counted, without effect)", map(_late, shown.late))
     put()
 
 
-def _sentence(row: Mapping[str, object]) -> str:
-    """A decision or a remark in a line."""
-    origin = f"in {row['origin']}" if row.get("origin") else ""
-    told = ", ".join(str(part) for part in (row.get("by"), origin) if part)
-    by = f" ({told})" if told else ""
-    if "option" in row:
-        return f"{row.get('phase') or ''}: {one_line(row['option'])}{by}"
-    target = f" to {row['target']}" if row.get("target") else ""
-    return f"{row.get('id')} {row.get('kind')}{target}: {one_line(row.get('text') or row.get('path'), 200)}{by}"
+def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = say) -> None:
+    for number, line in enumerate(lines):
+        if not number:
+            put(f"\n{title}")
+        tell(f"  {line}")
 
 
-def _dicts(value: object) -> list[dict[str, object]]:
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list | tuple) else []
+def _child(child: Child) -> str:
+    outcome = f" ({child.outcome})" if child.outcome not in ("", child.status) else ""
+    place = f" at {child.phase}" if child.phase and child.status in ("waiting", "paused", "running") else ""
+    return f"{child.run}  {child.status}{place}{outcome}  {child.title}"
+
+
+def _remark(remark: Remark) -> str:
+    told = ", ".join(part for part in (remark.by, f"in {remark.origin}" if remark.origin else "") if part)
+    target = f" to {remark.target}" if remark.target else ""
+    text = one_line(remark.text or remark.path, 200)
+    return f"{remark.id} {remark.kind}{target}: {text}" + (f" ({told})" if told else "")
+
+
+def _late(row: Late) -> str:
+    cost = f", ${row.cost:.2f}" if row.cost else ""
+    return f"{row.task} attempt {row.attempt}{cost}: {one_line(row.text, 200)}"
 
 
 @command()
 @click.argument("run", required=False)
 @click.option("--follow", "-f", is_flag=True, help="Go on printing as events come, until the run ends.")
 @click.option("--after", type=click.IntRange(min=0), default=0, metavar="SEQ", help="Only events after this one.")
-def log(call: Call, run: str | None, follow: bool, after: int) -> int:
+@click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N events; 0 = all.")
+def log(call: Call, run: str | None, follow: bool, after: int, limit: int) -> int:
     """RUN's events, one per line; with --json each line is an object with seq, type and at."""
     import time
 
     from reconvene.app import queries
 
     engine, found = open_run(call, run)
-    last = after
+    last, left = after, limit or sys.maxsize
     while True:
         ended = False
-        for event in queries.events(engine, found, after=last):
-            sys.stdout.write((to_json(event) if call.as_json else _event_line(event)) + "\n")
-            last = int(str(event["seq"]))
-            ended = event["type"] == "RunEnded"
+        while page := queries.events(engine, found, last, min(left, queries.PAGE)):
+            for event in page:
+                sys.stdout.write((to_json(event) if call.as_json else _event_line(event)) + "\n")
+                ended = event.type == "RunEnded"
+            last, left = page[-1].seq, left - len(page)
+            if not left:
+                return 0
         sys.stdout.flush()
         row = engine.log.index_row(found)
         if not follow or ended or row is None or row.status in _ENDED:
@@ -271,11 +281,10 @@ def log(call: Call, run: str | None, follow: bool, after: int) -> int:
         time.sleep(0.25)
 
 
-def _event_line(event: Mapping[str, object]) -> str:
+def _event_line(event: Event) -> str:
     """The event's own words, its longest ones cut."""
-    rest = {key: value for key, value in event.items() if key not in ("seq", "at", "type")}
-    told = " ".join(f"{key}={one_line(_told(value), 60)}" for key, value in rest.items())
-    return f"{event['seq']:>5}  {event['at']}  {event['type']}" + (f"  {told}" if told else "")
+    told = " ".join(f"{key}={one_line(_told(value), 60)}" for key, value in event.facts.items())
+    return f"{event.seq:>5}  {event.at}  {event.type}" + (f"  {told}" if told else "")
 
 
 def _told(value: object) -> str:
@@ -300,14 +309,14 @@ def files(call: Call, run: str | None, path: str | None) -> int:
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
         return 0
-    rows = list(queries.files(engine, found))
+    rows = queries.files(engine, found)
     if call.as_json:
         put_json(rows)
         return 0
     if not rows:
         put(f"{found} has no files yet")
         return 0
-    lines = [(row["phase"], row["by"], row["size"], row["path"]) for row in rows]
+    lines = [(row.phase, row.by, row.size, row.path) for row in rows]
     for line in table(lines, ("PHASE", "BY", "BYTES", "PATH"), screen_width()):
         put(line)
     return 0

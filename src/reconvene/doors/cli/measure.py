@@ -16,15 +16,20 @@ Examples:
 )
 @click.argument("run", required=False)
 @click.option("--open", "only_open", is_flag=True, help="Only remarks that nobody answered and no file shows.")
-def ledger(call: Call, run: str | None, only_open: bool) -> int:
+@click.option("--after", default="", metavar="ID", help="Only remarks after this one.")
+@click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N remarks; 0 = all.")
+def ledger(call: Call, run: str | None, only_open: bool, after: str, limit: int) -> int:
     """What became of every remark in RUN: delivered to whom, answered by whom, visible in which file."""
     from reconvene.app import review
+    from reconvene.app.views.remark_lives import ledger_of, page_of
 
     engine, found = open_run(call, run)
     book = review.ledger(engine, found)
-    shown = type(book)(book.open_remarks()) if only_open else book
+    shown = ledger_of(book.open_remarks()) if only_open else book
+    if after or limit:
+        shown = page_of(shown, after, limit)
     if call.as_json:
-        put_json({"run": found, **shown.to_json(), "closure": book.closure})
+        put_json(shown, run=found, closure=book.closure)
     elif only_open and not shown.entries:
         put("every remark is answered" if book.entries else "no remarks yet")
     else:
@@ -59,7 +64,7 @@ def stats(call: Call, run: str | None) -> int:
         note(f"{name} is left out: {why}")
     if call.as_json:
         left_out = [{"run": name, "why": why} for name, why in unread.items()]
-        put_json({**measured.to_json(), **({"left_out": left_out} if left_out else {})})
+        put_json(measured.shown(), **({"left_out": left_out} if left_out else {}))
         return 0
     if run is None:
         put(f"{len(measured.runs)} run{'s' * (len(measured.runs) != 1)}")

@@ -6,18 +6,22 @@ hidden target. Asks nothing (`terminal.py` does).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from reconvene.doors.cli.advice import RemarkShape, ReviewShape, changed_lines, said_in, sections, weighed, weight_of
-from reconvene.doors.cli.menu import Menu, asked, mark, worded
-from reconvene.doors.cli.options import CheckpointShape, FieldShape
-from reconvene.doors.cli.text import clean, one_line, talk_lines
+from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.shared.advice import changed_lines, said_in, sections, weighed, weight_of
+from reconvene.doors.shared.fields import asked, mark, worded
+from reconvene.doors.shared.menu import Menu
+from reconvene.doors.shared.talk import talk_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from reconvene.app.engine import Engine
+    from reconvene.app.views.beside import Review
+    from reconvene.app.views.model import Checkpoint, Field, Remark, Said
+    from reconvene.core.facts.commands import Answers
 
 _FIRST_LINES = 8
 
@@ -41,27 +45,27 @@ class Paper:
     def checkpoint(
         self,
         headline: str,
-        checkpoint: CheckpointShape,
-        talk: Sequence[Mapping[str, object]] = (),
+        checkpoint: Checkpoint,
+        talk: Sequence[Said] = (),
         warnings: Sequence[str] = (),
     ) -> None:
         workspace = self._engine.load(self._run).workspace
         self._console.print()
         self._console.rule(style="dim")
-        self.line(headline, "bold yellow" if checkpoint.get("attention") else "bold")
-        if checkpoint.get("status") not in (None, "", "waiting"):
-            self.line(str(checkpoint["status"]), "dim")
+        self.line(headline, "bold yellow" if checkpoint.attention else "bold")
+        if checkpoint.status not in ("", "waiting"):
+            self.line(checkpoint.status, "dim")
         for warning in warnings:
             self.line(warning, "yellow")
         self.talk(talk)
         self._console.print()
-        self.markdown(checkpoint.get("prompt", ""))
+        self.markdown(checkpoint.prompt)
         self._changed(checkpoint)
-        for path in checkpoint.get("show_files", []):
+        for path in checkpoint.show_files:
             self._beginning(path, workspace)
         self._said(checkpoint)
 
-    def talk(self, rows: Sequence[Mapping[str, object]]) -> None:
+    def talk(self, rows: Sequence[Said]) -> None:
         """What was said here before what is presented now."""
         if not rows:
             return
@@ -70,30 +74,28 @@ class Paper:
         for line in talk_lines(rows):
             self._indented(line)
 
-    def menu(self, menu: Menu, checkpoint: CheckpointShape) -> None:
+    def menu(self, menu: Menu, checkpoint: Checkpoint) -> None:
         """Questions with their answers, then what else can be done."""
         self._console.print()
-        fields, answers = checkpoint.get("fields", []), checkpoint.get("answers", {})
-        for entry, field in zip(menu.entries, fields):
-            self._indented(f"{entry.number}. {mark(field, answers)} {asked(field)}")
-            if field.get("note"):
-                self._indented(f"     {field['note']}", "yellow")
+        for entry, field in zip(menu.entries, checkpoint.fields):
+            self._indented(f"{entry.number}. {mark(field, checkpoint.answers or {})} {asked(field)}")
+            if field.note:
+                self._indented(f"     {field.note}", "yellow")
         self._console.print()
         for entry in menu.options:
-            option = checkpoint["options"][int(entry.key)]
-            aside = "  (recommended)" if option.get("recommend") else ""
+            aside = "  (recommended)" if checkpoint.options[int(entry.key)].recommend else ""
             aside = f"  (not now: {entry.why_not})" if entry.why_not else aside
             self._indented(f"{entry.number}. {entry.name} [{entry.letter}]{aside}", "dim" if entry.why_not else "")
         extras = "  ".join(f"[{entry.letter}] {entry.name}" for entry in menu.entries if entry.kind == "extra")
         self._indented(extras, "dim")
 
-    def choices(self, field: FieldShape, answers: Mapping[str, object]) -> None:
+    def choices(self, field: Field, answers: Answers) -> None:
         """A question in full, before it is answered."""
         self._console.print()
-        if field.get("note"):
-            self._indented(str(field["note"]), "yellow")
-        if field["id"] in answers:
-            self._indented(f"your answer so far: {worded(field, answers[field['id']])}", "dim")
+        if field.note:
+            self._indented(field.note, "yellow")
+        if field.id in answers:
+            self._indented(f"your answer so far: {worded(field, answers[field.id])}", "dim")
 
     def markdown(self, text: str) -> None:
         from rich.markdown import Markdown
@@ -115,7 +117,7 @@ class Paper:
     def files(self) -> list[str]:
         from reconvene.app import queries
 
-        return [str(row["path"]) for row in queries.files(self._engine, self._run)]
+        return [file.path for file in queries.files(self._engine, self._run)]
 
     def _content(self, path: str) -> str | None:
         from reconvene.app import queries
@@ -139,30 +141,30 @@ class Paper:
         if len(lines) > _FIRST_LINES:
             self.line(f"  … {len(lines) - _FIRST_LINES} more lines", "dim")
 
-    def _changed(self, checkpoint: CheckpointShape) -> None:
+    def _changed(self, checkpoint: Checkpoint) -> None:
         """What another round changed."""
-        title, *lines = changed_lines(checkpoint.get("changed", [])) or [""]
+        title, *lines = changed_lines(checkpoint.changed) or [""]
         if title:
             self._console.print()
             self.line(title, "bold")
         for line in lines:
             self._indented(line)
 
-    def _said(self, checkpoint: CheckpointShape) -> None:
+    def _said(self, checkpoint: Checkpoint) -> None:
         """What was said here already: it will reach the agents whatever is decided."""
-        from reconvene.core.shown.on_record import remark_view, standing
+        from reconvene.app.views.projections import remarks
+        from reconvene.core.shown.on_record import standing
 
         state = self._engine.load(self._run)
-        said = map(state.record.remarks.__getitem__, standing(state))
-        here = [remark for remark in said if remark.checkpoint == checkpoint["id"]]
+        every = map(state.record.remarks.__getitem__, standing(state))
+        here = remarks(state, [one for one in every if one.checkpoint == checkpoint.id])
         if here:
             self._console.print()
             self.line("said here so far:", "bold")
-        for remark in here:
-            shape = cast(RemarkShape, remark_view(remark))
-            by = f" ({remark.by})" if remark.by else ""
-            self._indented(f"{remark.id} {said_in(shape)}{by}")
-            self._indented(f"  {weight_of(shape)}", "dim")
+        for said in here:
+            by = f" ({said.by})" if said.by else ""
+            self._indented(f"{said.id} {said_in(said)}{by}")
+            self._indented(f"  {weight_of(said)}", "dim")
 
     def question(self, text: str) -> None:
         """The workflow's own words for "what do you say?"."""
@@ -171,14 +173,16 @@ class Paper:
         self.markdown(text)
         self._console.print()
 
-    def weighed(self, remarks: Sequence[RemarkShape]) -> None:
+    def weighed(self, remarks: Sequence[Remark]) -> None:
         """What was recorded just now, and how much it weighs."""
         self._console.print()
         for remark in remarks:
-            self._indented(weighed(remark), "bold yellow" if remark.get("level") == "major" else "green")
+            self._indented(weighed(remark), "bold yellow" if remark.level == "major" else "green")
 
-    def advice(self, review: ReviewShape, *, brief: bool = False) -> None:
-        for title, lines in sections(review, self._run, brief=brief):
+    def advice(self, review: Review, *, brief: bool = False) -> None:
+        for title, lines in sections(
+            review, ledger=f"reconvene ledger {self._run}", whole=f"reconvene show {self._run}", brief=brief
+        ):
             self._console.print()
             self.line(title, "bold")
             for line in lines:

@@ -5,7 +5,7 @@ Which run comes next is `app.queue`'s business, how one is driven and decided is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.app import queue
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from reconvene.app.engine import Engine
+    from reconvene.app.views.model import Run
 
 _PARKED, _FAILED, _ABORTED = 3, 1, 2
 
@@ -25,7 +26,7 @@ _PARKED, _FAILED, _ABORTED = 3, 1, 2
 class Worked(NamedTuple):
     """One run that was taken up, and how it stands; `error` where it could not be driven at all."""
 
-    summary: Mapping[str, object]
+    summary: Run
     error: str = ""
 
     @property
@@ -73,26 +74,28 @@ def work_off(
 
 
 def _failed(engine: Engine, run: str, error: ReconveneError | OSError) -> Worked:
+    from msgspec.structs import replace
+
     from reconvene.app import queries
 
     hint = f" ({error.hint})" if isinstance(error, ReconveneError) and error.hint else ""
     note(f"{run} could not go on: {error}{hint}")
-    return Worked({**queries.summary(engine, run), "error": str(error)}, str(error))
+    return Worked(replace(queries.summary(engine, run), error=str(error)), str(error))
 
 
-def _tell(call: Call, engine: Engine, decider: Decider, summary: Mapping[str, object]) -> None:
+def _tell(call: Call, engine: Engine, decider: Decider, summary: Run) -> None:
     if not call.as_json:
         report(call, summary, brief=decider.shows)
     conclude(call, engine, summary)
-    if summary["status"] == "waiting" and not decider.shows:
-        note(f"{summary['run']} waits for a person, and is left waiting")
+    if summary.status == "waiting" and not decider.shows:
+        note(f"{summary.run} waits for a person, and is left waiting")
 
 
 def _title(engine: Engine, run: str) -> str:
     from reconvene.app import queries
 
     summary = queries.summary(engine, run)
-    return one_line(summary.get("title") or summary.get("workflow"), 100)
+    return one_line(summary.title or summary.workflow, 100)
 
 
 # --- after a split ---

@@ -6,7 +6,7 @@ Listing reads index rows through the bare log, as `inbox` does.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -16,6 +16,9 @@ from reconvene.errors import UserError
 from reconvene.settings import home_folder, person
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reconvene.app.index import Listed
     from reconvene.doors.cli.pieces import Worked
     from reconvene.doors.cli.session import Decider
 
@@ -51,12 +54,12 @@ queue = click.Group(
 def _list(call: Call) -> int:
     rows, missing = _rows(call)
     if call.as_json:
-        put_json(rows)
+        put_json([row.to_json() for row in rows])
         return 0
     if not rows:
         put("the queue is empty")
     else:
-        lines = [(row["position"], row["run"], row["parent"], row["siblings"], row["title"]) for row in _told(rows)]
+        lines = [(row.position, row.entry.run, row.entry.parent, _begun(row), row.entry.title) for row in rows]
         for line in table(lines, ("#", "RUN", "PARENT", "ITS OTHER PIECES", "TITLE"), screen_width()):
             put(line)
         put(f"\nwork them off with: {call.command('queue', 'run')}")
@@ -65,8 +68,22 @@ def _list(call: Call) -> int:
     return 0
 
 
-def _rows(call: Call) -> tuple[list[dict[str, object]], list[str]]:
-    """The queue for scripts, and the runs that have yet to put pieces into it. No state yet is an empty queue."""
+class _Queued(NamedTuple):
+    """A queued run, where it stands, and the other pieces of the run that it comes from."""
+
+    position: int
+    entry: Listed
+    siblings: list[Listed]
+
+    def to_json(self) -> Mapping[str, object]:
+        entry = self.entry
+        told = {"run": entry.run, "parent": entry.parent, "title": entry.title, "workflow": entry.workflow}
+        others = [{"run": one.run, "status": one.status, "title": one.title} for one in self.siblings]
+        return {"position": self.position, **told, "since": entry.started, "siblings": others}
+
+
+def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
+    """The queue, and the runs that have yet to put pieces into it. No state yet is an empty queue."""
     from reconvene.app.queue import children_by_parent, in_order, unmade
     from reconvene.wiring import open_log
 
@@ -76,20 +93,8 @@ def _rows(call: Call) -> tuple[list[dict[str, object]], list[str]]:
     try:
         entries = in_order(log)
         families = children_by_parent(log) if entries else {}
-        rows: list[dict[str, object]] = [
-            {
-                "position": position,
-                "run": entry.run,
-                "parent": entry.parent,
-                "title": entry.title,
-                "workflow": entry.workflow,
-                "since": entry.since,
-                "siblings": [
-                    {"run": other.run, "status": other.status, "title": other.title}
-                    for other in families.get(entry.parent, [])
-                    if other.run != entry.run
-                ],
-            }
+        rows = [
+            _Queued(position, entry, [other for other in families.get(entry.parent, []) if other.run != entry.run])
             for position, entry in enumerate(entries, start=1)
         ]
         return rows, unmade(log)
@@ -97,15 +102,10 @@ def _rows(call: Call) -> tuple[list[dict[str, object]], list[str]]:
         log.close()
 
 
-def _told(rows: list[dict[str, object]]) -> list[dict[str, object]]:
-    """The same with the siblings that have had their turn in a few words."""
-    told = []
-    for row in rows:
-        found = row["siblings"] if isinstance(row["siblings"], list) else []
-        states = [str(one["status"]) for one in found if one["status"] != "queued"]
-        counts = {status: states.count(status) for status in dict.fromkeys(states)}
-        told.append({**row, "siblings": ", ".join(f"{count} {status}" for status, count in counts.items()) or "–"})
-    return told
+def _begun(row: _Queued) -> str:
+    """The siblings that have had their turn, in a few words."""
+    states = [one.status for one in row.siblings if one.status != "queued"]
+    return ", ".join(f"{states.count(status)} {status}" for status in dict.fromkeys(states)) or "–"
 
 
 @command(epilog="Examples:\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue move brainstorm-1.docs 2")
@@ -142,8 +142,8 @@ def drop(call: Call, run: str, yes: bool, by: str) -> int:
     engine = open_home(call)
     found = engine.find(run)
     summary = queries.summary(engine, found)
-    sure = yes or not call.interactive or summary["status"] != "queued"
-    if not sure and not agreed(f"Drop {found} ({summary.get('title')})?", given=False):
+    sure = yes or not call.interactive or summary.status != "queued"
+    if not sure and not agreed(f"Drop {found} ({summary.title})?", given=False):
         note("nothing was changed")
         return 0
     engine.submit(found, DropQueued(person(by), DOOR))
@@ -176,7 +176,7 @@ def run_command(call: Call, by: str, no_input: bool) -> int:
     elif not worked:
         put("the queue is empty")
     elif len(worked) > 1:
-        put("\n" + "\n".join(f"{one.summary['run']}: {one.error or one.summary['status']}" for one in worked))
+        put("\n" + "\n".join(f"{one.summary.run}: {one.error or one.summary.status}" for one in worked))
     return verdict(worked)
 
 
@@ -192,7 +192,7 @@ def _work_off(call: Call, decider: Decider, by: str) -> list[Worked]:
 
     def go_on(run: str, before: Worked | None) -> bool:
         """A person who left a run open may have had enough."""
-        left = before is not None and before.summary["status"] in _BEGUN and decider.shows
+        left = before is not None and before.summary.status in _BEGUN and decider.shows
         return not left or agreed(f"Go on with the next one, {run}?")
 
     # One event loop for all of them: connections that agents keep open belong to the loop that opened them.

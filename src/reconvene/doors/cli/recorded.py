@@ -9,14 +9,15 @@ from reconvene.doors.cli.common import Call, put, say, split_pair
 from reconvene.doors.cli.text import one_line
 
 if TYPE_CHECKING:
+    from reconvene.core.definition.run_inputs import Values
     from reconvene.wire.recordings import Recording
 
 
-def filled_in(home: str, played: Recording, given: Mapping[str, object]) -> dict[str, object]:
+def filled_in(home: str, played: Recording, given: Mapping[str, object]) -> Values:
     """The inputs given, and of those left out the recording's. Its project is a new one, never the person's."""
     from reconvene.wiring import new_project
 
-    values: dict[str, object] = {**played.case.inputs, **given}
+    values: Values = {**played.case.inputs, **given}
     wanted = [name for name, spec in played.workflow.inputs.items() if spec.type == "project" and name not in given]
     if wanted and played.project:
         values[wanted[0]] = new_project(home, played.workflow.name, played.project)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import click
 
-from reconvene.doors.cli.form import blank
 from reconvene.doors.cli.main import COMMANDS, cli
+from reconvene.doors.shared.form import blank
 
 _HEAD = """\
 # The command line
@@ -53,8 +53,10 @@ and `queue run` print a list of such objects; `queue` prints a list with `positi
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
 `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,
 `tried`, `undone`, …), with `--compare` `tries`, `asked` and `differences`, with `--prune` `pruned` and `spared`;
-`log` prints one event per line with `seq`, `type` and `at`. Messages for people go to stderr. An error is an object
-there, too: `{"error": …, "hint": …}`.
+`log` prints one event per line with `seq`, `type` and `at`. Keys are added, never taken away. Long lists come page by
+page: `--limit N`, and `--after` with the last row that was shown: `UPDATED/RUN` for `inbox` and `runs`, `SEQ` for
+`log`, `ID` for `ledger`. Messages for people go to stderr. An error is an object there, too:
+`{"error": …, "hint": …}`.
 
 ## Answers file
 
@@ -91,7 +93,7 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 |---|---|
 | `RECONVENE_HOME` | where state lives |
 | `RECONVENE_BY` | the name that decisions and remarks carry |
-| `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback beside the rules |
+| `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
 | `NO_COLOR` | no colour, also on a terminal |

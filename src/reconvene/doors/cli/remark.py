@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import DOOR, Call, command, open_run, put, put_json, say
-from reconvene.doors.cli.understanding import understood_better
+from reconvene.doors.cli.common import DOOR, Call, command, note, open_run, put, put_json, say
 from reconvene.errors import UserError
 from reconvene.settings import person
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reconvene.app.engine import Engine
-    from reconvene.doors.cli.form import Entry
+    from reconvene.app.listening import Entry
+    from reconvene.app.views.model import Remark
 
 
 @command(
@@ -62,7 +64,8 @@ def remark(
     """
     from reconvene.app import queries
     from reconvene.app.listening import OnRecord
-    from reconvene.core.shown.on_record import views_of
+    from reconvene.app.views.projections import remarks
+    from reconvene.doors.shared.remarks import understood_better
 
     if [text, form, reread, withdraw].count(None) != 3:
         raise UserError(
@@ -81,22 +84,23 @@ def remark(
     if not dry_run:
         record.become(entries)
     if understand:
-        entries = understood_better(text or "", _agents(engine, found), entries)
+        entries, told = understood_better(text or "", _agents(engine, found), entries)
+        if told:
+            note(told)
     if not dry_run:
         record.become(entries)
-    made = views_of(engine.load(found), record.remarks)
+    made = remarks(engine.load(found), record.remarks)
     if call.as_json:
-        told = [{**_plain(entry), "rule": entry.rule} for entry in entries]
-        put_json({**queries.summary(engine, found), "understood": told, "remarks": made})
+        put_json(queries.summary(engine, found), understood=list(map(_told, entries)), remarks=made)
     else:
         _tell(found, entries, made, dry_run=dry_run)
     return 0
 
 
 def _entries(engine: Engine, run: str, text: str, form: str | None, *, understand: bool) -> list[Entry]:
+    from reconvene.app.listening import Entry
     from reconvene.core.kit_finder import reader
-    from reconvene.doors.cli.form import Entry
-    from reconvene.doors.cli.understanding import understood
+    from reconvene.doors.shared.remarks import understood
 
     agents = _agents(engine, run)
     if form is not None:
@@ -105,8 +109,8 @@ def _entries(engine: Engine, run: str, text: str, form: str | None, *, understan
 
 
 def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
-    from reconvene.doors.cli.form import read
     from reconvene.doors.cli.inputs import read_text
+    from reconvene.doors.shared.form import read
 
     found = read(read_text("--form", Path(file)), agents)
     if found.problems:
@@ -123,12 +127,10 @@ def _again(
     call: Call, engine: Engine, run: str, reread: str | None, withdraw: str | None, said: dict[str, str], by: str
 ) -> int:
     """A remark that is there, read anew or taken back."""
-    from typing import cast
-
     from reconvene.app import queries
+    from reconvene.app.views.projections import remarks
     from reconvene.core.facts.commands import ReadRemark, WithdrawRemark
-    from reconvene.core.shown.on_record import views_of
-    from reconvene.doors.cli.advice import RemarkShape, said_in, weighed
+    from reconvene.doors.shared.advice import said_in, weighed
 
     if reread is None:
         engine.submit(run, WithdrawRemark(str(withdraw), by, DOOR))
@@ -136,41 +138,33 @@ def _again(
         engine.submit(run, ReadRemark(reread, **said, by=by, door=DOOR))
     state = engine.load(run)
     meant = [one for one in state.record.remarks.values() if one.id == (reread or withdraw or "").upper()]
-    made = views_of(state, meant) if reread else []
+    made = remarks(state, meant if reread else ())
     if call.as_json:
-        put_json({**queries.summary(engine, run), "understood": [], "remarks": made})
-    for shape in () if call.as_json else cast(list[RemarkShape], made):
-        put(said_in(shape))
-        say(f"  {weighed(shape)}")
+        put_json(queries.summary(engine, run), understood=[], remarks=made)
+    for one in () if call.as_json else made:
+        put(said_in(one))
+        say(f"  {weighed(one)}")
     if not call.as_json:
         put(f"read again for {run}" if reread else f"taken back: {meant[0].id}")
     return 0
 
 
-def _plain(entry: Entry) -> dict[str, object]:
-    remark = entry.remark
-    return {
-        "kind": remark.kind,
-        "text": remark.text,
-        "target": remark.target,
-        "was": remark.was,
-        "now": remark.now,
-    }
+def _told(entry: Entry) -> dict[str, str]:
+    shown = {name: str(getattr(entry.remark, name)) for name in ("kind", "text", "target", "was", "now")}
+    return {**shown, "rule": entry.rule}
 
 
-def _tell(run: str, entries: list[Entry], made: list[dict[str, str]], *, dry_run: bool) -> None:
-    from typing import cast
-
-    from reconvene.doors.cli.advice import RemarkShape, said, weighed
+def _tell(run: str, entries: list[Entry], made: Sequence[Remark], *, dry_run: bool) -> None:
+    from reconvene.doors.shared.advice import weighed
+    from reconvene.doors.shared.remarks import in_line
 
     if not entries:
         put(f"nothing to record for {run}: that only agrees")
     for number, entry in enumerate(entries):
-        remark = entry.remark
-        put(said(remark.kind, remark.text, remark.target, remark.was, remark.now))
+        put(in_line(entry))
         if entry.rule:
             say(f"  {entry.rule}")
         if number < len(made):
-            say(f"  {weighed(cast(RemarkShape, made[number]))}")
+            say(f"  {weighed(made[number])}")
     if entries:
         put(f"not recorded: only shown for {run}" if dry_run else f"noted for {run}")

@@ -62,7 +62,7 @@ def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, 
         return 0
     rows = looking.rounds(engine, found)
     if call.as_json:
-        put_json({"run": found, "rounds": [row.to_json() for row in rows]})
+        put_json({"run": found, "rounds": [row.shown() for row in rows]})
     elif not rows:
         put(f"no round of {found} has begun yet; go on with: {call.command('resume', found)}")
     else:

@@ -11,27 +11,21 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from reconvene.doors.cli.advice import changed_lines
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, note, put, put_json, say
-from reconvene.doors.cli.menu import mark, title_of
-from reconvene.doors.cli.options import (
-    CheckpointShape,
-    FieldShape,
-    checkpoint_in,
-    example,
-    fields_of,
-    listed,
-    on_offer,
-)
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.shared.advice import changed_lines
+from reconvene.doors.shared.fields import mark, title_of
+from reconvene.doors.shared.options import fields_of, listed, on_offer, recommended
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from reconvene.app.engine import Engine
+    from reconvene.app.views.model import Checkpoint, Field, PassedOver, Run
+    from reconvene.core.facts.commands import Answers
     from reconvene.doors.cli.progress import Watcher
 
 _PARKED = 3
@@ -44,7 +38,7 @@ class Decider(Protocol):
     shows: bool  # whether the person has already seen what they leave open
     tells: bool  # whether each stop is printed, with what happened before it
 
-    def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool: ...
+    def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool: ...
 
     def ended(self) -> None:
         """The run needs no more decisions."""
@@ -56,7 +50,7 @@ class Nobody:
     shows = False
     tells = False
 
-    def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
+    def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         return False
 
     def ended(self) -> None:
@@ -65,51 +59,53 @@ class Nobody:
 
 def to_its_stop(
     call: Call, loop: asyncio.Runner, engine: Engine, run: str, decider: Decider, by: str, *, take: bool = False
-) -> tuple[Mapping[str, object], bool]:
+) -> tuple[Run, bool]:
     """Drive and decide until the run ends or parks: where it stands, and whether the person stopped it.
 
     `take`: only if it is still queued, or was left in the middle; else Busy."""
+    from msgspec.structs import replace
+
     from reconvene.app import queries
 
-    unseen: list[object] = []  # what the run went past before stops that were answered and not printed
+    unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
     stopped = _drive(call, loop, engine, run, by, take=take)
     while not stopped:
         summary = queries.summary(engine, run)
-        checkpoint = checkpoint_in(summary)
-        if checkpoint is None or not decider.decide(engine, run, checkpoint):
+        if summary.checkpoint is None or not decider.decide(engine, run, summary.checkpoint):
             break
         if not decider.tells:
-            unseen += _passed_over(summary)
+            unseen += summary.passed_over
         stopped = _drive(call, loop, engine, run, by)
     found = queries.standing(engine, run)
-    passed = [*unseen, *_passed_over(found)]
-    return {**found, **({"passed_over": passed} if passed else {})}, stopped
+    return replace(found, passed_over=unseen + found.passed_over), stopped
 
 
-def conclude(call: Call, engine: Engine, summary: Mapping[str, object]) -> None:
+def conclude(call: Call, engine: Engine, summary: Run) -> None:
     """What is owed at the end of every drive: the workflow's last word, what nobody answered, the git history."""
     from reconvene.app import queries
 
-    run = str(summary["run"])
+    run = summary.run
     if not call.as_json and (said := queries.closing(engine, run)):
         put(f"\n{clean(said)}")  # a document: its lines stay as they are
-    if summary["status"] == "completed" and not call.as_json:
+    if summary.status == "completed" and not call.as_json:
         _tell_remarks(call, engine, run)
     keep_history(engine, run)
 
 
-def exit_code(summary: Mapping[str, object]) -> int:
+def exit_code(summary: Run) -> int:
     """After driving: a run that still counts as running was stopped before it could park."""
-    return _PARKED if summary["status"] == "running" else EXIT_CODES[str(summary["status"])]
+    return _PARKED if summary.status == "running" else EXIT_CODES[summary.status]
 
 
 def _tell_remarks(call: Call, engine: Engine, run: str) -> None:
     """Nothing that a person said ends in silence."""
-    from reconvene.doors.cli.advice import became_of, never_answered
+    from reconvene.app.review import ledger
+    from reconvene.doors.shared.advice import became_of, never_answered
 
-    if lines := became_of(engine, run, call.command("ledger", run)):
+    book, command = ledger(engine, run), call.command("ledger", run)
+    if lines := became_of(book, command):
         say("\n" + "\n".join(lines))
-    if left := never_answered(engine, run, call.command("ledger", run)):
+    if left := never_answered(book, command):
         say(f"\n{left}")
 
 
@@ -157,7 +153,7 @@ async def _driven(engine: Engine, run: str, by: str, watch: Watcher, take: bool)
     return stops > 0
 
 
-def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) -> None:
+def report(call: Call, summary: Run, *, brief: bool = False) -> None:
     """Where the run stands: for a script one object, for a person words and the command that goes on."""
     if call.as_json:
         put_json(summary)
@@ -165,101 +161,101 @@ def report(call: Call, summary: Mapping[str, object], *, brief: bool = False) ->
             note(f"continue with: {next_command}")
         return
     put(headline(summary))
-    if summary.get("why"):
-        say(str(summary["why"]))
+    if summary.why:
+        say(summary.why)
     for line in not_asked(summary):
         say(line)
-    checkpoint = checkpoint_in(summary)
-    if checkpoint is not None and not brief:
+    if summary.checkpoint is not None and not brief:
         put()
-        say(describe(checkpoint))
+        say(describe(summary.checkpoint))
     if next_command := _next_command(call, summary, brief=brief):
         put(f"\ncontinue with:\n  {next_command}")
     else:
-        put(f"see what came of it: {call.command('files', str(summary['run']))}")
+        put(f"see what came of it: {call.command('files', summary.run)}")
         if merge := merge_command(summary):
             put(f"take the changes to your project over with:\n  {merge}")
 
 
-def not_asked(summary: Mapping[str, object]) -> list[str]:
+def not_asked(summary: Run) -> list[str]:
     """Checkpoints that the run went past since the last stop because their condition failed, a line each."""
-    return [f"! {one_line(str(row['text']), 300)}" for row in _passed_over(summary)]
+    return [f"! {one_line(row.text, 300)}" for row in summary.passed_over]
 
 
-def _passed_over(summary: Mapping[str, object]) -> list[dict[str, object]]:
-    rows = summary.get("passed_over")
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def merge_command(summary: Mapping[str, object]) -> str:
+def merge_command(summary: Run) -> str:
     """What brings the run's branch into the person's project; "" where it changed none."""
-    project = summary.get("project")
-    return clean(str(project["merge"])) if isinstance(project, dict) else ""
+    return clean(summary.project.merge) if summary.project else ""
 
 
-def headline(summary: Mapping[str, object]) -> str:
+def headline(summary: Run) -> str:
     """`two-step-1 is waiting at draft, round 1`"""
-    place = f" at {summary['phase']}" if summary.get("phase") else ""
-    count = f", round {summary['round']}" if summary.get("phase") and summary.get("round") else ""
-    outcome = summary.get("outcome")
-    ended = f" ({outcome})" if outcome and outcome != summary["status"] else ""
-    open_run = summary["status"] in ("waiting", "paused", "running")
-    alone = " (nobody is driving it)" if summary.get("driven") is False else ""
-    return f"{summary['run']} is {summary['status']}{place + count if open_run else ended}{alone}"
+    place = f" at {summary.phase}" if summary.phase else ""
+    count = f", round {summary.round}" if summary.phase and summary.round else ""
+    ended = f" ({summary.outcome})" if summary.outcome not in ("", summary.status) else ""
+    open_run = summary.status in ("waiting", "paused", "running")
+    alone = " (nobody is driving it)" if summary.driven is False else ""
+    return f"{summary.run} is {summary.status}{place + count if open_run else ended}{alone}"
 
 
-def describe(checkpoint: CheckpointShape) -> str:
+def describe(checkpoint: Checkpoint) -> str:
     lines = to_read(checkpoint)
-    if checkpoint.get("feedback"):
-        lines += ["", clean(checkpoint["feedback"]).strip()]
+    if checkpoint.feedback:
+        lines += ["", clean(checkpoint.feedback).strip()]
     fields = fields_of(checkpoint, None)
     if fields:
         lines += ["", "fields:"]
         for name, field in fields.items():
-            lines.append(f"  {clean(name)} ({field.get('type', 'text')}) {clean(field.get('prompt', ''))}".rstrip())
-            lines += [f"    {line}" for line in _about(field, checkpoint.get("answers"))]
+            lines.append(f"  {clean(name)} ({field.type}) {clean(field.prompt)}".rstrip())
+            lines += [f"    {line}" for line in _about(field, checkpoint.answers)]
     lines += [""]
-    options = on_offer(checkpoint.get("options", []))
+    options = on_offer(checkpoint.options)
     for option, line in zip(options, listed(options)):
-        marks = ["recommended"] * bool(option.get("recommend")) + ["with feedback"] * (
-            option.get("remark") == "required"
-        )
+        marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
         lines.append(f"  {line}" + (f"  [{', '.join(marks)}]" if marks else ""))
     return "\n".join(lines)
 
 
-def to_read(checkpoint: CheckpointShape) -> list[str]:
+def to_read(checkpoint: Checkpoint) -> list[str]:
     """What there is to read before one decides."""
-    lines = [clean(checkpoint.get("prompt", "")).strip()]
-    if changed := changed_lines(checkpoint.get("changed", [])):
+    lines = [clean(checkpoint.prompt).strip()]
+    if changed := changed_lines(checkpoint.changed):
         lines += ["", *changed]
-    if checkpoint.get("show_files"):
-        lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint["show_files"])]
+    if checkpoint.show_files:
+        lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
     return lines
 
 
-def _about(field: FieldShape, answers: Mapping[str, object] | None) -> Iterator[str]:
+def _about(field: Field, answers: Answers | None) -> Iterator[str]:
     """What can be answered, what was, and what became of an earlier answer."""
-    if field.get("type") == "choice" and field.get("options"):
-        yield "one of: " + ", ".join(title_of(field, option) for option in field["options"])
+    if field.type == "choice" and field.options:
+        yield "one of: " + ", ".join(title_of(field, option) for option in field.options)
     if answers is not None:
         yield mark(field, answers)
-    if field.get("note"):
-        yield one_line(field["note"])
+    if field.note:
+        yield one_line(field.note)
 
 
-def _next_command(call: Call, summary: Mapping[str, object], *, brief: bool = False) -> str:
-    run = str(summary["run"])
-    checkpoint = checkpoint_in(summary)
-    match summary["status"]:
-        case "waiting" if checkpoint is not None and not brief:
-            return call.command(*example(checkpoint, run))
+def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:
+    run = summary.run
+    match summary.status:
+        case "waiting" if summary.checkpoint is not None and not brief:
+            return call.command(*example(summary.checkpoint, run))
         case "paused" | "running" | "waiting" | "queued":
             return call.command("resume", run)
-        case _ if summary.get("unmade"):  # it has ended, and what it started is still to be put into the queue
+        case _ if summary.unmade:  # it has ended, and what it started is still to be put into the queue
             return call.command("resume", run)
         case _:
             return ""
+
+
+def example(checkpoint: Checkpoint, run: str) -> list[str]:
+    """The words of a `decide` that would be accepted, once its dots are filled in."""
+    chosen = recommended(checkpoint)
+    if chosen is None:
+        return ["show", run]
+    words = ["decide", run, "--option", chosen.label]
+    for name, field in fields_of(checkpoint, chosen).items():
+        words += ["--field", f"{name}=…"] if field.required else []
+    return [*words, *(["--feedback", "comment: …"] if chosen.remark == "required" else [])]
 
 
 def explain_stale(error: UserError) -> str:

@@ -7,26 +7,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconvene.doors.cli.advice import look, reasons
 from reconvene.doors.cli.ask import MARK, ask, ask_fields, pick
 from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.editor import editor
 from reconvene.doors.cli.hearing import Hearing
-from reconvene.doors.cli.options import CheckpointShape, OptionShape, checkpoint_in
 from reconvene.doors.cli.paper import Paper
 from reconvene.doors.cli.questions import Questions
 from reconvene.doors.cli.session import explain_stale, headline, keep_history, not_asked
-from reconvene.doors.cli.text import one_line, talk_before
+from reconvene.doors.cli.text import one_line
+from reconvene.doors.shared.advice import reasons
+from reconvene.doors.shared.talk import talk_before
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from questionary import Choice
 
     from reconvene.app.engine import Engine
+    from reconvene.app.views.beside import Review
+    from reconvene.app.views.model import Checkpoint, Option, Remark
     from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
-    from reconvene.doors.cli.advice import RemarkShape, ReviewShape
     from reconvene.wire.answers import Answer
 
 _REMARK, _EDITOR, _FILE, _PARK = "remark", "editor", "file", "park"
@@ -44,7 +45,7 @@ class Person:
         self._by = by
         self._ideas = [answer for answer in ideas if answer.remarks]
 
-    def decide(self, engine: Engine, run: str, checkpoint: CheckpointShape) -> bool:
+    def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         keep_history(engine, run)
         try:
             return _Sitting(engine, run, self._by, self._ideas).sit(checkpoint)
@@ -69,7 +70,7 @@ class _Sitting:
         self._talks = False  # whether the agents of this phase talk with the person
         self._advised = ""  # the checkpoint beside which everything has been shown once
 
-    def sit(self, checkpoint: CheckpointShape) -> bool:
+    def sit(self, checkpoint: Checkpoint) -> bool:
         """True: the run may go on (decided here, or by somebody else meanwhile). False: it stays parked."""
         current = self._present(checkpoint)
         while current is not None:
@@ -85,64 +86,64 @@ class _Sitting:
                 case "file":
                     self._show_file()
                 case int():
-                    current = self._now() if current.get("fields") else current
-                    if current and self._submit(current, current["options"][choice]):
+                    current = self._now() if current.fields else current
+                    if current and self._submit(current, current.options[choice]):
                         return True
                     current = self._after(current) if current else None
         self._paper.line("the run has moved on meanwhile", "yellow")
         return True
 
-    def _present(self, checkpoint: CheckpointShape) -> CheckpointShape | None:
+    def _present(self, checkpoint: Checkpoint) -> Checkpoint | None:
         """Show the checkpoint, ask for remarks where it wants some, and tell what another round would bring."""
         current = self._look(checkpoint)
-        if current and current.get("feedback"):
-            self._paper.question(current["feedback"])
+        if current and current.feedback:
+            self._paper.question(current.feedback)
             self._suggest(current, "For example: “{said}”, and then “{option}”")
             self._hear(_ANYTHING)
             current = self._now()
-        if current and self._advised != current["id"] and not self._talks:
-            self._advise(look(self._engine, self._run), current["id"])
-        if current and not current.get("feedback"):
+        if current and self._advised != current.id and not self._talks:
+            self._advise(current.id)
+        if current and not current.feedback:
             self._suggest(current, "\nFor example: “{option}”, and say “{said}”")
         return current
 
-    def _suggest(self, checkpoint: CheckpointShape, words: str) -> None:
+    def _suggest(self, checkpoint: Checkpoint, words: str) -> None:
         """Something that can be said here, where a recording has an example of it."""
-        on_offer = [option["label"] for option in checkpoint.get("options", []) if option.get("available", True)]
+        on_offer = [option.label for option in checkpoint.options if option.available]
         idea = next((idea for idea in self._ideas if idea.option in on_offer), None)
         if idea is not None:
             said = one_line(" ".join(remark.text for remark in idea.remarks))
             self._paper.line(words.format(said=said, option=one_line(idea.option)), "dim")
 
-    def _after(self, before: CheckpointShape) -> CheckpointShape | None:
+    def _after(self, before: Checkpoint) -> Checkpoint | None:
         """The checkpoint after a decision that was not taken: the same, the same with other contents, or another."""
         after = self._now()
-        if after is None or after["id"] != before["id"]:
+        if after is None or after.id != before.id:
             return self._present(after) if after else None
-        return after if after["digest"] == before["digest"] else self._look(after)
+        return after if after.digest == before.digest else self._look(after)
 
-    def _look(self, checkpoint: CheckpointShape) -> CheckpointShape | None:
+    def _look(self, checkpoint: Checkpoint) -> Checkpoint | None:
         """Take in what the person edited in the workspace, then show what is there."""
         from reconvene.app import queries
 
         self._engine.scan(self._run, by=self._by, door=DOOR)
         summary = queries.standing(self._engine, self._run)
-        checkpoint = checkpoint_in(summary) or checkpoint
+        checkpoint = summary.checkpoint or checkpoint
         self._talks = queries.converses(self._engine, self._run)
         talk = queries.talk(self._engine, self._run)
         # In trouble nothing is presented beside which it could stand: everything that was said is told.
         self._paper.checkpoint(
             headline(summary),
             checkpoint,
-            talk if checkpoint.get("attention") else talk_before(talk),
+            talk if checkpoint.attention else talk_before(talk),
             not_asked(summary),
         )
-        return checkpoint_in(summary)
+        return summary.checkpoint
 
-    def _now(self) -> CheckpointShape | None:
+    def _now(self) -> Checkpoint | None:
         from reconvene.app import queries
 
-        return checkpoint_in(queries.standing(self._engine, self._run))
+        return queries.standing(self._engine, self._run).checkpoint
 
     def _hear(self, title: str, *, in_editor: bool = False, brief: bool = False) -> None:
         """Remarks, recorded, and what follows from them."""
@@ -154,61 +155,63 @@ class _Sitting:
         if made:
             del self._ideas[:1]
         if made and self._talks:
-            self._paper.line(f"recorded: {', '.join(remark['id'] for remark in made)}", "green")
+            self._paper.line(f"recorded: {', '.join(remark.id for remark in made)}", "green")
         elif made:
             self._paper.weighed(made)
             current = self._now()
             if current and not brief:
-                self._advise(look(self._engine, self._run), current["id"])
+                self._advise(current.id)
 
-    def _heard(self, title: str, in_editor: bool) -> list[RemarkShape]:
+    def _heard(self, title: str, in_editor: bool) -> Sequence[Remark]:
         if in_editor:
             return self._hearing.written()
         return self._hearing.comment(title) if self._talks else self._hearing.typed(title)
 
-    def _advise(self, review: ReviewShape, checkpoint: str) -> None:
+    def _review(self) -> Review | None:
+        from reconvene.app.review import review
+
+        return review(self._engine, self._run)
+
+    def _advise(self, checkpoint: str) -> None:
         """Everything once; after that only what another remark may have changed."""
-        self._paper.advice(review, brief=self._advised == checkpoint)
+        if review := self._review():
+            self._paper.advice(review, brief=self._advised == checkpoint)
         self._advised = checkpoint
 
-    def _choose(self, checkpoint: CheckpointShape) -> str | int:
+    def _choose(self, checkpoint: Checkpoint) -> str | int:
         import questionary
 
-        options = checkpoint.get("options", [])
+        options = checkpoint.options
         extra = [(_REMARK, "Add a remark")]
         extra += [(_EDITOR, "Write it in your editor")] if editor() else []
         extra += [(_FILE, "Show a file"), (_PARK, "Pause here, decide later")]
-        if checkpoint.get("fields"):
+        if checkpoint.fields:
             return self._questions.choose(checkpoint, extra)
-        choices = [_choice(index, option) for index, option in enumerate(options) if option.get("offered", True)]
+        choices = [_choice(index, option) for index, option in enumerate(options) if option.offered]
         listed = [*choices, questionary.Separator(), *(questionary.Choice(title, value) for value, title in extra)]
-        first = next(
-            (one for one in choices if options[int(str(one.value))].get("recommend") and not one.disabled), None
-        )
+        first = next((one for one in choices if options[int(str(one.value))].recommend and not one.disabled), None)
         self._paper.line()
         picked = ask(questionary.select("Your decision", choices=listed, default=first, qmark=MARK))
         return picked if isinstance(picked, int) else str(picked)
 
-    def _submit(self, checkpoint: CheckpointShape, option: OptionShape) -> bool:
+    def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
 
-        wanted = option.get("remark", "none")
-        if wanted != "none" and not self._said() and not (wanted == "optional" and checkpoint.get("feedback")):
-            self._hear(
-                f"{one_line(option['label'])}: what do you say?" if self._talks else "Your feedback:", brief=True
-            )
+        wanted = option.remark
+        if wanted != "none" and not self._said() and not (wanted == "optional" and checkpoint.feedback):
+            self._hear(f"{one_line(option.label)}: what do you say?" if self._talks else "Your feedback:", brief=True)
         remarks = self._said() if wanted != "none" else ()
         if wanted == "required" and not remarks:
-            self._paper.line(f"“{one_line(option['label'])}” needs your words", "yellow")
+            self._paper.line(f"“{one_line(option.label)}” needs your words", "yellow")
             return False
-        why = reasons(look(self._engine, self._run)) if option.get("fields") else {}
-        fields = ask_fields(option.get("fields") or [], {}, why)
+        why = reasons(self._review()) if option.fields else {}
+        fields = ask_fields(option.fields, {}, why)
         decision = AnswerCheckpoint(
-            checkpoint["id"],
-            option["label"],
+            checkpoint.id,
+            option.label,
             fields=fields,
             remarks=remarks,
-            digest=checkpoint.get("digest", ""),
+            digest=checkpoint.digest,
             by=self._by,
             door=DOOR,
         )
@@ -242,9 +245,9 @@ class _Sitting:
         self._paper.file(pick("Which file?", [(path, path) for path in paths]))
 
 
-def _choice(index: int, option: OptionShape) -> Choice:
+def _choice(index: int, option: Option) -> Choice:
     import questionary
 
-    title = one_line(option["label"]) + ("  (recommended)" if option.get("recommend") else "")
-    why_not = None if option.get("available", True) else one_line(option.get("why_not") or "not now", 80)
+    title = one_line(option.label) + ("  (recommended)" if option.recommend else "")
+    why_not = None if option.available else one_line(option.why_not or "not now", 80)
     return questionary.Choice(title, index, disabled=why_not)

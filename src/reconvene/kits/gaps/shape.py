@@ -7,21 +7,23 @@ import msgspec
 from reconvene.kits.gaps import book
 from reconvene.kits.gaps.vocabulary import ORDER, STATES
 
-_TEXT: dict[str, object] = {"type": "string"}
-_NUMBER: dict[str, object] = {"type": "number"}
-_FLAG: dict[str, object] = {"type": "boolean"}
-_TEXTS: dict[str, object] = {"type": "array", "items": _TEXT}
+Schema = dict[str, object]  # JSON Schema, or a part of one
+
+_TEXT: Schema = {"type": "string"}
+_NUMBER: Schema = {"type": "number"}
+_FLAG: Schema = {"type": "boolean"}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
 
 
-def _object(**parts: object) -> dict[str, object]:
+def _object(**parts: object) -> Schema:
     return {"type": "object", "properties": parts, "additionalProperties": False}
 
 
-def _list(items: object) -> dict[str, object]:
+def _list(items: object) -> Schema:
     return {"type": "array", "items": items}
 
 
-def schema() -> dict[str, object]:
+def schema() -> Schema:
     types = (book.Gap, book.Issue, book.Conflict, book.Decision, book.Row, book.Check, book.Similar, book.Merge)
     shapes, parts = msgspec.json.schema_components((*types, book.Noticed, book.Redo))
     gap, issue, conflict, decision, row, check, similar, merge, noticed, redo = shapes

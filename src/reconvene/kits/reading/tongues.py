@@ -75,7 +75,6 @@ class Language(Struct, frozen=True):
         return _stemmer(self.stemmer)(word) if self.stemmer else word.removesuffix("'s")
 
 
-
 @cache
 def _stemmer(algorithm: str) -> Callable[[str], str]:
     from reconvene.kits.reading.stemming import stemmer

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconvene.app.listening import Entry
 from reconvene.core.facts.commands import RemarkIn
-from reconvene.doors.cli.form import HINT, SECTIONS, Entry, again, blank, read, write
+from reconvene.doors.shared.form import HINT, SECTIONS, again, blank, read, write
 
 AGENTS = ("economist", "industry_analyst", "contrarian")
 

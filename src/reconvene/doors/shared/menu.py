@@ -1,20 +1,19 @@
 """A checkpoint that asks questions, as one menu: its questions and its options, by number, by letter or by name.
 
-Pure: lays the menu out and finds what a typed word means. Asks nothing (`terminal.py` does), decides nothing.
+Pure: lays the menu out and finds what a typed word means. Asks nothing, decides nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from reconvene.doors.cli.options import CheckpointShape, FieldShape, OptionShape
-from reconvene.doors.cli.text import clean, nearest, one_line
+from reconvene.app.views.model import Checkpoint, Option
+from reconvene.doors.shared.options import on_offer
+from reconvene.doors.shared.text import nearest, one_line
 
 Kind = Literal["field", "option", "extra"]
-OPEN = "open"  # Enter: the questions without an answer, one after the other
-_LONGEST_ANSWER = 40
 _USUAL = {
     "done": "d",
     "discuss": "t",
@@ -48,22 +47,22 @@ class Menu(NamedTuple):
         return ", ".join(entry.name for entry in self.options if not entry.why_not)
 
 
-def build(checkpoint: CheckpointShape, extras: Sequence[tuple[str, str]]) -> Menu:
+def build(checkpoint: Checkpoint, extras: Sequence[tuple[str, str]]) -> Menu:
     """Questions and options share one count; options and extras have letters, the options' come first."""
-    fields, options = checkpoint.get("fields", []), checkpoint.get("options", [])
-    labels = [option["label"] for option in options if option.get("offered", True)]
+    fields, options = checkpoint.fields, checkpoint.options
+    labels = [option.label for option in on_offer(options)]
     letters = _letters([*labels, *(title for _, title in extras)])
-    entries = [Entry("field", index, field["id"], "", index + 1) for index, field in enumerate(fields)]
-    shown = [(index, option) for index, option in enumerate(options) if option.get("offered", True)]
+    entries = [Entry("field", index, field.id, "", index + 1) for index, field in enumerate(fields)]
+    shown = [(index, option) for index, option in enumerate(options) if option.offered]
     for number, (index, option) in enumerate(shown, len(fields) + 1):
         entries.append(_option(index, option, next(letters), number))
     entries += [Entry("extra", word, title, next(letters)) for word, title in extras]
     return Menu(tuple(entries))
 
 
-def _option(index: int, option: OptionShape, letter: str, number: int) -> Entry:
-    why_not = "" if option.get("available", True) else one_line(option.get("why_not") or "not now")
-    return Entry("option", index, one_line(option["label"]), letter, number, why_not)
+def _option(index: int, option: Option, letter: str, number: int) -> Entry:
+    why_not = "" if option.available else one_line(option.why_not or "not now")
+    return Entry("option", index, one_line(option.label), letter, number, why_not)
 
 
 def _letters(names: Iterable[str]) -> Iterator[str]:
@@ -112,39 +111,3 @@ def find(menu: Menu, typed: str) -> Entry | str:
             return f"“{typed.strip()}” may be {' or '.join(entry.name for entry in found)}"
     names = [entry.name for entry in menu.entries if entry.kind != "field"]
     return f"“{one_line(typed, 40)}” is nothing here; {nearest(word, names)}"
-
-
-# --- how it looks ---
-
-
-def mark(field: FieldShape, answers: Mapping[str, object]) -> str:
-    """[unanswered], or [answered: PostgreSQL]"""
-    answer = answers.get(field["id"])
-    return "[unanswered]" if answer is None else f"[answered: {one_line(worded(field, answer), _LONGEST_ANSWER)}]"
-
-
-def worded(field: FieldShape, answer: object) -> str:
-    """An answer as people read it."""
-    if isinstance(answer, bool):
-        return "yes" if answer else "no"
-    if isinstance(answer, list):
-        return ", ".join(str(part) for part in answer) or "nobody"
-    text = str(answer)
-    return title_of(field, text) if text in (field.get("options") or []) else text
-
-
-def title_of(field: FieldShape, option: str) -> str:
-    """What people read instead of an option."""
-    options, titles = field.get("options") or [], field.get("titles") or []
-    found = titles[options.index(option)] if option in options and len(titles) == len(options) else option
-    return clean(found) if found == option else f"{one_line(option)}: {one_line(found)}"
-
-
-def asked(field: FieldShape) -> str:
-    """A question in a line, marked where it needs an answer."""
-    return one_line(field.get("prompt") or field["id"]) + (" (needed)" if field.get("required") else "")
-
-
-def unanswered(checkpoint: CheckpointShape) -> list[FieldShape]:
-    answers = checkpoint.get("answers", {})
-    return [field for field in checkpoint.get("fields", []) if answers.get(field["id"]) is None]

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.doors.cli.menu import Entry, build, find, mark, title_of, unanswered
-from reconvene.doors.cli.options import CheckpointShape, FieldShape
+from reconvene.app.views.model import Said
 from reconvene.doors.cli.session import describe
-from reconvene.doors.cli.text import talk_before, talk_lines
+from reconvene.doors.shared.fields import mark, title_of, unanswered
+from reconvene.doors.shared.menu import Entry, build, find
+from reconvene.doors.shared.talk import talk_before, talk_lines
 
-CHECKPOINT: CheckpointShape = {
-    "id": "C1",
-    "prompt": "Three questions.",
-    "fields": [
-        {"id": "store", "type": "choice", "prompt": "Which store?", "options": ["SQLite", "PostgreSQL"]},
-        {"id": "live", "type": "text", "prompt": "Real-time?", "note": "replaces “Fast?”, your answer was “yes”"},
-        {"id": "auth", "type": "choice", "prompt": "Auth?", "options": ["none", "oauth"], "titles": ["No", "OAuth 2"]},
-    ],
-    "options": [
-        {"label": "Done"},
-        {"label": "Discuss", "available": False, "why_not": "limit rounds.max (2) is reached"},
-        {"label": "Hidden", "available": False, "offered": False},
-        {"label": "Back"},
-    ],
-    "answers": {"auth": "oauth"},
-}
+from .made import checkpoint, field, option
+
+ANSWERS = {"auth": "oauth"}
+CHECKPOINT = checkpoint(
+    "Done",
+    option("Discuss", False, why_not="limit rounds.max (2) is reached"),
+    option("Hidden", False, offered=False),
+    "Back",
+    fields=(
+        field("store", "choice", "Which store?", options=("SQLite", "PostgreSQL")),
+        field("live", "text", "Real-time?", note="replaces “Fast?”, your answer was “yes”"),
+        field("auth", "choice", "Auth?", options=("none", "oauth"), titles=("No", "OAuth 2")),
+    ),
+    answers=ANSWERS,
+)
 EXTRAS = [("remark", "Add a remark"), ("park", "Pause here")]
 
 
@@ -70,14 +70,13 @@ def test_a_word_that_means_nothing_says_what_there_is(word: str, told: str) -> N
 
 
 def test_a_beginning_that_several_have_names_them() -> None:
-    two: CheckpointShape = {"fields": [], "options": [{"label": "Override up"}, {"label": "Override down"}]}
+    two = checkpoint("Override up", "Override down")
     assert find(build(two, []), "over") == "“over” may be Override up or Override down"
 
 
 def test_letters_are_never_given_twice() -> None:
     labels = ["Done", "Discuss", "Defer", "Drop", "Decide", "Dodo", "Dd", "12"]
-    many: CheckpointShape = {"fields": [], "options": [{"label": label} for label in labels]}
-    letters = [entry.letter for entry in build(many, EXTRAS).entries]
+    letters = [entry.letter for entry in build(checkpoint(*labels), EXTRAS).entries]
     assert len(set(letters)) == len(letters)
 
 
@@ -90,7 +89,7 @@ def test_letters_are_never_given_twice() -> None:
     ],
 )
 def test_done_discuss_back_and_choose_have_the_same_letters_in_every_menu(labels: list[str]) -> None:
-    menu = build({"fields": [], "options": [{"label": label} for label in labels]}, EXTRAS)
+    menu = build(checkpoint(*labels), EXTRAS)
     letters = {entry.name.split()[0]: entry.letter for entry in menu.entries}
     usual = {"Done": "d", "Discuss": "t", "Back": "b", "Choose": "c"}
     assert {name: letters[name] for name in usual if name in letters} == {
@@ -104,16 +103,15 @@ def test_what_cannot_be_chosen_any_more_is_not_among_what_is_left() -> None:
 
 
 def test_questions_are_marked_with_their_answers() -> None:
-    store, _, auth = CHECKPOINT["fields"]
-    assert mark(store, CHECKPOINT["answers"]) == "[unanswered]"
-    assert mark(auth, CHECKPOINT["answers"]) == "[answered: oauth: OAuth 2]"
+    store, _, auth = CHECKPOINT.fields
+    assert mark(store, ANSWERS) == "[unanswered]"
+    assert mark(auth, ANSWERS) == "[answered: oauth: OAuth 2]"
     assert mark(store, {"store": "\x1b[31mSQLite"}) == "[answered: SQLite]"
-    assert [field["id"] for field in unanswered(CHECKPOINT)] == ["store", "live"]
+    assert [one.id for one in unanswered(CHECKPOINT)] == ["store", "live"]
 
 
 def test_a_choice_without_titles_is_read_as_it_is() -> None:
-    plain: FieldShape = {"id": "x", "options": ["a"]}
-    assert title_of(plain, "a") == "a"
+    assert title_of(field("x", "choice", options=("a",)), "a") == "a"
 
 
 def test_a_checkpoint_in_words_tells_answers_and_what_became_of_them() -> None:
@@ -123,13 +121,13 @@ def test_a_checkpoint_in_words_tells_answers_and_what_became_of_them() -> None:
 
 
 ROWS = [
-    {"kind": "output", "who": "brain", "round": 1, "text": "Three questions."},
-    {"kind": "answer", "who": "ann", "round": 1, "text": "Which store? → SQLite\nWhy? → cheap"},
-    {"kind": "remark", "who": "ann", "round": 1, "text": "2 is odd", "id": "FB-001"},
-    {"kind": "decision", "who": "ann", "round": 1, "text": "Discuss"},
-    {"kind": "answer", "who": "reconvene", "round": 2, "text": "Why? → no answer any more (was: cheap)"},
-    {"kind": "output", "who": "brain", "round": 2, "text": "Better?"},
-    {"kind": "decision", "who": "ann", "round": 2, "text": "Done"},
+    Said("output", "brain", 1, "", "Three questions."),
+    Said("answer", "ann", 1, "", "Which store? → SQLite\nWhy? → cheap"),
+    Said("remark", "ann", 1, "", "2 is odd", "FB-001"),
+    Said("decision", "ann", 1, "", "Discuss"),
+    Said("answer", "reconvene", 2, "", "Why? → no answer any more (was: cheap)"),
+    Said("output", "brain", 2, "", "Better?"),
+    Said("decision", "ann", 2, "", "Done"),
 ]
 
 

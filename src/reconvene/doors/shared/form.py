@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.app.listening import Entry
+from reconvene.doors.shared.remarks import figures_in
 
 if TYPE_CHECKING:
     from reconvene.core.facts.commands import RemarkIn
-
-__all__ = ["Entry", "Problem", "Read", "again", "blank", "read", "write"]
 
 HINT = "#:"  # begins a line that is for the person only; a plain "#" may be a heading of theirs
 _PROBLEM = f"{HINT} PROBLEM"
@@ -206,16 +205,9 @@ def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) ->
         text = f"{now}, not {was}" if was and now else f"it should be {now}" if now else f"it is not {was}"
         text = f"{what}: {text}" if what else text[0].upper() + text[1:]
     elif not was and not now:
-        was, now = _figures(draft.kind, text, agents)
+        was, now = figures_in(f"{draft.kind}: {text}", agents)
     target = _known(target, draft.line, agents, problems)
     return [Entry(RemarkIn(text, draft.kind, target, was, now), f"you wrote it under “{draft.kind}”")]
-
-
-def _figures(kind: str, text: str, agents: tuple[str, ...]) -> tuple[str, str]:
-    from reconvene.core.kit_finder import reader
-
-    found = [one for one in reader().split(f"{kind}: {text}", agents) if one.remark.now]
-    return (found[0].remark.was, found[0].remark.now) if found else ("", "")
 
 
 def _known(target: str, line: int, agents: tuple[str, ...], problems: list[Problem]) -> str:

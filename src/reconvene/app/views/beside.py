@@ -1,0 +1,42 @@
+"""The read model of what stands beside a checkpoint: what is open, what another round would take, the stop meter.
+
+Apart from `model` because few commands show it and what it measures with takes long to import.
+"""
+
+from __future__ import annotations
+
+from reconvene.app.views.estimates import Estimate
+from reconvene.app.views.model import Remark, Shown
+from reconvene.app.views.ratings import Meter
+
+
+class OpenRemark(Shown, frozen=True):
+    """A remark that nobody has answered yet."""
+
+    id: str
+    kind: str
+    text: str
+
+
+class Route(Shown, frozen=True):
+    """An agent that would run again: by which rule, and why in words."""
+
+    agent: str
+    rule: str
+    why: str
+
+
+class Preview(Shown, frozen=True):
+    """What another round would take."""
+
+    option: str
+    agents: tuple[Route, ...]
+    estimate: Estimate
+    line: str
+
+
+class Review(Shown, frozen=True):
+    remarks: tuple[Remark, ...]  # made here
+    open: tuple[OpenRemark, ...]
+    preview: Preview | None = None
+    meter: Meter | None = None

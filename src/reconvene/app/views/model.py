@@ -1,0 +1,253 @@
+"""The read model: what every door shows, as frozen structs.
+
+Their names and types are promises to scripts: fields are added, never taken away. What a struct has nothing to say of
+is left out of its JSON; what has no default here is always there. How they follow from a run's state and log is the
+business of `projections` and of `app.queries`; `encoding` makes JSON of them. Nothing here knows a door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from reconvene.core.facts.commands import Answers
+
+
+class Shown(Struct, frozen=True, omit_defaults=True):
+    """One thing that doors show."""
+
+
+# --- a checkpoint: where a run waits for a person ---
+
+
+class Field(Shown, frozen=True):
+    """A question with a typed answer."""
+
+    id: str
+    type: str  # text, number, choice, confirm, agents
+    prompt: str
+    options: tuple[str, ...] = ()
+    required: bool = False
+    blank: object = None
+    default: object = None
+    titles: tuple[str, ...] = ()  # what people read instead of each option, where that differs
+    recommend: str = ""  # the option that an agent recommends
+    note: str = ""  # what became of an earlier answer
+    other: bool = False  # of a choice: other words than the options are an answer too
+
+
+class Option(Shown, frozen=True):
+    """Something that may be decided. `offered` False: it has no place here, and people are not shown it."""
+
+    label: str
+    available: bool
+    why_not: str = ""
+    offered: bool = True
+    recommend: bool = False
+    remark: str = "none"  # none, optional, required
+    fields: tuple[Field, ...] = ()
+
+
+class Change(Struct, frozen=True):
+    """What another round changed in what an agent says. `was` is empty where nothing like it was said before, `now`
+    where it is no longer said."""
+
+    agent: str
+    was: str = ""
+    now: str = field(default="", name="is")
+
+
+class Checkpoint(Shown, frozen=True):
+    id: str
+    prompt: str
+    options: tuple[Option, ...]
+    show_files: tuple[str, ...]
+    digest: str  # of what is shown; a decision carries it
+    status: str
+    attention: bool  # something went wrong that only a person can settle
+    opened: str
+    feedback: str = ""  # the question for remarks
+    fields: tuple[Field, ...] = ()
+    answers: Answers | None = None  # so far, by field; None where they were not looked up
+    changed: tuple[Change, ...] = ()  # since the round before
+
+
+# --- a run ---
+
+
+class PassedOver(Shown, frozen=True):
+    """A checkpoint that was not asked because its condition failed."""
+
+    phase: str
+    round: int
+    at: str
+    why: str
+    text: str
+
+
+class Project(Shown, frozen=True):
+    """What the run changed in a project of the person's."""
+
+    path: str
+    branch: str
+    commit: str
+    merge: str  # the command that takes it over
+
+
+class Child(Shown, frozen=True):
+    """A run that another one started. Lists name it only; `status` "unmade": its log is still to be made."""
+
+    run: str
+    title: str
+    piece: str = ""
+    workflow: str = ""
+    status: str = ""
+    phase: str = ""
+    outcome: str = ""
+
+
+class Run(Shown, frozen=True):
+    """A run, as lists show it. Its row in the index holds exactly this."""
+
+    run: str
+    status: str  # queued, running, waiting, paused, completed, failed, aborted
+    phase: str | None
+    round: int | None
+    checkpoint: Checkpoint | None
+    workflow: str
+    started: str
+    updated: str
+    outcome: str = ""
+    why: str = ""
+    passed_over: tuple[PassedOver, ...] = ()  # since the last checkpoint that the person could see
+    project: Project | None = None
+    parent: str = ""
+    piece: str = ""
+    title: str = ""
+    place: str = ""  # in the queue
+    children: tuple[Child, ...] = ()
+    unmade: int = 0  # of the children, those without a log
+    pinned: str = ""  # digest of the workflow that it started with
+    driven: bool | None = None  # while running: whether a process is at work on it
+    error: str = ""  # why it could not be driven on just now
+
+
+class Remark(Shown, frozen=True):
+    """Something that a person said."""
+
+    id: str
+    kind: str
+    text: str
+    target: str
+    by: str
+    phase: str
+    round: str
+    at: str
+    path: str
+    lines: str
+    was: str
+    now: str
+    level: str
+    reason: str
+    opinion: str
+    because: str
+    read_by: str
+    checkpoint: str
+    origin: str
+
+
+class Decision(Shown, frozen=True, kw_only=True):
+    phase: str
+    decision: str
+    target: str = ""
+    skipped: tuple[str, ...] = ()
+    feedback: str = ""
+    option: str
+    by: str
+    timestamp: str
+
+
+class Said(Shown, frozen=True):
+    """An entry of the talk between agents and the person. kind: output, remark, answer, decision, back, undone."""
+
+    kind: str
+    who: str
+    round: int
+    at: str
+    text: str
+    id: str = ""  # these three of a remark
+    remark: str = ""
+    checkpoint: str | None = None
+
+
+class Task(Shown, frozen=True):
+    """One agent's work in the step that is open."""
+
+    agent: str
+    status: str
+    attempt: int
+    why: str = ""
+
+
+class File(Shown, frozen=True):
+    path: str
+    size: int
+    by: str
+    at: str
+    phase: str
+
+
+class Late(Shown, frozen=True):
+    """An answer that came when nothing waited for it any more: kept, its cost counted, without effect."""
+
+    task: str
+    attempt: int
+    at: str
+    cost: float
+    text: str
+
+
+class Usage(Shown, frozen=True):
+    calls: int
+    rounds: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+
+
+class Todo(Shown, frozen=True):
+    """A line of the list of where a run stands."""
+
+    what: str
+    done: bool
+
+
+class RunInFull(Run, frozen=True, kw_only=True):
+    """A run with everything that there is to say about it."""
+
+    passed_over: tuple[PassedOver, ...]  # the latest few of all
+    context: object  # what the workflow's expressions see
+    workspace: str
+    files: tuple[File, ...]
+    remarks: tuple[Remark, ...]
+    decisions: tuple[Decision, ...]
+    tasks: tuple[Task, ...]
+    usage: Usage
+    failures: tuple[str, ...]
+    errors: tuple[str, ...]
+    todo: tuple[Todo, ...]
+    talk: tuple[Said, ...] = ()
+    late: tuple[Late, ...] = ()
+
+
+# --- the log ---
+
+
+class Event(Struct, frozen=True):
+    """An event of the log. Its JSON is flat: `facts`, what this kind of event says, stand beside the others."""
+
+    seq: int
+    type: str
+    at: str
+    facts: Mapping[str, object]

@@ -1,0 +1,130 @@
+"""What stands beside a checkpoint, in lines: what remarks weigh, what is still open, another round, the stop meter.
+
+Works on what `app.review` says; computes and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from reconvene.doors.shared.remarks import said
+from reconvene.doors.shared.text import clean, one_line
+
+if TYPE_CHECKING:
+    from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
+    from reconvene.app.views.ledger import Entry, Ledger
+    from reconvene.app.views.model import Change, Remark
+
+_MOST_METER = 24
+_MOST_OPEN = 8
+_MOST_CHANGED = 4
+_MARKS = {"major": "▲", "minor": "·"}
+
+
+class Section(NamedTuple):
+    title: str
+    lines: tuple[str, ...]
+
+
+def sections(review: Review, *, ledger: str, whole: str, brief: bool = False) -> list[Section]:
+    """All but the remarks made here: those are shown where they were said. Brief: only what remarks change.
+
+    `ledger` and `whole`: where a door shows every remark, and what is cut here."""
+    here = {remark.id for remark in review.remarks}
+    earlier = [remark for remark in review.open if remark.id not in here]
+    found: list[Section] = []
+    if earlier and not brief:
+        found.append(Section("not answered by anybody yet", (*_some(earlier), f"all of them: {ledger}")))
+    if review.meter and not brief:
+        lines = [clean(line) for line in review.meter.lines]
+        more = len(lines) - _MOST_METER
+        cut = [f"  … {more} more lines: {whole}"] if more > 0 else []
+        found.append(Section("would another round change anything?", (*lines[:_MOST_METER], *cut)))
+    if review.preview:
+        found.append(Section("another round", (preview_line(review.preview),)))
+    return found
+
+
+def _some(remarks: Sequence[OpenRemark]) -> list[str]:
+    lines = [f"{remark.id} {remark.kind}: {one_line(remark.text, 160)}" for remark in remarks[:_MOST_OPEN]]
+    more = len(remarks) - _MOST_OPEN
+    return [*lines, *([f"… and {more} more"] if more > 0 else [])]
+
+
+def preview_line(preview: Preview) -> str:
+    """`One more round: economist (remit: it speaks of debt), contrarian (always): about 3 min, 8 agent calls`"""
+    reasons: dict[str, list[str]] = {}
+    for route in preview.agents:
+        reasons.setdefault(because(route), []).append(one_line(route.agent))
+    who = ", ".join(f"{', '.join(agents)} ({reason})" for reason, agents in reasons.items())
+    return f"{one_line(preview.option)}: {who}{': ' * bool(who)}{one_line(preview.line)}"
+
+
+def because(route: Route) -> str:
+    """Why an agent would run: the rule, and the words that fired it."""
+    return route.rule if route.rule == "always" else one_line(f"{route.rule}: {route.why}")
+
+
+def reasons(review: Review | None) -> dict[str, str]:
+    """Agent → why it would run again."""
+    return {route.agent: because(route) for route in review.preview.agents} if review and review.preview else {}
+
+
+def weighed(remark: Remark) -> str:
+    """`▲ FB-002 strategic shift, major: the board's decision …`"""
+    weight = weight_of(remark)
+    mark = _MARKS.get(remark.level, "·")
+    return f"{mark} {remark.id} {remark.kind}{', ' * bool(weight)}{weight}"
+
+
+def weight_of(remark: Remark) -> str:
+    """`major: the board's decision …`"""
+    return f"{remark.level}{': ' * bool(remark.level and remark.reason)}{one_line(remark.reason)}"
+
+
+def said_in(remark: Remark) -> str:
+    return said(remark.kind, remark.text, remark.target, remark.was, remark.now)
+
+
+def changed_lines(changed: Sequence[Change]) -> list[str]:
+    """What another round changed, agent by agent; those who say the same together."""
+    agents: dict[tuple[str, str], list[str]] = {}
+    for one in changed:
+        agents.setdefault((one.was, one.now), []).append(one_line(one.agent))
+    told = list(agents.items())
+    lines = ["What changed since the round before:"] if told else []
+    for (was, now), names in told[:_MOST_CHANGED]:
+        lines += [f"  {', '.join(names)}", *([f"    was: {one_line(was)}"] if was else [])]
+        lines += [f"    is:  {one_line(now) or '(no longer said)'}"]
+    more = [name for _, names in told[_MOST_CHANGED:] for name in names]
+    return [*lines, *([f"  also changed: {', '.join(more)}"] if more else [])]
+
+
+def became_of(ledger: Ledger, command: str) -> list[str]:
+    """For the end of a run: what became of each remark; nothing where nobody said anything."""
+    lines = ["What became of what was said:"] if ledger.entries else []
+    for entry in ledger.entries[:_MOST_OPEN]:
+        lines += [f"  {'○' if entry.open else '✓'} {entry.id} {entry.kind}: {one_line(entry.text, 160)}", _fate(entry)]
+    more = len(ledger) - _MOST_OPEN
+    return [*lines, *([f"  … and {more} more: {command}"] if more > 0 else [])]
+
+
+def _fate(entry: Entry) -> str:
+    took = [answer.how for answer in entry.standing.values()]
+    paths = list(dict.fromkeys(one_line(place.path) for place in entry.reflected))
+    agents, tasks = len(entry.delivered.agents), len(entry.delivered)
+    parts = [f"delivered to {agents} agent{'s' * (agents != 1)} in {tasks} task{'s' * (tasks != 1)}"]
+    parts += [f"{how} by {took.count(how)}" for how in dict.fromkeys(took)]
+    parts += [f"reflected in {', '.join(paths[:2])}{f' and {len(paths) - 2} more' * (len(paths) > 2)}"] if paths else []
+    return f"    {'; '.join(parts)}"
+
+
+def never_answered(ledger: Ledger, command: str) -> str:
+    """For the end of a run: which remarks nobody took up; nothing where there are none."""
+    left = ledger.open_remarks()
+    if not left:
+        return ""
+    count = "1 remark was" if len(left) == 1 else f"{len(left)} remarks were"
+    named = "; ".join(f"{entry.id} {one_line(entry.text, 60)}" for entry in left[:3])
+    return f"{count} never answered: {named}{'; …' * (len(left) > 3)}; see: {command}"

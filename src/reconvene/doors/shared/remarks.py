@@ -1,0 +1,113 @@
+"""How a remark is read before it is recorded: a free text split and sorted, and put right by the person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from reconvene.app.listening import Entry, by_rules
+from reconvene.doors.shared.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reconvene.core.facts.commands import RemarkIn
+
+
+class Reading(NamedTuple):
+    """`note`: who read it, or why somebody else did not; "" where nobody else was asked."""
+
+    entries: list[Entry]
+    note: str = ""
+
+
+def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
+    """The remarks in a free text, read by rules. None: it only agrees."""
+    from reconvene.core.facts.commands import RemarkIn
+
+    try:
+        return list(by_rules(text, agents).entries)
+    except Exception as error:  # whatever is wrong with the rules, the words are the person's
+        return [Entry(RemarkIn(text.strip()), f"kept whole ({type(error).__name__} while sorting it)")]
+
+
+def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry]) -> Reading:
+    """The same read by a model, where one is configured and does not fail. May take a minute."""
+    from reconvene.settings import feedback_model
+    from reconvene.wiring import listen
+
+    model = feedback_model()
+    if not model or not entries:
+        return Reading(entries)
+    try:
+        heard = listen(text, agents, model)
+    except Exception as error:
+        return Reading(entries, f"{model} could not be asked ({type(error).__name__}); understood by rules")
+    return Reading(list(heard.entries) if heard.entries and heard.entries[0].model else entries, heard.note)
+
+
+def agrees(text: str) -> bool:
+    """Whether there is nothing in a text to record. By rules alone: they are quick, and this is asked often."""
+    from reconvene.core.kit_finder import reader
+
+    try:
+        return not reader().split(text)
+    except Exception:  # then there is something in it, whatever it is
+        return False
+
+
+def has_kind(line: str) -> bool:
+    """Whether a line is written as "kind: text"."""
+    from reconvene.core.kit_finder import reader
+
+    return bool(line.strip()) and reader().typed(line).text != line.strip()
+
+
+def kinds() -> tuple[str, ...]:
+    from reconvene.core.kit_finder import reader
+
+    return reader().kinds
+
+
+def joined(first: Entry, second: Entry) -> Entry:
+    """Two that are one after all."""
+    from msgspec.structs import replace
+
+    one, other = first.remark, second.remark
+    figures = one if one.was or one.now else other
+    between = "\n" if "\n" in one.text + other.text else " "
+    both = replace(
+        one,
+        text=f"{one.text}{between}{other.text}",
+        kind=one.kind if one.kind != "comment" else other.kind,
+        target=", ".join(dict.fromkeys(part for part in (one.target, other.target) if part)),
+        was=figures.was,
+        now=figures.now,
+    )
+    return Entry(both, "joined by you")
+
+
+def with_text(remark: RemarkIn, text: str, agents: tuple[str, ...]) -> RemarkIn:
+    """New words may name new figures; the kind stays what it is."""
+    from msgspec.structs import replace
+
+    was, now = figures_in(text, agents)
+    return replace(remark, text=text, was=was, now=now)
+
+
+def figures_in(text: str, agents: Sequence[str]) -> tuple[str, str]:
+    """The value that a text corrects, and the new one."""
+    from reconvene.core.kit_finder import reader
+
+    found = [one for one in reader().split(text, tuple(agents)) if one.remark.now]
+    return (found[0].remark.was, found[0].remark.now) if found else ("", "")
+
+
+def in_line(entry: Entry) -> str:
+    remark = entry.remark
+    return said(remark.kind, remark.text, remark.target, remark.was, remark.now)
+
+
+def said(kind: str, text: str, target: str = "", was: str = "", now: str = "") -> str:
+    """A remark in a line: what it is, for whom, its words, and the values it changes."""
+    values = f"   [{one_line(was) or '?'} → {one_line(now) or '?'}]" if was or now else ""
+    return f"{kind}{f' to {one_line(target)}' if target else ''}: {one_line(text, 300)}{values}"
