@@ -32,7 +32,7 @@ phases:
 
 
 def workflow(text: str) -> Workflow:
-    from reconvene.wire.workflow import parse_workflow
+    from reconvene.wire.workflow_file import parse_workflow
 
     return parse_workflow(text, "bench.yaml")
 

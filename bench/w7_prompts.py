@@ -16,7 +16,7 @@ def measure(options: Options) -> list[Row]:
     from reconvene.core.run.plan import RunTask
     from reconvene.core.shown.context import shown
     from reconvene.testing.play import Play
-    from reconvene.wire.workflow import parse_workflow
+    from reconvene.wire.workflow_file import parse_workflow
 
     names = ", ".join(f"a{number}" for number in range(AGENTS))
     declared = ", ".join(f"a{number}: {{prompt: 'You are number {number}.'}}" for number in range(AGENTS))

@@ -174,7 +174,7 @@ def the_run(engine: Engine) -> str:
 
 
 def start(engine: Engine, text: str, inputs: dict[str, object] | None = None) -> str:
-    from reconvene.wire.workflow import parse_workflow
+    from reconvene.wire.workflow_file import parse_workflow
 
     made = parse_workflow(text, "bench.yaml", {"templates/context.md": CONTEXT})
     return engine.start(made, inputs or {}, by=BENCH, door=BENCH)
@@ -285,21 +285,22 @@ def add_remark(engine: Engine, run: str) -> None:
 
 
 def ledger(engine: Engine, run: str) -> None:
-    from reconvene.app.review import ledger as of
+    from reconvene.app.measures import ledger as of
 
     of(engine, run).lines()
 
 
 def show(engine: Engine, run: str) -> None:
     """What `show` reads: where the run stands, and what is to be known before a decision."""
-    from reconvene.app import queries, review
+    from reconvene.app import measures as review
+    from reconvene.app import queries
 
     queries.show(engine, run)
     review.review(engine, run)
 
 
 def stats(engine: Engine, run: str) -> None:
-    from reconvene.app.review import stats as of
+    from reconvene.app.measures import stats as of
 
     of(engine, run)
 
@@ -323,7 +324,7 @@ def edit_one(engine: Engine, run: str) -> None:
 
 def view_gaps(engine: Engine, run: str) -> None:
     from reconvene.app.tracked import tracked
-    from reconvene.kits.gaps.book import opened
+    from reconvene.kits.gaps.records import opened
 
     assert opened(tracked(engine, run, "gaps").value).gaps
 

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
         UserError,
         WorkflowError,
     )
-    from reconvene.wire.workflow import load_workflow, parse_workflow
+    from reconvene.wire.workflow_file import load_workflow, parse_workflow
     from reconvene.wiring import open_engine
 
 _HOMES = {
     "Engine": "app.engine",
     "RunState": "core.facts.state",
     "Workflow": "core.definition.workflow",
-    "load_workflow": "wire.workflow",
-    "parse_workflow": "wire.workflow",
+    "load_workflow": "wire.workflow_file",
+    "parse_workflow": "wire.workflow_file",
     "open_engine": "wiring",
     **dict.fromkeys(
         ("Abort", "AddRemark", "AnswerCheckpoint", "Pause", "RemarkIn", "Resume", "Rollback", "SaveDraft"),

@@ -15,7 +15,7 @@ from reconvene.settings import gate_model
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
-    from reconvene.app.listening import Heard
+    from reconvene.app.model_reader import Heard
     from reconvene.ports import AgentRunner, Answer, Assignment, History, Listener, ProjectWork, Workspace
 
 
@@ -102,7 +102,7 @@ def listen(text: str, agents: tuple[str, ...], model: str) -> Heard:
     import tempfile
 
     from reconvene.adapters.agents import Agents
-    from reconvene.app.listening import hear
+    from reconvene.app.model_reader import hear
 
     async def once() -> Heard:
         with tempfile.TemporaryDirectory() as scratch:

@@ -19,7 +19,7 @@ from reconvene.core.facts.commands import AnswerCheckpoint
 from reconvene.core.facts.state import RunState
 from reconvene.ports import Answer, Assignment, Listener
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_engine
 
 WORKFLOW = Path(reconvene.__file__).parent / "workflows" / "brainstorm"

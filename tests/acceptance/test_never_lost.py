@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from exploring import examples
 from reconvene.adapters.workspace import FolderWorkspace
-from reconvene.app import review
+from reconvene.app import measures as review
 from reconvene.app.engine import Engine
 from reconvene.core.facts import events as e
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import SystemClock
 
 WORKFLOW = Path(__file__).parent.parent.parent / "src" / "reconvene" / "workflows" / "scenario-planning"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.stage import Stage
 
-from reconvene.app import rounds
+from reconvene.app import round_tries as rounds
 from reconvene.core.facts.commands import Rollback
 from reconvene.core.facts.events import ArchivesPruned, FilesEdited
 from reconvene.ports import Assignment

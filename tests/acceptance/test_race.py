@@ -18,7 +18,7 @@ from reconvene.core.facts.commands import AnswerCheckpoint, Pause
 from reconvene.core.facts.events import AttemptEnded, DecisionRecorded, RemarkAdded, RunEnded
 from reconvene.errors import UserError
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import SystemClock
 
 RUNS = 200

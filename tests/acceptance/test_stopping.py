@@ -16,7 +16,7 @@ from reconvene.core.facts.commands import Abort, Claim, Command, Pause, RemarkIn
 from reconvene.core.facts.events import FilesEdited, LateOutputArchived, RunEnded, StepStarted
 from reconvene.errors import UserError
 from reconvene.ports import Assignment
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 TEAM = """
 name: w

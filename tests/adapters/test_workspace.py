@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from exploring import examples
-from reconvene.adapters.workspace import FolderWorkspace, manifest, survey
+from reconvene.adapters.workspace import FolderWorkspace, manifest
+from reconvene.adapters.workspace import seen_files as survey
 from reconvene.adapters.workspace.manifest import Entry
-from reconvene.adapters.workspace.survey import MAX_BYTES
+from reconvene.adapters.workspace.seen_files import MAX_BYTES
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
 from reconvene.ports import Change, Workspace

@@ -8,7 +8,7 @@ import pytest
 
 from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 ROUNDS = """

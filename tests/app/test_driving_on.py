@@ -17,7 +17,7 @@ from reconvene.errors import Busy, UserError
 from reconvene.ports import Append
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import SystemClock
 
 LOOP = """

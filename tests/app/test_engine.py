@@ -17,9 +17,9 @@ from reconvene.core.facts.evolve import fold
 from reconvene.errors import Refused, StoreError, UserError
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.events import VERSION
-from reconvene.wire.state import snapshot_key
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.event_json import VERSION
+from reconvene.wire.snapshot_json import snapshot_key
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import SystemClock
 
 TWO = """
@@ -111,7 +111,7 @@ def test_a_snapshot_of_other_code_is_not_trusted(tmp_path: Path, monkeypatch: py
     machine = engine(tmp_path)
     run = machine.start(parse_workflow(LONG), {})
     drive(machine, run)
-    monkeypatch.setattr("reconvene.wire.state.EVOLVE_VERSION", 999)
+    monkeypatch.setattr("reconvene.wire.snapshot_json.EVOLVE_VERSION", 999)
     assert machine.load(run) == fold(event for _, event in machine.log.read(run))
 
 
@@ -129,8 +129,8 @@ def test_no_event_of_a_newer_release_hides_behind_its_snapshot(tmp_path: Path, m
     machine = engine(tmp_path)
     machine.log = SqliteLog(tmp_path / "home" / "log.db")
     with monkeypatch.context() as newer:
-        newer.setattr("reconvene.wire.events.VERSION", VERSION + 1)
-        newer.setattr("reconvene.wire.state.VERSION", VERSION + 1)
+        newer.setattr("reconvene.wire.event_json.VERSION", VERSION + 1)
+        newer.setattr("reconvene.wire.snapshot_json.VERSION", VERSION + 1)
         run = machine.start(parse_workflow(LONG), {})
         drive(machine, run)
         seq = machine.load(run).seq

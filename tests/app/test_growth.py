@@ -20,8 +20,8 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import EMPTY
 from reconvene.language import templates
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.state import due_after
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.snapshot_json import due_after
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 AGENTS = [f"a{n}" for n in range(3)]

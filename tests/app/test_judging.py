@@ -10,7 +10,7 @@ import pytest
 from reconvene.core.facts.state import RunState
 from reconvene.core.shown.on_record import attempt_rows
 from reconvene.testing.openai_server import Fail, OpenAIServer, Say, Seen
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 ASKED = """

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from reconvene.adapters.agents import Agents
-from reconvene.app.listening import Heard, hear
+from reconvene.app.model_reader import Heard, hear
 from reconvene.testing.openai_server import Fail, OpenAIServer, Say
 from reconvene.testing.scripted import ScriptedAgents
 

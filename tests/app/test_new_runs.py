@@ -14,7 +14,7 @@ from reconvene.app.engine import Engine
 from reconvene.core.facts.events import FilesEdited
 from reconvene.errors import UserError, WorkflowError
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 BODY = """

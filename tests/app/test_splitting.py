@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.app import queries, queue
+from reconvene.app import queries
+from reconvene.app import run_queue as queue
 from reconvene.app.engine import Engine
 from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, DropQueued, RemarkIn
 from reconvene.core.facts.events import AnyEvent, ChildStarted, RemarkAdded, RunStarted
@@ -17,7 +18,7 @@ from reconvene.errors import Busy, Refused, UserError
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.packaged import packaged
 from reconvene.wire.pins import pin
-from reconvene.wire.workflow import load_workflow, parse_workflow
+from reconvene.wire.workflow_file import load_workflow, parse_workflow
 from reconvene.wiring import open_engine
 
 SPLIT = """
@@ -115,7 +116,7 @@ def test_what_a_decision_started_is_made_by_whoever_drives_the_parent_next(
 
 def test_a_child_that_was_made_but_not_recorded_is_found_again(engine: Engine) -> None:
     """The process died between the child's log and the parent's."""
-    from reconvene.app import children
+    from reconvene.app import child_runs as children
 
     run = triaged(engine)
     choose(engine, run, "Split")

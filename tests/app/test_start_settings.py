@@ -13,7 +13,7 @@ from reconvene.app.engine import Engine
 from reconvene.errors import UserError
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import Machine, SystemClock
 
 WORKFLOW = """

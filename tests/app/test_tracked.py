@@ -10,9 +10,9 @@ from reconvene.app.engine import Engine
 from reconvene.app.tracked import tracked
 from reconvene.core.facts.commands import AnswerCheckpoint
 from reconvene.errors import UserError
-from reconvene.kits.gaps.book import opened
+from reconvene.kits.gaps.records import opened
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 EACH = """

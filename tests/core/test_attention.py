@@ -9,7 +9,7 @@ from reconvene.core.run.plan import RunCheck, RunTask
 from reconvene.core.shown.context import shown
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 
 def play(text: str, **inputs: object) -> Play:

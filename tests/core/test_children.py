@@ -14,8 +14,8 @@ from reconvene.core.run.plan import StartChild, plan
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
 from reconvene.wire.pins import pin
-from reconvene.wire.state import decode_state, encode_state
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.snapshot_json import decode_state, encode_state
+from reconvene.wire.workflow_file import parse_workflow
 
 SPLIT = """
 name: split

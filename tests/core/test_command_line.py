@@ -9,7 +9,7 @@ from reconvene.core.definition.workflow import Agent
 from reconvene.core.shown.context import shown
 from reconvene.errors import UserError
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 
 def agent(line: str = "{{ settings.coder }}", *, or_model: bool = False) -> Agent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reconvene.core.facts import commands as c
 from reconvene.core.shown.context import shown
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 WORKFLOW = """
 name: reading

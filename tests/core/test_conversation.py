@@ -10,8 +10,8 @@ from reconvene.core.facts.evolve import fold
 from reconvene.core.shown.context import shown
 from reconvene.core.shown.conversation import MOST_WORDS, gist, thread
 from reconvene.testing.play import Play
-from reconvene.wire.state import decode_state, encode_state
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.snapshot_json import decode_state, encode_state
+from reconvene.wire.workflow_file import parse_workflow
 
 WORKFLOW = """
 name: talk

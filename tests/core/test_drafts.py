@@ -10,7 +10,7 @@ from reconvene.core.facts.events import DraftSaved, FieldAsked
 from reconvene.core.shown import drafts
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 
 def kept(game: Play) -> dict[str, object]:

@@ -7,7 +7,7 @@ import pytest
 from reconvene.core.facts.evolve import fold
 from reconvene.core.person.attention import STOP, WITHOUT
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 HEAD = "name: w\nagents: {a: {}}\nlimits: {rounds: 1000000000, entries: 1000000000, calls: 5000}\nphases:\n"
 ENDLESS = [

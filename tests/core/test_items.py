@@ -5,7 +5,7 @@ from __future__ import annotations
 from reconvene.core.shown.scope import for_expression
 from reconvene.language.expressions import evaluate
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 LOOPS = """
 name: loops

@@ -12,9 +12,9 @@ from reconvene.core.shown import on_record, scope
 from reconvene.core.shown.context import shown
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
-from reconvene.wire.events import decode_batch, encode_batch
-from reconvene.wire.state import decode_state, encode_state
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.event_json import decode_batch, encode_batch
+from reconvene.wire.snapshot_json import decode_state, encode_state
+from reconvene.wire.workflow_file import parse_workflow
 
 FLOW = """
 name: council

@@ -9,7 +9,7 @@ from reconvene.core.facts.evolve import fold
 from reconvene.core.shown import on_record
 from reconvene.core.shown.context import shown
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 GATED = """
 name: gated

@@ -7,7 +7,7 @@ import pytest
 from reconvene.core.facts import commands as c
 from reconvene.errors import Refused
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 
 def play(text: str, **inputs: object) -> Play:

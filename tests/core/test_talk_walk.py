@@ -27,8 +27,8 @@ from reconvene.core.run.plan import RunTask
 from reconvene.core.shown import drafts
 from reconvene.core.shown.context import shown
 from reconvene.testing.play import Play
-from reconvene.wire.state import decode_state, encode_state
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.snapshot_json import decode_state, encode_state
+from reconvene.wire.workflow_file import parse_workflow
 
 ROUNDS = 3
 WORKFLOW = f"""

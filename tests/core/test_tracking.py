@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reconvene.kits.gaps.book import opened
+from reconvene.kits.gaps.records import opened
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 CLOSE = """
 name: close

@@ -25,8 +25,8 @@ from reconvene.core.shown.context import shown
 from reconvene.core.work import limits
 from reconvene.errors import ReconveneError
 from reconvene.testing.play import Play
-from reconvene.wire.state import decode_state, encode_state
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.snapshot_json import decode_state, encode_state
+from reconvene.wire.workflow_file import load_workflow
 
 SKETCHES = Path(__file__).parent.parent / "fixtures" / "sketches"
 INPUTS = {

@@ -26,7 +26,7 @@ from reconvene.errors import AgentError
 from reconvene.kits.reading.feedback import parse_remark
 from reconvene.ports import Answer, Assignment, Listener
 from reconvene.wire.packaged import packaged
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 
 from .archive import Home, lay_out, look
 from .canonical import canonical

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.wire.packaged import packaged
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 
 from .archive import Home, lay_out
 from .homes import CONTENTS, FOLDER, Golden, contents, digest, every_home, releases

@@ -25,12 +25,12 @@ from reconvene.core.person.attention import RESERVED
 from reconvene.core.shown.scope import ROOTS
 from reconvene.doors.cli.main import cli
 from reconvene.kits.reading.feedback import KINDS
-from reconvene.wire.answers import read_answers
+from reconvene.wire.answers_file import read_answers
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.shapes import Later
 from reconvene.wire.spellings import SPELLINGS
 from reconvene.wire.values import READ_WORDS
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 ROOT = Path(__file__).resolve().parents[2]
 HOW = ROOT / "docs" / "how-it-works.md"

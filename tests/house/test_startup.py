@@ -21,7 +21,7 @@ HEAVY = {
 NOT_TO_DECIDE = {
     *HEAVY, "bz2", "difflib", "importlib.metadata", "pathlib", "secrets", "shutil", "tempfile", "_quickjs",
     "reconvene.adapters.project", "reconvene.adapters.git.library", "reconvene.language.javascript.lexer",
-    "reconvene.doors.cli.pieces", "reconvene.wire.loading",
+    "reconvene.doors.cli.work_off", "reconvene.wire.loading",
 } - {"asyncio", "msgspec"}  # fmt: skip
 
 LIST_MODULES = """

@@ -54,3 +54,9 @@ def test_every_file_and_folder_on_the_page_of_the_house_is_there() -> None:
     page = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([\w/]+(?:\.py|/))`", page))
     assert sorted(name for name in named if not (SOURCE / name).exists()) == []
+
+
+def test_a_file_name_means_one_thing() -> None:
+    names = Counter(path.name for path in SOURCE.rglob("*.py") if path.name not in SHARED)
+    twice = [sorted(map(str, SOURCE.rglob(name))) for name, times in names.items() if times > 1]
+    assert twice == [], "give each a name that says what is in it"

@@ -8,7 +8,7 @@ from reconvene.core.shown.scope import render as render_with
 from reconvene.language.growing import Growing
 from reconvene.language.templates import TemplateError, render
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 WORKFLOW = """
 name: grows

@@ -12,7 +12,7 @@ from reconvene.language.expressions import check, compile
 from reconvene.language.javascript.lexer import Refused
 from reconvene.language.javascript.statements import read
 from reconvene.wire.packaged import packaged
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 
 
 def expressions(value: object) -> Iterator[str]:

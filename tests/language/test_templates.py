@@ -13,7 +13,7 @@ from immutables import Map
 
 from exploring import examples
 from reconvene.language import templates
-from reconvene.language.jinja import sandbox as template_sandbox
+from reconvene.language.jinja import environment as template_sandbox
 from reconvene.language.templates import TemplateError, check, names, render
 
 SCOPE: dict[str, object] = {

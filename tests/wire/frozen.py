@@ -21,8 +21,9 @@ from msgspec.structs import FieldInfo, fields
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.state import EVOLVE_VERSION, RunState
-from reconvene.kits.gaps.book import Book
-from reconvene.wire import events, pins
+from reconvene.kits.gaps.records import Book
+from reconvene.wire import event_json as events
+from reconvene.wire import pins
 
 FOLDER = Path(__file__).parents[1] / "golden" / "wire"
 COMMAND = "python -m tests.wire.frozen"
@@ -45,9 +46,9 @@ class Format(NamedTuple):
 
 FORMATS = (
     Format("pins", pins.VERSION, Workflow, lambda: full(Workflow), "the head of wire/pins.py"),
-    Format("events", events.VERSION, AnyEvent, lambda: every_event(), "the head of wire/events.py"),
+    Format("events", events.VERSION, AnyEvent, lambda: every_event(), "the head of wire/event_json.py"),
     # The value in which a run keeps its gaps. It has no version of its own: workflows read it as they read any value.
-    Format("gaps", 1, Book, None, "let `opened` in kits/gaps/book.py read the old form too", may_grow=True),
+    Format("gaps", 1, Book, None, "let `opened` in kits/gaps/records.py read the old form too", may_grow=True),
     Format("state", EVOLVE_VERSION, RunState, None, "beside EVOLVE_VERSION in core/facts/state.py"),
 )
 

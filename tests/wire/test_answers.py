@@ -4,7 +4,7 @@ import pytest
 
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import UserError
-from reconvene.wire.answers import Answer, read_answers
+from reconvene.wire.answers_file import Answer, read_answers
 
 ISSUED = """\
 # decisions, taken in order

@@ -19,8 +19,8 @@ from reconvene.core.facts.events import (
     TroubleSettled,
 )
 from reconvene.errors import StoreError, UserError
-from reconvene.wire import events as wire
-from reconvene.wire.events import VERSION, decode_batch, encode_batch, to_json
+from reconvene.wire import event_json as wire
+from reconvene.wire.event_json import VERSION, decode_batch, encode_batch, to_json
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "events").glob("*.json"))
 AT = "2026-03-01T09:30:00.125Z"

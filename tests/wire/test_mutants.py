@@ -19,7 +19,7 @@ from reconvene.testing.memory import MemoryLog
 from reconvene.testing.play import Play
 from reconvene.wire.pins import pin, unpin
 from reconvene.wire.resources import Folder
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import SystemClock
 
 TURNS = 25

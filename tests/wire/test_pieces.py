@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
-from reconvene.wire.pieces import Cutter, Laid, put_together
+from reconvene.wire.content_pieces import Cutter, Laid, put_together
 
 WORDS = "the harbour stays closed for weeks and nobody has asked the carrier about it".split()
 

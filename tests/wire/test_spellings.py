@@ -8,7 +8,7 @@ from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.spellings import SPELLINGS
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 HEAD = "name: w\nagents: {writer: {}, critic: {}}\nphases:\n- {id: first, agents: [writer], checkpoint: true}\n"
 LAST = "\n- {id: last, agents: [writer]}\n"

@@ -15,7 +15,8 @@ from tests.wire.frozen import COMMAND, FOLDER, FORMATS, Format, as_json, every_e
 from reconvene.core.definition.workflow import Limits, Workflow
 from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError
-from reconvene.wire import events, pins
+from reconvene.wire import event_json as events
+from reconvene.wire import pins
 
 FILES = sorted(FOLDER.glob("*.json"))
 encoded = msgspec.json.encode

@@ -23,7 +23,7 @@ from reconvene.core.definition.workflow import (
 )
 from reconvene.errors import StoreError
 from reconvene.wire.pins import pin, unpin
-from reconvene.wire.workflow import load_workflow, parse_workflow
+from reconvene.wire.workflow_file import load_workflow, parse_workflow
 
 SKETCHES = sorted((Path(__file__).parents[1] / "fixtures" / "sketches").glob("*.yaml"))
 

@@ -7,7 +7,7 @@ import pytest
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.checkpoints import RESERVED_LABELS
 from reconvene.wire.values import RESERVED_NAMES
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 
 def problems_of(text: str) -> list[Problem]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.errors import WorkflowError
-from reconvene.wire.workflow import load_workflow, parse_workflow
+from reconvene.wire.workflow_file import load_workflow, parse_workflow
 from reconvene.wire.yaml_reader import MAX_BYTES
 
 

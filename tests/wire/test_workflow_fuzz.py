@@ -13,7 +13,7 @@ from exploring import examples
 from reconvene.errors import WorkflowError
 from reconvene.wire.grammar import TABLES
 from reconvene.wire.pins import pin, unpin
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TEXTS = [file.read_text() for file in sorted((FIXTURES / "sketches").glob("*.yaml"))]

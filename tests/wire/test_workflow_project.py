@@ -6,7 +6,7 @@ import pytest
 
 from reconvene.errors import WorkflowError
 from reconvene.wire.pins import pin, unpin
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 GOOD = """
 name: coding

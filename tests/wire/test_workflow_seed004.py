@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.core.definition.workflow import Checkpoint, Continue, End, Goto, Phase
-from reconvene.wire.workflow import load_workflow, parse_workflow
+from reconvene.wire.workflow_file import load_workflow, parse_workflow
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "seed004"
 SNIPPETS = sorted(FOLDER.glob("[0-9]*.yaml"))

@@ -6,7 +6,7 @@ import pytest
 
 from reconvene.core.definition.workflow import Field, Gate, Phase, Workflow
 from reconvene.errors import Problem, WorkflowError
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 HEAD = """\
 name: w

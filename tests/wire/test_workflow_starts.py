@@ -10,7 +10,7 @@ from reconvene.core.definition.workflow import Start, Workflow
 from reconvene.errors import WorkflowError
 from reconvene.wire import starts
 from reconvene.wire.pins import pin, unpin
-from reconvene.wire.workflow import load_workflow, parse_workflow
+from reconvene.wire.workflow_file import load_workflow, parse_workflow
 
 SKETCH = Path(__file__).parents[1] / "fixtures" / "sketches" / "brainstorm.yaml"
 

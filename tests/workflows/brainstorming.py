@@ -11,7 +11,7 @@ from reconvene.core.facts.events import CheckpointOpened
 from reconvene.core.shown.scope import context
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_engine
 
 from .seats import WORKFLOWS, Seat

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.app import queries
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_engine
 
 from .refining import Refinement, Start

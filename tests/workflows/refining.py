@@ -13,7 +13,7 @@ from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_log
 
 from .seats import WORKFLOWS, Seat

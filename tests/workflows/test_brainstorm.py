@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.app import review as review_of
+from reconvene.app import measures as review_of
 from reconvene.errors import Refused
 
 from .brainstorming import (

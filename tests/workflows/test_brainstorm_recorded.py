@@ -16,7 +16,7 @@ from commands import call
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.core.facts.state import RunState
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import new_project, open_engine
 
 from .brainstorming import FOLDER

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from commands import Command, Done, call
-from reconvene.app import queries, review
+from reconvene.app import measures as review
+from reconvene.app import queries
 from reconvene.wire.packaged import demos, packaged
 from reconvene.wiring import open_engine
 from terminals import ENTER, UP, Terminal, answer, ending, pexpect

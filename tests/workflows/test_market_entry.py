@@ -10,9 +10,9 @@ import yaml
 
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.testing.openai_server import OpenAIServer, Say, Seen
-from reconvene.wire.answers import read_answers
+from reconvene.wire.answers_file import read_answers
 from reconvene.wire.packaged import demos
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 
 from .conftest import WORKFLOWS, Sit, Table
 

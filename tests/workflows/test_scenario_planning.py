@@ -19,8 +19,8 @@ from reconvene.core.facts.events import AttemptEnded, PhaseClosed
 from reconvene.kits.reading.feedback import parse_remark
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.answers import read_answers
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.answers_file import read_answers
+from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_engine
 
 from .seats import WORKFLOWS, Seat
@@ -643,7 +643,7 @@ def test_every_recorded_output_passes_its_gates_at_the_first_try(demo: Callable[
 
 def test_a_whole_run_with_feedback_at_every_stop_closes_every_remark_in_the_ledger(board: Sit) -> None:
     """One major remark with another round, one declined, one at the limit; all delivered, answered, and on record."""
-    from reconvene.app import review
+    from reconvene.app import measures as review
 
     def answers(work: Assignment) -> str:
         return specialist(work).replace("[FB-003]", "[FB-003] declined: the mill has no such tenant.")

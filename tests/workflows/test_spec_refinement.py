@@ -12,8 +12,8 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import OutputForced, RoundUndone
 from reconvene.errors import Refused
 from reconvene.kits.gaps.tracker import SEVERITIES
-from reconvene.wire.answers import read_answers
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.answers_file import read_answers
+from reconvene.wire.workflow_file import load_workflow
 
 from .refining import (
     FOLDER,

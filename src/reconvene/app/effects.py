@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from reconvene.app.judging import Judged, judge
+from reconvene.app.model_judge import Judged, judge
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import Command, Opened, RecordAttempt, RecordCheck

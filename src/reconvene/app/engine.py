@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from reconvene.app import children, forking, history, start_values
+from reconvene.app import child_runs as children
+from reconvene.app import commits as history
+from reconvene.app import forking, start_values
 from reconvene.app.branch import Branch
 from reconvene.app.driver import Driver, tell_passed
 from reconvene.app.files import Files

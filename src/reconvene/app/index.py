@@ -14,7 +14,7 @@ from reconvene.ports import IndexRow
 if TYPE_CHECKING:
     from typing import Any
 
-    from reconvene.app.views.model import Run
+    from reconvene.app.views.read_model import Run
     from reconvene.ports import EventLog
 
 _BEGINNING = '{"run":'  # of every document that was written here
@@ -94,7 +94,7 @@ def in_full(log: EventLog, found: Listed) -> Run:
     """All that the row says: its document is an encoded Run."""
     import msgspec
 
-    from reconvene.app.views.model import Run
+    from reconvene.app.views.read_model import Run
 
     try:
         return msgspec.json.decode(found.doc, type=Run)

@@ -11,13 +11,13 @@ from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views import projections
 from reconvene.app.views.changes import changes
-from reconvene.app.views.model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said
+from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.paths import unified_diff
 from reconvene.core.shown import drafts, scope
 from reconvene.errors import UserError
-from reconvene.wire.events import to_json
+from reconvene.wire.event_json import to_json
 
 PAGE = 1000  # events that are read at once
 _EXCERPT = 200  # characters of a late answer that `show` tells

@@ -22,7 +22,7 @@ from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Append, Clock, EventLog, IndexRow
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
-from reconvene.wire.state import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
+from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
 
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
 _WORKFLOWS = 32  # pinned workflows whose books share what was worked out once

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
-from reconvene.app.views.rounds import Round
+from reconvene.app.views.all_rounds import Round
 from reconvene.core import kit_finder
 from reconvene.core.work import tracking
 from reconvene.core.work.tracking import Kept, kept

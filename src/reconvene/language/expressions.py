@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reconvene.language.closest import closest
-from reconvene.language.javascript.engine import ExpressionError, ExpressionLimit, compiles, run
+from reconvene.language.javascript.evaluating import ExpressionError, ExpressionLimit, compiles, run
 
 if TYPE_CHECKING:
     from reconvene.language.javascript.expression import Expression

@@ -128,7 +128,7 @@ def _rendered(template: str, scope: Mapping[str, object], loader: Mapping[str, s
 
 def _jinja() -> ModuleType:
     """Loaded for the first template that needs it: that takes longer than everything else in a decision."""
-    from reconvene.language.jinja import sandbox
+    from reconvene.language.jinja import environment as sandbox
 
     return sandbox
 

@@ -7,7 +7,7 @@ from threading import Lock
 from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import Conflict, StoreError
 from reconvene.ports import Append, IndexRow
-from reconvene.wire.events import decode_batch, encode_batch
+from reconvene.wire.event_json import decode_batch, encode_batch
 
 
 class MemoryLog:

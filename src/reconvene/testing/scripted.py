@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 
-from reconvene.adapters.agents.answers import from_result
+from reconvene.adapters.agents.as_answer import from_result
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener

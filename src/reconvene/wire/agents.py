@@ -6,7 +6,6 @@ import re
 from typing import Literal
 
 from reconvene.core.definition.workflow import Agent
-from reconvene.wire.gates import Gates
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import (
     COMMAND_ROOTS,
@@ -19,6 +18,7 @@ from reconvene.wire.reading import (
     text_of,
     texts_of,
 )
+from reconvene.wire.written_gates import Gates
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
 _RUNNERS = ("command", "python", "recorded", "survey")

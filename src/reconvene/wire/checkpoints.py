@@ -6,13 +6,13 @@ from typing import Literal
 
 from reconvene.core.definition.workflow import Checkpoint, Continue, End, Field, Option
 from reconvene.core.person.attention import RESERVED as RESERVED_LABELS
-from reconvene.wire.moves import Moves
 from reconvene.wire.named import Named
-from reconvene.wire.places import Place
+from reconvene.wire.phase_tree import Place
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import ROUTED_ROOTS, Reading, flag_of, mappings, text_of, texts_of
 from reconvene.wire.starts import Starts
 from reconvene.wire.values import Values
+from reconvene.wire.written_moves import Moves
 from reconvene.wire.yaml_reader import Mapping, Scalar, plain
 
 

@@ -17,19 +17,19 @@ from reconvene.core.shown.scope import TEMPLATE_ROOTS
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents
 from reconvene.wire.fitting import Grammar, fit
-from reconvene.wire.gates import Gates
 from reconvene.wire.grammar import REMOVED, TABLES
-from reconvene.wire.ids import read_run_id, read_workspace
-from reconvene.wire.inputs import read_inputs, read_limits, read_settings
 from reconvene.wire.names.check import check_names
+from reconvene.wire.phase_tree import Places, Roster
 from reconvene.wire.phases import Phases
-from reconvene.wire.places import Places, Roster
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import TASK_ROOTS, Reading, mappings, scalars, text_of, texts_of
 from reconvene.wire.resources import Folder, Unreadable, read_text
+from reconvene.wire.run_ids import read_run_id, read_workspace
 from reconvene.wire.shapes import Table
 from reconvene.wire.spellings import SPELLINGS, rewritten
 from reconvene.wire.values import Values
+from reconvene.wire.written_gates import Gates
+from reconvene.wire.written_inputs import read_inputs, read_limits, read_settings
 from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
 
 _GRAMMAR = Grammar(TABLES, SPELLINGS, rewritten, REMOVED)

@@ -8,14 +8,14 @@ from typing import Literal
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Each, Phase, Step, Track
+from reconvene.wire.check_rules import Checks
 from reconvene.wire.checkpoints import Checkpoints
-from reconvene.wire.checks import Checks
-from reconvene.wire.gates import Gates
-from reconvene.wire.moves import Moves
-from reconvene.wire.places import EXTRA, Place, Places, Roster
+from reconvene.wire.phase_tree import EXTRA, Place, Places, Roster
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading, mappings, scalars, text_of
 from reconvene.wire.values import Values
+from reconvene.wire.written_gates import Gates
+from reconvene.wire.written_moves import Moves
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
 _SHORT = ("agents", "prompt", "revise", "reads", "writes", "output", "gate", "missing", "place")

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Workflow
 from reconvene.errors import UserError
-from reconvene.wire.answers import Answer, read_answers
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.answers_file import Answer, read_answers
+from reconvene.wire.workflow_file import load_workflow
 from reconvene.wire.yaml_reader import plain, read_yaml
 
 _REAL = "survey"  # looks at the project itself, and needs no model

@@ -5,11 +5,11 @@ from __future__ import annotations
 from reconvene.core.definition.workflow import Input, Start, Workflow
 from reconvene.core.work.children import text_input
 from reconvene.errors import WorkflowError
-from reconvene.wire.inputs import read_inputs
 from reconvene.wire.packaged import packaged
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading, entries, flag_of, line_in, text_of
 from reconvene.wire.resources import Unreadable, read_text
+from reconvene.wire.written_inputs import read_inputs
 from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
 
 

@@ -13,7 +13,7 @@ from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Input
 from reconvene.core.shown.project import READ_WORDS as PROJECT_WORDS
 from reconvene.core.shown.scope import ENGINE_NAMES
-from reconvene.wire.places import Place
+from reconvene.wire.phase_tree import Place
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading
 from reconvene.wire.yaml_reader import Scalar

@@ -9,7 +9,7 @@ import signal
 
 from reconvene.errors import StoreError
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 _WORKFLOW = """

@@ -401,7 +401,7 @@ _LOADER |= {"twice-m": "{{ text }}", "self": "{% include 'self' %}"}
 
 def limit(case: Case) -> float:
     """Seconds of a processor that the case may use by its own rules; see docs/language.md."""
-    from reconvene.language.javascript.engine import CPU_SECONDS
+    from reconvene.language.javascript.evaluating import CPU_SECONDS
 
     size = sum(len(json.dumps(value)) for value in _SCOPES[case.scope].values())
     return CPU_SECONDS + size / 10_000_000 if case.kind == "condition" else 2.0

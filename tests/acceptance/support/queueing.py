@@ -13,7 +13,7 @@ from reconvene import wiring
 from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.doors.cli.main import run
 from reconvene.ports import Assignment
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from support.crashing import CrashingLog
 from support.fuse import Fuse, note, noted
 

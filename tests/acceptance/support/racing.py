@@ -13,7 +13,7 @@ from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 from support.fuse import note
 

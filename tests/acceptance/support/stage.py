@@ -12,7 +12,7 @@ from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.events import AttemptEnded, CheckpointOpened
 from reconvene.core.facts.state import RunState
 from reconvene.testing.scripted import Reply, ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 Replies = Mapping[str, Sequence[Reply] | Reply]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.agents import Agents
-from reconvene.adapters.agents.answers import ReplyError
+from reconvene.adapters.agents.as_answer import ReplyError
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Progress
@@ -344,7 +344,7 @@ def test_two_tasks_at_once_do_not_see_each_other(tmp_path: Path) -> None:
 
 
 def test_leftovers_of_an_earlier_process_are_cleared_first(tmp_path: Path) -> None:
-    from reconvene.adapters.agents import folder
+    from reconvene.adapters.agents import attempt_folder as folder
 
     task = sh("ls -A")
     leftover = Path(folder.make(str(tmp_path), task))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.agents import Agents
-from reconvene.adapters.agents.answers import ReplyError
+from reconvene.adapters.agents.as_answer import ReplyError
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Progress

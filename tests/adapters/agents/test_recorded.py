@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from reconvene.adapters.agents import Agents
-from reconvene.adapters.agents.figures import last_stated, millions_in, number_in, stated_number
+from reconvene.adapters.agents.stated_figures import last_stated, millions_in, number_in, stated_number
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.kits.reading.figures import asserted

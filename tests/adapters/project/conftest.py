@@ -10,7 +10,7 @@ import pytest
 from tests.adapters.project.support import Driven, git
 
 from reconvene.ports import AgentRunner
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from reconvene.app import queries
 from reconvene.app.views.changes import compared, sentences
-from reconvene.app.views.model import Change
+from reconvene.app.views.read_model import Change
 from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.kits.reading.feedback import parse_remark
 from reconvene.testing.scripted import ScriptedAgents
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
 
 FITS = "## Findings\nLong.\n\n## Summary\nWe looked. The plan fits, at 3.10x of 3.25x. Capital is cheap."

@@ -29,7 +29,7 @@ from reconvene.core.facts.events import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.kits.reading.citations import citations
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 # --- citations ---
 

@@ -15,7 +15,7 @@ from reconvene.core.definition.workflow import Again, Continue, Goto, Move
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 
 def at(minutes: float) -> str:

@@ -6,16 +6,16 @@ import json
 
 import pytest
 
+from reconvene.app.views.all_rounds import Round, rounds
 from reconvene.app.views.comparison import Comparison, compare
 from reconvene.app.views.encoding import encoded
-from reconvene.app.views.rounds import Round, rounds
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.evolve import fold
 from reconvene.core.person.attention import WITHOUT
 from reconvene.core.shown.on_record import rollback_rows
 from reconvene.core.work.archives import archives
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 REFINE = """
 name: w

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconvene.app.views.model import Change, Checkpoint
-from reconvene.doors.cli.paper import Paper
+from reconvene.app.views.read_model import Change, Checkpoint
+from reconvene.doors.cli.draw_checkpoint import Paper
 from reconvene.wiring import open_engine
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.core.definition.workflow import Input, Setting, Workflow
-from reconvene.doors.cli.inputs import missing_inputs, read_inputs, read_settings
+from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 from reconvene.errors import UserError
 
 WORKFLOW = Workflow(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reconvene.app import queries
-from reconvene.doors.cli.paper import Paper
-from reconvene.doors.cli.session import not_asked
+from reconvene.doors.cli.draw_checkpoint import Paper
+from reconvene.doors.cli.stops import not_asked
 from reconvene.wiring import open_engine
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconvene.app.views.model import Checkpoint, Field, Option, Remark
+from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark
 
 
 def field(id: str, type: str = "text", prompt: str = "", **more: object) -> Field:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
 from reconvene.app.views.estimates import Estimate
-from reconvene.app.views.model import Change
 from reconvene.app.views.ratings import Meter
+from reconvene.app.views.read_model import Change
 from reconvene.app.views.remark_lives import Entry, ledger_of
 from reconvene.doors.shared.advice import (
     changed_lines,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.app.views.model import Field
+from reconvene.app.views.read_model import Field
 from reconvene.doors.shared.fields import answer_in, asked, needed, unanswered, worded, wrong
 from reconvene.errors import UserError
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.app.listening import Entry
+from reconvene.app.model_reader import Entry
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.doors.shared.form import HINT, SECTIONS, again, blank, read, write
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.app.views.model import Said
-from reconvene.doors.cli.session import describe
+from reconvene.app.views.read_model import Said
+from reconvene.doors.cli.stops import describe
 from reconvene.doors.shared.fields import mark, title_of, unanswered
 from reconvene.doors.shared.menu import Entry, build, find
-from reconvene.doors.shared.talk import talk_before, talk_lines
+from reconvene.doors.shared.talk_lines import talk_before, talk_lines
 
 from .made import checkpoint, field, option
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.doors.cli.inputs import read_fields
-from reconvene.doors.cli.session import example
+from reconvene.doors.cli.stops import example
+from reconvene.doors.cli.typed_values import read_fields
 from reconvene.doors.shared.options import fields_of, listed, match_option, on_offer, recommended
 from reconvene.errors import Refused, UserError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.app.listening import Entry
+from reconvene.app.model_reader import Entry
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.doors.shared.remarks import (
     agrees,

@@ -14,12 +14,13 @@ from gap_texts import wrong_with
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.kits.gaps import likeness, lists, proposals, review, rounds
-from reconvene.kits.gaps.book import Book, Decision
+from reconvene.kits.gaps import likeness, lists, proposals, review
+from reconvene.kits.gaps import proposing as rounds
+from reconvene.kits.gaps.gap_ids import canonical
 from reconvene.kits.gaps.likeness import Titles, normal
 from reconvene.kits.gaps.markdown import within
-from reconvene.kits.gaps.names import canonical
 from reconvene.kits.gaps.outputs import Answer, Proposals, Resolution
+from reconvene.kits.gaps.records import Book, Decision
 from reconvene.kits.gaps.tracker import Config, Sources, track
 
 WORDS = (

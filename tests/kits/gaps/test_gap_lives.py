@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reconvene.kits.gaps.book import Book, opened
 from reconvene.kits.gaps.lives import Choice, bars, chosen, facts_of, find, life_of
+from reconvene.kits.gaps.records import Book, opened
 from reconvene.kits.gaps.tracker import Config, Sources, settle, track
 
 GIVEN = """

@@ -7,7 +7,7 @@ import pytest
 from reconvene.core.shown.context import shown
 from reconvene.kits.reading.specific import names_something, terms
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 COMPANY = (
     """# Company

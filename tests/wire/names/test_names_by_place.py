@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from reconvene.errors import Problem, WorkflowError
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 # One workflow with everything in it; a test puts one expression or template of its own into one place of it.
 BASE = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.wire.names.contracts import kind_of
 from reconvene.wire.names.kinds import Kind, Missing, element, part
+from reconvene.wire.names.schema_kinds import kind_of
 
 NONE = frozenset[str]()
 WORDS = {

@@ -7,8 +7,8 @@ import pytest
 from reconvene.language.expressions import check as check_expression
 from reconvene.language.templates import check as check_template
 from reconvene.wire.names import in_expressions, in_templates
-from reconvene.wire.names.contracts import kind_of
 from reconvene.wire.names.kinds import ANYTHING, Kind, ListOf, Record, record
+from reconvene.wire.names.schema_kinds import kind_of
 
 ROW = {"type": "object", "properties": {"name": {"type": "string"}, "risk": {"type": "number"}}}
 SCOPE: dict[str, Kind] = {

@@ -10,7 +10,7 @@ import pytest
 
 from reconvene.errors import WorkflowError
 from reconvene.wire.packaged import packaged
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 _CHAIN = re.compile(
     r"\b(context|inputs|settings|items|round|phase|feedback|item|up|groups|project)((?:\.[A-Za-z_]\w*)+)"

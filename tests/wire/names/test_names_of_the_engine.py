@@ -12,9 +12,9 @@ from tests.golden.place import HOME, Ticks
 from reconvene.app.session import Session
 from reconvene.core.shown import scope
 from reconvene.core.shown.scope import ENGINE_NAMES, TEMPLATE_ROOTS
-from reconvene.kits.gaps.book import Book as GapBook
+from reconvene.kits.gaps.records import Book as GapBook
 from reconvene.kits.gaps.view import value_of
-from reconvene.wire.names.engine import tracked
+from reconvene.wire.names.engine_names import tracked
 from reconvene.wire.names.kinds import Anything, Kind, Missing, Record, alternatives, element, part
 from reconvene.wire.names.known import Known
 from reconvene.wire.names.uses import Use, Where
@@ -101,7 +101,7 @@ def test_the_trackers_value_is_known_name_by_name() -> None:
 
 
 def test_the_engines_own_names_are_known_in_every_workflow() -> None:
-    from reconvene.wire.workflow import parse_workflow
+    from reconvene.wire.workflow_file import parse_workflow
 
     workflow = parse_workflow("name: w\nagents: {a: {}}\nphases: [{id: one, agents: [a]}]\n")
     known = Known(workflow).scope(Use("", "", ROOTS, Where(), 0))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from reconvene.adapters.agents.paths import only_literal
+from reconvene.adapters.agents.file_names import only_literal
 from reconvene.ports import Assignment
 
 

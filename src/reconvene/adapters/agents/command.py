@@ -13,8 +13,9 @@ import signal
 import time
 from collections.abc import Mapping
 
-from reconvene.adapters.agents import folder, process
-from reconvene.adapters.agents.answers import Interpreted, ReplyError, Taken, interpret, parse_value
+from reconvene.adapters.agents import attempt_folder as folder
+from reconvene.adapters.agents import process
+from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value
 from reconvene.adapters.agents.secrets import redact, redact_text
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Literal, cast
 
 from reconvene.adapters.agents import asking
-from reconvene.adapters.agents.answers import Interpreted, ReplyError, as_json, check_value, interpret, parse_value
+from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, as_json, check_value, interpret, parse_value
 from reconvene.adapters.agents.secrets import redact, redact_text
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from reconvene.adapters.agents.answers import from_result
+from reconvene.adapters.agents.as_answer import from_result
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment

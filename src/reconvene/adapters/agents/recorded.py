@@ -34,9 +34,9 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reconvene.adapters.agents.answers import from_result
-from reconvene.adapters.agents.figures import last_stated, millions_in, number_in
-from reconvene.adapters.agents.paths import only_literal
+from reconvene.adapters.agents.as_answer import from_result
+from reconvene.adapters.agents.file_names import only_literal
+from reconvene.adapters.agents.stated_figures import last_stated, millions_in, number_in
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener, Progress

@@ -101,7 +101,7 @@ class Helper:
 
         import _quickjs
 
-        from reconvene.language.javascript.sandbox import SANDBOX
+        from reconvene.language.javascript.sealing import SANDBOX
 
         library = os.path.dirname(os.path.abspath(_quickjs.__file__))
         path = os.pathsep.join(sys.path)

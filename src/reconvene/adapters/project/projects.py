@@ -13,7 +13,8 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 
-from reconvene.adapters.project import disk, worktree
+from reconvene.adapters.project import worktree
+from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import Git
 from reconvene.adapters.project.repository import Repository, find, free_branch, move_branch
 from reconvene.core.facts.events import Usage

@@ -11,7 +11,7 @@ import re
 from fnmatch import fnmatch
 from typing import NamedTuple
 
-from reconvene.adapters.project import disk
+from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import Git
 from reconvene.core import kit_finder
 from reconvene.errors import AgentError

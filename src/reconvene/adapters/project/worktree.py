@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reconvene.adapters.project import disk
+from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import ALONE, Git, GitFailed
 from reconvene.adapters.project.repository import Repository
 from reconvene.errors import AgentError

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from reconvene.errors import StoreError
 
 if TYPE_CHECKING:
-    from reconvene.wire.pieces import Cutter
+    from reconvene.wire.content_pieces import Cutter
 
-_PLAIN, _PACKED, _LIST = 0, 1, 2  # the column `packed`: as it is, zlib-compressed, a list of pieces (wire/pieces.py)
+_PLAIN, _PACKED, _LIST = 0, 1, 2  # the column `packed`: as it is, zlib-compressed, a list of pieces
 _WHOLE = 8 * 1024  # above it a content is kept in pieces
 _LONG, _LONG_PIECE = 1024, 256  # above it, packing is tried
 _REMEMBERED = 4096
@@ -75,7 +75,7 @@ class Contents:
         return self._put_together(row) if row.packed == _LIST else unpack(self._path, row.packed, row.data)
 
     def _in_pieces(self, long: Mapping[str, bytes]) -> list[Row]:
-        from reconvene.wire.pieces import Cutter
+        from reconvene.wire.content_pieces import Cutter
 
         self._cutter = self._cutter or Cutter()
         lists: dict[str, bytes] = {}
@@ -97,7 +97,7 @@ class Contents:
 
     def _put_together(self, top: Row) -> bytes:
         from reconvene.core.facts.ids import digest_of
-        from reconvene.wire.pieces import put_together
+        from reconvene.wire.content_pieces import put_together
 
         data = put_together(top.data, self._fetch)
         if digest_of(data) != top.digest:

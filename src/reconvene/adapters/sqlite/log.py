@@ -69,7 +69,7 @@ class SqliteLog:
             self._connection = connect(self._path, busy_timeout)
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
-        from reconvene.wire.events import encode_batch
+        from reconvene.wire.event_json import encode_batch
 
         events, artefacts, index = append
         # Everything that needs no lock is done before one is taken.
@@ -129,7 +129,7 @@ class SqliteLog:
         return found[1] if found else 0
 
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
-        from reconvene.wire.events import decode_batch
+        from reconvene.wire.event_json import decode_batch
 
         with self._plain_words():
             found = self._connection.execute(_FIND, (run,)).fetchone()

@@ -6,8 +6,8 @@ Apart from `model` because few commands show it and what it measures with takes 
 from __future__ import annotations
 
 from reconvene.app.views.estimates import Estimate
-from reconvene.app.views.model import Remark, Shown
 from reconvene.app.views.ratings import Meter
+from reconvene.app.views.read_model import Remark, Shown
 
 
 class OpenRemark(Shown, frozen=True):

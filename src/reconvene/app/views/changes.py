@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from reconvene.app.session import Session
-from reconvene.app.views.model import Change
+from reconvene.app.views.read_model import Change
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Ref
 from reconvene.core.facts.state import RunState, TalkEntry

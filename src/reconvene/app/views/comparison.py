@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from reconvene.app.views.rounds import Round, Said, Tried, tries_of
+from reconvene.app.views.all_rounds import Round, Said, Tried, tries_of
 from reconvene.core.facts.commands import Answers
 from reconvene.core.facts.events import FileOut
 from reconvene.core.paths import diff_summary, unified_diff

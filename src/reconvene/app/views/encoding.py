@@ -18,7 +18,7 @@ def plain(value: object) -> object:
     """Structs as dicts, sequences as lists; what JSON has no form for, by its name."""
     import msgspec
 
-    from reconvene.app.views.model import Event
+    from reconvene.app.views.read_model import Event
 
     if isinstance(value, Event):
         return {"seq": value.seq, "type": value.type, "at": value.at, **value.facts}

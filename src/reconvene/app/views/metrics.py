@@ -22,17 +22,8 @@ from reconvene.app.views.targets import Reading
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move
 from reconvene.core.facts import events as e
 
-__all__ = [
-    "Estimate",
-    "Metrics",
-    "PhaseRounds",
-    "Reading",
-    "RoundTime",
-    "aggregate",
-    "estimate",
-    "measure",
-    "seconds_of_rounds",
-]
+__all__ = ["Estimate", "Metrics", "PhaseRounds", "Reading", "RoundTime", "aggregate", "estimate", "measure"]
+__all__ += ["seconds_of_rounds"]
 
 _MOST_BARS = 20  # rounds drawn: the latest
 

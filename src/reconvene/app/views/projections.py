@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import convert, structs
 
-from reconvene.app.views import model
+from reconvene.app.views import read_model as model
 from reconvene.core.definition.workflow import Phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book

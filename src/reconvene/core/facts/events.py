@@ -1,7 +1,7 @@
 """Every fact of a run. Past tense, JSON, carrying its time; the log is made of these and nothing else.
 
-Old logs are read for ever: `wire/events.py` says what a change of a field, or a new one, needs. Contents (texts, files)
-are artefacts: events name them by digest.
+Old logs are read for ever: `wire/event_json.py` says what a change of a field, or a new one, needs. Contents (texts,
+files) are artefacts: events name them by digest.
 """
 
 # No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.

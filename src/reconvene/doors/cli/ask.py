@@ -16,7 +16,7 @@ from reconvene.errors import UserError
 if TYPE_CHECKING:
     from questionary import Question
 
-    from reconvene.app.views.model import Field
+    from reconvene.app.views.read_model import Field
     from reconvene.core.facts.commands import Answers
 
 MARK = "▸"

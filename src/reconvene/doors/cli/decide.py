@@ -15,7 +15,7 @@ from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.app.views.model import Checkpoint, Option
+    from reconvene.app.views.read_model import Checkpoint, Option
     from reconvene.core.facts.commands import Answers, RemarkIn
 
 
@@ -59,7 +59,7 @@ def decide(
         _answer(engine, found, option, fields, remarks, person(by), digest, driving=not no_drive)
 
     from reconvene.doors.cli.drive import proceed, who_decides
-    from reconvene.doors.cli.session import Nobody
+    from reconvene.doors.cli.stops import Nobody
 
     decider = Nobody() if option is not None else who_decides(call, None, person(by), False)
     return proceed(call, engine, found, decider, person(by), only_record=no_drive)
@@ -95,7 +95,7 @@ def _answer(
 
 
 def _read_fields(checkpoint: Checkpoint, option: Option, pairs: tuple[str, ...]) -> Answers:
-    from reconvene.doors.cli.inputs import read_fields
+    from reconvene.doors.cli.typed_values import read_fields
     from reconvene.doors.shared.options import fields_of
 
     return read_fields(fields_of(checkpoint, option), pairs)
@@ -109,7 +109,7 @@ def pause(call: Call, run: str | None, now: bool, by: str) -> int:
     """Pause RUN: agents at work finish and are recorded, nothing new starts. `resume` goes on."""
     from reconvene.core.facts.commands import Pause
     from reconvene.doors.cli.drive import proceed
-    from reconvene.doors.cli.session import Nobody
+    from reconvene.doors.cli.stops import Nobody
 
     engine, found = open_run(call, run)
     engine.submit(found, Pause(by=person(by), door=DOOR, now=now))
@@ -124,7 +124,7 @@ def abort(call: Call, run: str, feedback: tuple[str, ...], by: str) -> int:
     """End RUN for good. Its log and files stay."""
     from reconvene.core.facts.commands import Abort
     from reconvene.doors.cli.drive import proceed
-    from reconvene.doors.cli.session import Nobody
+    from reconvene.doors.cli.stops import Nobody
 
     remarks = remarks_in(feedback)
     engine, found = open_run(call, run)
@@ -141,7 +141,7 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], by: str, no
     """Undo the round of RUN that you are looking at, and run it again. What you said stays said."""
     from reconvene.core.facts.commands import Rollback
     from reconvene.doors.cli.drive import proceed
-    from reconvene.doors.cli.session import Nobody
+    from reconvene.doors.cli.stops import Nobody
 
     remarks = remarks_in(feedback)
     engine, found = open_run(call, run)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.core.definition.workflow import Workflow
-    from reconvene.doors.cli.session import Decider
+    from reconvene.doors.cli.stops import Decider
     from reconvene.wire.recordings import Recording
 
 _RECORDED = click.option(
@@ -82,7 +82,7 @@ def run_command(
         settings = (*settings, "auto=true")
     ask = call.interactive and not no_input
     if played and not call.as_json:
-        from reconvene.doors.cli.recorded import introduce
+        from reconvene.doors.cli.recorded_runs import introduce
 
         introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
     engine, run = _started(call, workflow, inputs, settings, person(by), ask=ask, played=played)
@@ -141,13 +141,13 @@ def _started(
     played: Recording | None,
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
-    from reconvene.doors.cli.inputs import missing_inputs, read_inputs, read_settings
+    from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
     loaded = played.workflow if played else load(workflow)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
     if played:
-        from reconvene.doors.cli.recorded import filled_in
+        from reconvene.doors.cli.recorded_runs import filled_in
 
         values, chosen = filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
@@ -183,7 +183,7 @@ def resume(call: Call, run: str | None, answers: str | None, by: str, no_input: 
 
 def load(named: str) -> Workflow:
     """A workflow by its file, by the name of a packaged one, or as KIT/NAME by that of one which a kit brings."""
-    from reconvene.wire.workflow import load_workflow
+    from reconvene.wire.workflow_file import load_workflow
 
     return load_workflow(file_of(named))
 
@@ -233,14 +233,14 @@ def who_decides(call: Call, answers: str | None, by: str, no_input: bool, played
     """A file of answers, the person, or nobody. A bad answers file is refused before anything starts.
 
     The answers of a recording are suggested to the person."""
-    from reconvene.doors.cli.session import Nobody
+    from reconvene.doors.cli.stops import Nobody
 
     if answers is not None:
         from pathlib import Path
 
         from reconvene.doors.cli.from_file import FromFile
-        from reconvene.doors.cli.inputs import read_text
-        from reconvene.wire.answers import read_answers
+        from reconvene.doors.cli.typed_values import read_text
+        from reconvene.wire.answers_file import read_answers
 
         return FromFile(
             read_answers(read_text("--answers", Path(answers)), answers), answers, by, tell=not call.as_json
@@ -255,7 +255,7 @@ def who_decides(call: Call, answers: str | None, by: str, no_input: bool, played
 def proceed(call: Call, engine: Engine, run: str, decider: Decider, by: str, *, only_record: bool = False) -> int:
     """Drive on; or, where only recording was asked for, say where the run stands."""
     from reconvene.app import queries
-    from reconvene.doors.cli.session import report
+    from reconvene.doors.cli.stops import report
 
     if not only_record:
         return _carry_on(call, engine, run, decider, by)
@@ -269,7 +269,7 @@ def _carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -
     import asyncio
 
     from reconvene.app.queries import children_made
-    from reconvene.doors.cli.session import conclude, exit_code, report, to_its_stop
+    from reconvene.doors.cli.stops import conclude, exit_code, report, to_its_stop
 
     # One event loop for all the driving: connections that agents keep open belong to the loop that opened them.
     with asyncio.Runner() as loop:
@@ -283,7 +283,7 @@ def _carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -
             fresh = [child for child in children_made(engine, run) if child not in before]
             code = 0
             if fresh and not stopped:
-                from reconvene.doors.cli.pieces import after_split  # most runs never split
+                from reconvene.doors.cli.work_off import after_split  # most runs never split
 
                 code = after_split(call, loop, engine, run, fresh, decider, by)
         finally:
@@ -294,7 +294,7 @@ def _carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -
 def _ask_input(workflow: Workflow, name: str) -> object:
     """Ask for a required input that was not given."""
     from reconvene.doors.cli.ask import ask_text
-    from reconvene.doors.cli.inputs import input_value
+    from reconvene.doors.cli.typed_values import input_value
 
     spec = workflow.inputs[name]
     places = {"file": "path of a file", "files": "paths", "folder": "path of a folder", "project": "path of a folder"}

@@ -6,15 +6,15 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, note, put, say
-from reconvene.doors.cli.session import not_asked, to_read
+from reconvene.doors.cli.stops import not_asked, to_read
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.options import match_option, on_offer
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.app.views.model import Checkpoint
-    from reconvene.wire.answers import Answer
+    from reconvene.app.views.read_model import Checkpoint
+    from reconvene.wire.answers_file import Answer
 
 _RULE = 80
 
@@ -91,7 +91,7 @@ class FromFile:
     def _hear(self, engine: Engine, run: str, answer: Answer) -> Checkpoint | None:
         """As a person does: first what is said, then, with what follows from it in view, the decision."""
         from reconvene.app import queries
-        from reconvene.app.review import review
+        from reconvene.app.measures import review
         from reconvene.core.facts.commands import AddRemark
         from reconvene.doors.shared.advice import preview_line, weighed
 

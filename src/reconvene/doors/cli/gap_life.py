@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def put_life(call: Call, run: str, life: Life) -> None:
     if call.as_json:
-        from reconvene.kits.gaps.book import plain
+        from reconvene.kits.gaps.records import plain
 
         told = plain(life)
         put_json({"run": run, **(told if isinstance(told, dict) else {})})

@@ -15,8 +15,8 @@ from reconvene.doors.cli.text import nearest, one_line, table
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
-    from reconvene.kits.gaps.book import Book, Gap
     from reconvene.kits.gaps.lives import Choice, Life
+    from reconvene.kits.gaps.records import Book, Gap
 
 _GAPS = ("GAP", "SEVERITY", "STATE", "RAISED", "TITLE")
 _ROUNDS = ("ROUND", "START", "RESOLVED", "NEW", "END", "NET", "WEIGHT", "STATE")
@@ -66,8 +66,8 @@ def gaps(
     """
     from reconvene.app.tracked import tracked
     from reconvene.doors.cli.gap_life import put_life
-    from reconvene.kits.gaps.book import opened
     from reconvene.kits.gaps.lives import Choice
+    from reconvene.kits.gaps.records import opened
 
     if run is not None and gap is None and run.upper().startswith("GAP-"):
         run, gap = None, run
@@ -123,8 +123,8 @@ def _word(kind: str, word: str, known: Iterable[str]) -> str:
 
 
 def _shown(book: Book, choice: Choice) -> object:
-    from reconvene.kits.gaps.book import plain
     from reconvene.kits.gaps.lives import bars, chosen
+    from reconvene.kits.gaps.records import plain
     from reconvene.kits.gaps.view import value_of
 
     value = value_of(book)

@@ -17,7 +17,7 @@ from reconvene.errors import WorkflowError
 def workflows(call: Call) -> int:
     """The workflows that come with the package; `reconvene run NAME` starts one."""
     from reconvene.doors.cli.drive import packaged_workflows
-    from reconvene.wire.workflow import load_workflow
+    from reconvene.wire.workflow_file import load_workflow
 
     found = []
     for name, path in packaged_workflows().items():

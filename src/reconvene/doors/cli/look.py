@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.index import Listed
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.model import Child, Event, Late, Remark, RunInFull
+    from reconvene.app.views.read_model import Child, Event, Late, Remark, RunInFull
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
@@ -175,9 +175,9 @@ def show(call: Call, run: str | None) -> int:
     from msgspec.structs import replace
 
     from reconvene.app import queries
-    from reconvene.app.review import review
-    from reconvene.doors.cli.session import report
-    from reconvene.doors.shared.talk import talk_lines
+    from reconvene.app.measures import review
+    from reconvene.doors.cli.stops import report
+    from reconvene.doors.shared.talk_lines import talk_lines
 
     engine, found = open_run(call, run)
     shown = queries.show(engine, found)
@@ -209,7 +209,7 @@ def _put_review(review: Review, run: str) -> None:
 
 
 def _put_details(shown: RunInFull) -> None:
-    from reconvene.doors.cli.session import not_asked
+    from reconvene.doors.cli.stops import not_asked
 
     put(f"workflow   {shown.workflow}\nworkspace  {shown.workspace}")
     if shown.project:

@@ -20,7 +20,7 @@ Examples:
 @click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N remarks; 0 = all.")
 def ledger(call: Call, run: str | None, only_open: bool, after: str, limit: int) -> int:
     """What became of every remark in RUN: delivered to whom, answered by whom, visible in which file."""
-    from reconvene.app import review
+    from reconvene.app import measures as review
     from reconvene.app.views.remark_lives import ledger_of, page_of
 
     engine, found = open_run(call, run)
@@ -52,7 +52,7 @@ def stats(call: Call, run: str | None) -> int:
     The four measures of success with their targets, minutes per round, what you waited and reviewed, how many remarks
     were answered, and what it cost. Over all runs, one that cannot be read is left out and named on stderr.
     """
-    from reconvene.app import review
+    from reconvene.app import measures as review
 
     unread: dict[str, str] = {}
     if run is not None:

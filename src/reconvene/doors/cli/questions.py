@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.ask import ask_field, ask_text
-from reconvene.doors.cli.session import explain_stale
+from reconvene.doors.cli.stops import explain_stale
 from reconvene.doors.shared.fields import asked, needed, unanswered
 from reconvene.doors.shared.menu import Menu, build, find
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.app.views.model import Checkpoint, Field
-    from reconvene.doors.cli.paper import Paper
+    from reconvene.app.views.read_model import Checkpoint, Field
+    from reconvene.doors.cli.draw_checkpoint import Paper
 
 MOVED = "moved"
 _TITLE = "Your choice:"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reconvene.app.index import Listed
-    from reconvene.doors.cli.pieces import Worked
-    from reconvene.doors.cli.session import Decider
+    from reconvene.doors.cli.stops import Decider
+    from reconvene.doors.cli.work_off import Worked
 
 _BEGUN = ("running", "waiting", "paused")
 
@@ -84,7 +84,7 @@ class _Queued(NamedTuple):
 
 def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
     """The queue, and the runs that have yet to put pieces into it. No state yet is an empty queue."""
-    from reconvene.app.queue import children_by_parent, in_order, unmade
+    from reconvene.app.run_queue import children_by_parent, in_order, unmade
     from reconvene.wiring import open_log
 
     if not os.path.isdir(call.home):
@@ -114,7 +114,7 @@ def _begun(row: _Queued) -> str:
 @click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
 def move(call: Call, run: str, position: str, by: str) -> int:
     """Give RUN another place in the queue: a number from 1, first or last. Nothing else moves."""
-    from reconvene.app import queue as order
+    from reconvene.app import run_queue as order
 
     number = {"first": 1, "last": -1}.get(position.casefold(), int(position) if position.isdecimal() else 0)
     if not number:
@@ -137,7 +137,7 @@ def drop(call: Call, run: str, yes: bool, by: str) -> int:
     """Take RUN out of the queue for good: it ends as aborted, with the outcome "dropped". Its log stays."""
     from reconvene.app import queries
     from reconvene.core.facts.commands import DropQueued
-    from reconvene.doors.cli.pieces import agreed
+    from reconvene.doors.cli.work_off import agreed
 
     engine = open_home(call)
     found = engine.find(run)
@@ -167,7 +167,7 @@ def run_command(call: Call, by: str, no_input: bool) -> int:
     Exits with 3 if any run waits for a person, else with 1 if any failed, with 2 if any was aborted, else with 0.
     """
     from reconvene.doors.cli.drive import who_decides
-    from reconvene.doors.cli.pieces import verdict
+    from reconvene.doors.cli.work_off import verdict
 
     decider = who_decides(call, None, person(by), no_input)
     worked = _work_off(call, decider, person(by))
@@ -183,8 +183,8 @@ def run_command(call: Call, by: str, no_input: bool) -> int:
 def _work_off(call: Call, decider: Decider, by: str) -> list[Worked]:
     import asyncio
 
-    from reconvene.app import queue as order
-    from reconvene.doors.cli.pieces import agreed, work_off
+    from reconvene.app import run_queue as order
+    from reconvene.doors.cli.work_off import agreed, work_off
 
     if not os.path.isdir(call.home):
         return []

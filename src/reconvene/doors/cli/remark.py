@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reconvene.app.engine import Engine
-    from reconvene.app.listening import Entry
-    from reconvene.app.views.model import Remark
+    from reconvene.app.model_reader import Entry
+    from reconvene.app.views.read_model import Remark
 
 
 @command(
@@ -63,7 +63,7 @@ def remark(
     --reread changes how it is read, and the last reading counts.
     """
     from reconvene.app import queries
-    from reconvene.app.listening import OnRecord
+    from reconvene.app.model_reader import OnRecord
     from reconvene.app.views.projections import remarks
     from reconvene.doors.shared.remarks import understood_better
 
@@ -98,7 +98,7 @@ def remark(
 
 
 def _entries(engine: Engine, run: str, text: str, form: str | None, *, understand: bool) -> list[Entry]:
-    from reconvene.app.listening import Entry
+    from reconvene.app.model_reader import Entry
     from reconvene.core.kit_finder import reader
     from reconvene.doors.shared.remarks import understood
 
@@ -109,7 +109,7 @@ def _entries(engine: Engine, run: str, text: str, form: str | None, *, understan
 
 
 def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
-    from reconvene.doors.cli.inputs import read_text
+    from reconvene.doors.cli.typed_values import read_text
     from reconvene.doors.shared.form import read
 
     found = read(read_text("--form", Path(file)), agents)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reconvene.app.engine import Engine
+    from reconvene.app.views.all_rounds import Round
     from reconvene.app.views.comparison import Asked, Comparison, Facts
-    from reconvene.app.views.rounds import Round
 
 _HEAD = ("NO", "PHASE", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "COST", "OUTCOME")
 _COST = _HEAD.index("COST")
@@ -50,7 +50,7 @@ def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, 
     --prune removes the folders kept of rolled-back rounds from the run's folder. Their bytes stay in the log: --compare
     works as before.
     """
-    from reconvene.app import rounds as looking
+    from reconvene.app import round_tries as looking
 
     if prune and compared:
         raise UserError("--prune and --compare do not go together", hint="prune later; --compare still works then")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.ask import MARK, ask, ask_fields, pick
 from reconvene.doors.cli.common import DOOR
+from reconvene.doors.cli.draw_checkpoint import Paper
 from reconvene.doors.cli.editor import editor
-from reconvene.doors.cli.hearing import Hearing
-from reconvene.doors.cli.paper import Paper
 from reconvene.doors.cli.questions import Questions
-from reconvene.doors.cli.session import explain_stale, headline, keep_history, not_asked
+from reconvene.doors.cli.stops import explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import one_line
+from reconvene.doors.cli.typed_feedback import Hearing
 from reconvene.doors.shared.advice import reasons
-from reconvene.doors.shared.talk import talk_before
+from reconvene.doors.shared.talk_lines import talk_before
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.model import Checkpoint, Option, Remark
+    from reconvene.app.views.read_model import Checkpoint, Option, Remark
     from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
-    from reconvene.wire.answers import Answer
+    from reconvene.wire.answers_file import Answer
 
 _REMARK, _EDITOR, _FILE, _PARK = "remark", "editor", "file", "park"
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
@@ -168,7 +168,7 @@ class _Sitting:
         return self._hearing.comment(title) if self._talks else self._hearing.typed(title)
 
     def _review(self) -> Review | None:
-        from reconvene.app.review import review
+        from reconvene.app.measures import review
 
         return review(self._engine, self._run)
 

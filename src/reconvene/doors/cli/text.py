@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from reconvene.doors.shared.text import UNSEEN, clean, nearest, one_line
+from reconvene.doors.shared.harmless import UNSEEN, clean, nearest, one_line
 
 __all__ = ["clean", "command_line", "harmless_json", "nearest", "one_line", "table", "to_json", "wrapped"]
 

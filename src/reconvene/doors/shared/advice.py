@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.shared.remarks import said
-from reconvene.doors.shared.text import clean, one_line
 
 if TYPE_CHECKING:
     from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
     from reconvene.app.views.ledger import Entry, Ledger
-    from reconvene.app.views.model import Change, Remark
+    from reconvene.app.views.read_model import Change, Remark
 
 _MOST_METER = 24
 _MOST_OPEN = 8

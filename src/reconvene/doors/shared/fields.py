@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from reconvene.app.views.model import Checkpoint, Field
+from reconvene.app.views.read_model import Checkpoint, Field
 from reconvene.core.facts.commands import Answers
-from reconvene.doors.shared.text import clean, one_line
+from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.errors import Refused, UserError
 
 _LONGEST_ANSWER = 40

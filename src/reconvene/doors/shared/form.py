@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from reconvene.app.listening import Entry
+from reconvene.app.model_reader import Entry
 from reconvene.doors.shared.remarks import figures_in
 
 if TYPE_CHECKING:

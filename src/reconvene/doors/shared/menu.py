@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from reconvene.app.views.model import Checkpoint, Option
+from reconvene.app.views.read_model import Checkpoint, Option
+from reconvene.doors.shared.harmless import nearest, one_line
 from reconvene.doors.shared.options import on_offer
-from reconvene.doors.shared.text import nearest, one_line
 
 Kind = Literal["field", "option", "extra"]
 _USUAL = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from reconvene.app.views.model import Checkpoint, Field, Option
-from reconvene.doors.shared.text import clean
+from reconvene.app.views.read_model import Checkpoint, Field, Option
+from reconvene.doors.shared.harmless import clean
 from reconvene.errors import Refused
 
 

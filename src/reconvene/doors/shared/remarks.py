@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reconvene.app.listening import Entry, by_rules
-from reconvene.doors.shared.text import one_line
+from reconvene.app.model_reader import Entry, by_rules
+from reconvene.doors.shared.harmless import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from reconvene.kits.gaps.book import Book, Choice, Conflict, Gap, Issue, Kind, Said, is_open
 from reconvene.kits.gaps.markdown import at_lines, clip
 from reconvene.kits.gaps.outputs import Answer, Proposals
+from reconvene.kits.gaps.records import Book, Choice, Conflict, Gap, Issue, Kind, Said, is_open
 from reconvene.kits.gaps.vocabulary import GRAVE
 
 ANSWER, WAIVE, FALSE_ALARM = "have it answered", "waive", "false alarm"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reconvene.kits.gaps.book import Book, Gap, Row, is_open
+from reconvene.kits.gaps.records import Book, Gap, Row, is_open
 from reconvene.kits.gaps.vocabulary import ORDER, WEIGHTS
 
 CONVERGING, WARNING = "CONVERGING", "DIVERGENCE_WARNING"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Literal
 
-from reconvene.kits.gaps.book import Book, Gap, is_open
+from reconvene.kits.gaps.records import Book, Gap, is_open
 
 Ending = Literal["COMPLETE", "USER_APPROVED", "present decisions", "continue"]
 Emptiness = Literal["complete", "waiting", "escalate"]

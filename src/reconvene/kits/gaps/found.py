@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reconvene.kits.gaps.book import TEXT, TITLE
+from reconvene.kits.gaps.gap_ids import ANY_ID, GAP, area_of, gaps_in, tidy
 from reconvene.kits.gaps.markdown import bare, clip
-from reconvene.kits.gaps.names import ANY_ID, GAP, area_of, gaps_in, tidy
+from reconvene.kits.gaps.records import TEXT, TITLE
 from reconvene.kits.gaps.vocabulary import Severity, blocking_named, rating, severity_named
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import msgspec
 
-from reconvene.kits.gaps.book import Check, Gap, Issue, is_open
-from reconvene.kits.gaps.ledger import Ledger, Origin
+from reconvene.kits.gaps.gap_ids import Counter
+from reconvene.kits.gaps.gap_states import Ledger, Origin
 from reconvene.kits.gaps.markdown import at_lines, clip
-from reconvene.kits.gaps.names import Counter
 from reconvene.kits.gaps.outputs import Judged, Review
-from reconvene.kits.gaps.rounds import REVIEWER, not_known, raise_found
+from reconvene.kits.gaps.proposing import REVIEWER, not_known, raise_found
+from reconvene.kits.gaps.records import Check, Gap, Issue, is_open
 from reconvene.kits.gaps.verdicts import strictest
 from reconvene.kits.gaps.vocabulary import GRAVE
 

@@ -11,7 +11,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import RunState
 from reconvene.core.work.tracking import kept
 from reconvene.kits.gaps import lives, tracker
-from reconvene.kits.gaps.book import opened
+from reconvene.kits.gaps.records import opened
 from reconvene.kits.gaps.shape import schema
 
 

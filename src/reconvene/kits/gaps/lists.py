@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from reconvene.kits.gaps.book import TEXT, TITLE
 from reconvene.kits.gaps.found import NOTHING, Found, gap_of_fields, id_first, item_of, with_field
+from reconvene.kits.gaps.gap_ids import area_of
+from reconvene.kits.gaps.json_outputs import as_json, gaps_of
 from reconvene.kits.gaps.markdown import Line, bare, bullet, cells, clip, field, heading, is_rule, read, rows, span
-from reconvene.kits.gaps.names import area_of
-from reconvene.kits.gaps.objects import as_json, gaps_of
 from reconvene.kits.gaps.outputs import PARSED
+from reconvene.kits.gaps.records import TEXT, TITLE
 from reconvene.kits.gaps.vocabulary import Severity, blocking_marked, rating, severity_named
 
 _SAYS_NONE = re.compile(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from reconvene.kits.gaps.book import Book, Conflict, Decision, Gap, Issue, Merge, Row, Similar, is_open
+from reconvene.kits.gaps.records import Book, Conflict, Decision, Gap, Issue, Merge, Row, Similar, is_open
 from reconvene.kits.gaps.vocabulary import ORDER
 
 __all__ = ["Bar", "Choice", "Life", "Moment", "bars", "chosen", "facts_of", "find", "life_of"]

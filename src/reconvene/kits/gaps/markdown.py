@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from reconvene.kits.gaps.names import plain_hyphens
+from reconvene.kits.gaps.gap_ids import plain_hyphens
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*([^`]*)$")
 _HEADING = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]|$)")

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from reconvene.kits.gaps.book import TEXT, Book, Conflict, Decision, Gap, Redo, Similar, is_open
 from reconvene.kits.gaps.conflicts import ANSWER, FALSE_ALARM, WAIVE
 from reconvene.kits.gaps.convergence import CONVERGING
 from reconvene.kits.gaps.endings import blocking, why_not_accept
-from reconvene.kits.gaps.ledger import Ledger
+from reconvene.kits.gaps.gap_ids import canonical, gaps_in, tidy
+from reconvene.kits.gaps.gap_states import Ledger
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.names import canonical, gaps_in, tidy
+from reconvene.kits.gaps.records import TEXT, Book, Conflict, Decision, Gap, Redo, Similar, is_open
 
 
 class Clerk:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from reconvene.kits.gaps.answers import EMPTY, answer_of
-from reconvene.kits.gaps.book import TEXT, TITLE
 from reconvene.kits.gaps.found import Found, id_first, with_blocker
+from reconvene.kits.gaps.gap_ids import GAP, ISSUE, gaps_in, issue_named, issues_in
+from reconvene.kits.gaps.json_outputs import as_json, proposals_of
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.lists import listed_below
 from reconvene.kits.gaps.markdown import (
@@ -29,9 +29,9 @@ from reconvene.kits.gaps.markdown import (
     trimmed,
     within,
 )
-from reconvene.kits.gaps.names import GAP, ISSUE, gaps_in, issue_named, issues_in
-from reconvene.kits.gaps.objects import as_json, proposals_of
 from reconvene.kits.gaps.outputs import PARSED, Answer, Proposals, Resolution
+from reconvene.kits.gaps.positions import EMPTY, answer_of
+from reconvene.kits.gaps.records import TEXT, TITLE
 
 _RESOLUTION = re.compile(
     r"(?:gap )?(?:resolutions?|proposals?|solutions?|fix)(?: (?:for|of|to))?\s*[:—–-]\s*|resolving ", re.IGNORECASE

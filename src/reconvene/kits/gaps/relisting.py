@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
-from reconvene.kits.gaps.book import is_open
 from reconvene.kits.gaps.found import Found
-from reconvene.kits.gaps.ledger import Ledger, Origin
+from reconvene.kits.gaps.gap_states import Ledger, Origin
+from reconvene.kits.gaps.records import is_open
 
 _LEFT_OUT = "left out of the list when it was looked at again"
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from reconvene.kits.gaps.book import TITLE
 from reconvene.kits.gaps.found import id_first
 from reconvene.kits.gaps.markdown import Section, bare, bullet, clip
 from reconvene.kits.gaps.outputs import Rated
+from reconvene.kits.gaps.records import TITLE
 from reconvene.kits.gaps.vocabulary import severity_named
 
 RATED = re.compile(

@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from reconvene.kits.gaps.book import TEXT, TITLE
 from reconvene.kits.gaps.found import Found, id_first
+from reconvene.kits.gaps.gap_ids import ISSUE, gaps_in, issue_named, issues_in
+from reconvene.kits.gaps.json_outputs import as_json, review_of
 from reconvene.kits.gaps.lists import listed_below
 from reconvene.kits.gaps.markdown import (
     Line,
@@ -29,9 +30,8 @@ from reconvene.kits.gaps.markdown import (
     sections,
     span,
 )
-from reconvene.kits.gaps.names import ISSUE, gaps_in, issue_named, issues_in
-from reconvene.kits.gaps.objects import as_json, review_of
 from reconvene.kits.gaps.outputs import PARSED, Judged, Raised, Rated, Review
+from reconvene.kits.gaps.records import TEXT, TITLE
 from reconvene.kits.gaps.rerating import RATED, rated_below
 from reconvene.kits.gaps.verdicts import OVERALL_KEYS, decided, overall, phrase, verdict_in
 from reconvene.kits.gaps.vocabulary import Overall, Severity, Verdict, rating, severity_named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from reconvene.kits.gaps import book
+from reconvene.kits.gaps import records as book
 from reconvene.kits.gaps.vocabulary import ORDER, STATES
 
 Schema = dict[str, object]  # JSON Schema, or a part of one

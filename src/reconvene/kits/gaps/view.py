@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from reconvene.kits.gaps.book import Book, Gap, Row, plain
 from reconvene.kits.gaps.endings import blocking, both_empty, decide, waiting, why_not_accept
 from reconvene.kits.gaps.markdown import clip
+from reconvene.kits.gaps.records import Book, Gap, Row, plain
 from reconvene.kits.gaps.vocabulary import ORDER, STATES
 
 _ASKED = 3  # gaps that one re-asking names

@@ -16,7 +16,7 @@ from msgspec import Struct
 from reconvene.language.javascript import nodes
 from reconvene.language.javascript.lexer import Token, words
 from reconvene.language.javascript.nodes import Node
-from reconvene.language.javascript.sandbox import GLOBALS
+from reconvene.language.javascript.sealing import GLOBALS
 from reconvene.language.javascript.statements import Reading
 
 MOST = 200_000_000  # steps of the engine's native code, each about a nanosecond

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from reconvene.language.javascript.cheap import Shape, has_only_plain_regexes, shape
 from reconvene.language.javascript.lexer import Refused
-from reconvene.language.javascript.names import keys_of
-from reconvene.language.javascript.sandbox import GLOBALS
+from reconvene.language.javascript.scopes import keys_of
+from reconvene.language.javascript.sealing import GLOBALS
 from reconvene.language.javascript.statements import read
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from reconvene.language.javascript import nodes
 from reconvene.language.javascript.cursor import Cursor
 from reconvene.language.javascript.lexer import Lexer, words
-from reconvene.language.javascript.names import Scopes, Use
 from reconvene.language.javascript.nodes import Node
+from reconvene.language.javascript.scopes import Scopes, Use
 
 NOTHING = nodes.Literal(None)
 _NUMBER = nodes.Literal(0, exact=False)

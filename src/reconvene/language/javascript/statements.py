@@ -9,9 +9,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from reconvene.language.javascript.lexer import DEEPEST, Lexer, Refused, Token, words
-from reconvene.language.javascript.names import Use
 from reconvene.language.javascript.nodes import Block, Declaration, Loop, Name, Node, Return
 from reconvene.language.javascript.reader import NOTHING, Expressions
+from reconvene.language.javascript.scopes import Use
 
 _STATEMENTS = words("break const continue do for if let return switch throw var while with")
 

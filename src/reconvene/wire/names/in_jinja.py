@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from jinja2 import TemplateSyntaxError, nodes
 
-from reconvene.language.jinja import sandbox
+from reconvene.language.jinja import environment as sandbox
 from reconvene.wire.names.jinja_values import Frame, Macro, Module, TooMuch, Values, turn
 from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Missing, Record, element
 from reconvene.wire.names.uses import Miss

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from jinja2 import nodes
 
-from reconvene.language.jinja import sandbox
+from reconvene.language.jinja import environment as sandbox
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,

@@ -21,8 +21,8 @@ from reconvene.core.definition.workflow import (
     every_phase,
 )
 from reconvene.core.shown.scope import ENGINE_NAMES
-from reconvene.wire.names import engine, in_expressions
-from reconvene.wire.names.contracts import kind_of
+from reconvene.wire.names import engine_names as engine
+from reconvene.wire.names import in_expressions
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,
@@ -42,6 +42,7 @@ from reconvene.wire.names.kinds import (
     record,
     with_parts,
 )
+from reconvene.wire.names.schema_kinds import kind_of
 from reconvene.wire.names.uses import Use, Where
 
 _INPUTS: dict[str, Kind] = {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reconvene.app.engine import Engine
-    from reconvene.app.views.model import Checkpoint, Field, PassedOver, Run
+    from reconvene.app.views.read_model import Checkpoint, Field, PassedOver, Run
     from reconvene.core.facts.commands import Answers
     from reconvene.doors.cli.progress import Watcher
 
@@ -99,7 +99,7 @@ def exit_code(summary: Run) -> int:
 
 def _tell_remarks(call: Call, engine: Engine, run: str) -> None:
     """Nothing that a person said ends in silence."""
-    from reconvene.app.review import ledger
+    from reconvene.app.measures import ledger
     from reconvene.doors.shared.advice import became_of, never_answered
 
     book, command = ledger(engine, run), call.command("ledger", run)

@@ -11,7 +11,6 @@ from functools import partial
 
 from reconvene.core import kit_finder
 from reconvene.errors import UserError
-from reconvene.wire.names.contracts import kind_of
 from reconvene.wire.names.kinds import (
     ANYTHING,
     FLAG,
@@ -29,6 +28,7 @@ from reconvene.wire.names.kinds import (
     record,
     with_parts,
 )
+from reconvene.wire.names.schema_kinds import kind_of
 
 REMARK = record(
     **dict.fromkeys(

@@ -13,14 +13,14 @@ from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.advice import changed_lines, said_in, sections, weighed, weight_of
 from reconvene.doors.shared.fields import asked, mark, worded
 from reconvene.doors.shared.menu import Menu
-from reconvene.doors.shared.talk import talk_lines
+from reconvene.doors.shared.talk_lines import talk_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.model import Checkpoint, Field, Remark, Said
+    from reconvene.app.views.read_model import Checkpoint, Field, Remark, Said
     from reconvene.core.facts.commands import Answers
 
 _FIRST_LINES = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconvene.app.listening import Entry
+from reconvene.app.model_reader import Entry
 from reconvene.doors.cli.ask import ask_text, pick, tick
 from reconvene.doors.cli.text import clean
 from reconvene.doors.shared.remarks import joined, kinds, with_text

@@ -15,7 +15,7 @@ from reconvene.doors.shared.fields import answer_in, typed
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
-    from reconvene.app.views.model import Field
+    from reconvene.app.views.read_model import Field
     from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Input, Setting, Workflow
     from reconvene.core.facts.commands import Answers

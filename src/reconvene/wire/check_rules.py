@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 
 from reconvene.core.definition.workflow import Again, Check, Continue, End, Goto, Move, Rule
-from reconvene.wire.moves import Moves
-from reconvene.wire.places import Place
+from reconvene.wire.phase_tree import Place
 from reconvene.wire.reading import Reading, int_of, mappings, texts_of
+from reconvene.wire.written_moves import Moves
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar
 
 

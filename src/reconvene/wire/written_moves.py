@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move
-from reconvene.wire.places import Place, Places, Roster
+from reconvene.wire.phase_tree import Place, Places, Roster
 from reconvene.wire.reading import Reading, flag_of, scalars, text_of
 from reconvene.wire.yaml_reader import Mapping, Scalar
 

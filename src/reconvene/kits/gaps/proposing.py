@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from reconvene.kits.gaps.book import Book, Decision, Gap, Proposal, is_open
 from reconvene.kits.gaps.found import Found
-from reconvene.kits.gaps.ledger import Ledger, Origin
+from reconvene.kits.gaps.gap_ids import ANY_ID, GAP, canonical
+from reconvene.kits.gaps.gap_states import Ledger, Origin
 from reconvene.kits.gaps.markdown import at_lines, clip
-from reconvene.kits.gaps.names import ANY_ID, GAP, canonical
 from reconvene.kits.gaps.outputs import Proposals, Resolution
+from reconvene.kits.gaps.records import Book, Decision, Gap, Proposal, is_open
 
 _GUESSES = 40  # a text full of unknown ids is not worth more guesses at what was meant
 ENGINEER = "engineer"

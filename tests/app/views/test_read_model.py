@@ -7,10 +7,11 @@ import json
 import msgspec
 
 from reconvene.app.session import index_row
-from reconvene.app.views import model, projections
+from reconvene.app.views import projections
+from reconvene.app.views import read_model as model
 from reconvene.app.views.encoding import encoded, plain
 from reconvene.testing.play import Play
-from reconvene.wire.workflow import parse_workflow
+from reconvene.wire.workflow_file import parse_workflow
 
 WORKFLOW = """
 name: small

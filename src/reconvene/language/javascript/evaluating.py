@@ -28,7 +28,7 @@ from reconvene.language.javascript.machine import (
     Machines,
     is_full,
 )
-from reconvene.language.javascript.sandbox import SANDBOX
+from reconvene.language.javascript.sealing import SANDBOX
 
 if TYPE_CHECKING:
     from reconvene.language.javascript.cheap import Shape

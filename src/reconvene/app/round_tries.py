@@ -9,10 +9,10 @@ import re
 
 from reconvene.app import tracked
 from reconvene.app.engine import Engine
+from reconvene.app.views import all_rounds as folding
 from reconvene.app.views import comparison
-from reconvene.app.views import rounds as folding
+from reconvene.app.views.all_rounds import Round
 from reconvene.app.views.comparison import Comparison
-from reconvene.app.views.rounds import Round
 from reconvene.errors import UserError
 
 _NAMED = re.compile(r"(?P<serial>[Rr])?(?P<number>\d{1,9})")

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from reconvene.kits.gaps.answers import answer_of
-from reconvene.kits.gaps.book import TEXT, TITLE
 from reconvene.kits.gaps.found import NOTHING, Found, gap_of_fields, id_first, item_of, with_blocker
+from reconvene.kits.gaps.gap_ids import ISSUE, gaps_in, issue_named, issues_in
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.markdown import bare, clip
-from reconvene.kits.gaps.names import ISSUE, gaps_in, issue_named, issues_in
 from reconvene.kits.gaps.outputs import Answer, Judged, Proposals, Raised, Resolution, Review
+from reconvene.kits.gaps.positions import answer_of
+from reconvene.kits.gaps.records import TEXT, TITLE
 from reconvene.kits.gaps.verdicts import OVERALL_KEYS, overall, phrase
 from reconvene.kits.gaps.verdicts import decided as settled
 from reconvene.kits.gaps.vocabulary import Overall, severity_named

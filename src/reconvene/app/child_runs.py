@@ -17,7 +17,7 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.core.shown.on_record import standing
 from reconvene.ports import Clock, EventLog
 from reconvene.wire.pins import pin
-from reconvene.wire.workflow import load_workflow
+from reconvene.wire.workflow_file import load_workflow
 
 _MOST = 1000  # names that are tried for one child
 

@@ -12,21 +12,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from reconvene.app.listening import Entry
+from reconvene.app.model_reader import Entry
 from reconvene.doors.cli.ask import pick
 from reconvene.doors.cli.common import DOOR, note
 from reconvene.doors.cli.editor import Sheet, editor
+from reconvene.doors.cli.reading_menus import change, typed
 from reconvene.doors.cli.text import clean
-from reconvene.doors.cli.understanding import change, typed
 from reconvene.doors.shared.form import again, read, write
 from reconvene.doors.shared.remarks import agrees, has_kind, in_line, understood, understood_better
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.app.listening import OnRecord
-    from reconvene.app.views.model import Remark
-    from reconvene.doors.cli.paper import Paper
+    from reconvene.app.model_reader import OnRecord
+    from reconvene.app.views.read_model import Remark
+    from reconvene.doors.cli.draw_checkpoint import Paper
 
 MORE = "more, or an empty line:"
 
@@ -93,7 +93,7 @@ class Hearing:
             return self._settle(heard)
 
     def _heard(self) -> _Heard:
-        from reconvene.app.listening import OnRecord
+        from reconvene.app.model_reader import OnRecord
 
         return _Heard(OnRecord(self._engine, self._run, self._by, DOOR))
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from reconvene.kits.gaps.book import TITLE, Book, Gap, Merge, Moved, Similar, is_open
 from reconvene.kits.gaps.found import Found
+from reconvene.kits.gaps.gap_ids import Counter, area_in, canonical, nearest, tidy
 from reconvene.kits.gaps.likeness import Titles, normal
 from reconvene.kits.gaps.markdown import at_lines, clip
-from reconvene.kits.gaps.names import Counter, area_in, canonical, nearest, tidy
+from reconvene.kits.gaps.records import TITLE, Book, Gap, Merge, Moved, Similar, is_open
 from reconvene.kits.gaps.vocabulary import ORDER, Severity, State
 
 _SPEC_LINES = re.compile(r"\blines? (\d{1,6})(?:\s?(?:[-–]|to)\s?(\d{1,6}))?", re.IGNORECASE)

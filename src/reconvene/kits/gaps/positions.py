@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from reconvene.kits.gaps.book import TEXT
 from reconvene.kits.gaps.markdown import bare, clip
 from reconvene.kits.gaps.outputs import Answer, Position
+from reconvene.kits.gaps.records import TEXT
 
 _DISAGREE = re.compile(r"(?:strongly |respectfully )?(?:disagree|reject|object|declin|dispute)", re.IGNORECASE)
 _PARTIAL = re.compile(r"partial|agree in part|partly|mixed|compromise", re.IGNORECASE)

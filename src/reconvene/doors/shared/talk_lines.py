@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reconvene.app.views.model import Said
-from reconvene.doors.shared.text import one_line
+from reconvene.app.views.read_model import Said
+from reconvene.doors.shared.harmless import one_line
 
 _LONGEST = 400  # characters of one entry; the log has them all
 

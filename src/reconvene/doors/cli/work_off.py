@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from reconvene.app import queue
+from reconvene.app import run_queue as queue
 from reconvene.doors.cli.common import Call, note, put, say
-from reconvene.doors.cli.session import Decider, conclude, exit_code, report, to_its_stop
+from reconvene.doors.cli.stops import Decider, conclude, exit_code, report, to_its_stop
 from reconvene.doors.cli.text import one_line
 from reconvene.errors import Busy, ReconveneError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from reconvene.app.engine import Engine
-    from reconvene.app.views.model import Run
+    from reconvene.app.views.read_model import Run
 
 _PARKED, _FAILED, _ABORTED = 3, 1, 2
 

@@ -12,7 +12,7 @@ import msgspec
 from immutables import Map
 
 from reconvene.core.facts.state import EVOLVE_VERSION, RunState
-from reconvene.wire.events import VERSION
+from reconvene.wire.event_json import VERSION
 
 FEWEST_EVENTS = 300  # before a snapshot is worth its writing
 

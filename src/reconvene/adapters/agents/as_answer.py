@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reconvene.adapters.agents.paths import only_literal, safe_relative_path, shown, wanted, why_unsafe
+from reconvene.adapters.agents.file_names import only_literal, safe_relative_path, shown, wanted, why_unsafe
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment

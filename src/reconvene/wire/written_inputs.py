@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from reconvene.core.definition.workflow import Input, Limits, Setting
-from reconvene.wire.places import Roster
+from reconvene.wire.phase_tree import Roster
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import SETTING_ROOTS, Reading, entries, flag_of, int_of, line_in, text_of
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
