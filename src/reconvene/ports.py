@@ -183,6 +183,17 @@ class Change(NamedTuple):
     data: bytes | None
 
 
+class Look(NamedTuple):
+    """What one look at the folder found, against path → digest as the log says.
+
+    settled: the folder is as the log says, and that is noted; there is nothing to write.
+    """
+
+    changes: list[Change]  # a person's; what the engine has not written out yet is none
+    stale: list[str]  # paths that a crash left unwritten (or unremoved): not as the log says, and not a person's change
+    settled: bool
+
+
 class Workspace(Protocol):
     """The folder that people open. The log is the truth; this is its projection, plus what a person changed."""
 
@@ -191,11 +202,11 @@ class Workspace(Protocol):
     def occupied(self) -> bool:
         """Whether something lies there already: files, or anything that is not a folder."""
 
-    def changes(self, known: Mapping[str, str]) -> list[Change]:
-        """What a person changed, against path → digest. What the engine has not written out yet is not a change."""
+    def look(self, known: Mapping[str, str]) -> Look:
+        """For who records the changes: they count as seen, and may be overwritten from then on."""
 
     def stale(self, known: Mapping[str, str]) -> list[str]:
-        """Paths that a crash left unwritten (or unremoved): on disk not as known, and not a person's change."""
+        """Only these; changes stay unseen."""
 
     def write(self, files: Mapping[str, bytes | None], known: Mapping[str, str]) -> None:
         """Bring these to disk (None = remove) and remember them as written. `known`: path → digest after this write."""

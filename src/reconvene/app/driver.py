@@ -58,16 +58,16 @@ class Driver:
         """`tidied`: edits are on record, and the files were as the log says a moment ago."""
         session = self._session
         session.refresh()
-        edits, blobs = (None, dict[str, bytes]()) if tidied else self._files.edits(session, self._by, self._door)
-        if not tidied:
-            self._files.restore(session)
+        looked = None if tidied else self._files.look(session, self._by, self._door)
+        if looked is not None and not looked.settled:
+            self._files.restore(session, looked)
         session.submit(
             [
-                *([edits] if edits else []),
+                *([looked.command] if looked and looked.command else []),
                 Claim(self._by, self._door),
                 *([Resume(self._by, self._door)] if session.state.paused else []),
             ],
-            blobs,
+            looked.blobs if looked else {},
             self._claim,
         )
         self._files.sync(session)
@@ -154,9 +154,9 @@ class Driver:
         blobs: dict[str, bytes] = {}
         for done in batch:
             blobs |= done.blobs
-        edits, edited = self._files.edits(session, self._by, self._door)
-        commands = [*([edits] if edits else []), *(done.command for done in batch)]
-        for outcome in session.submit(commands, {**blobs, **edited}, self._claim):
+        looked = self._files.look(session, self._by, self._door)
+        commands = [*([looked.command] if looked.command else []), *(done.command for done in batch)]
+        for outcome in session.submit(commands, {**blobs, **looked.blobs}, self._claim):
             if outcome.error is not None:
                 raise outcome.error
         self._files.sync(session)

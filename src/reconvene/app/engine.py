@@ -233,17 +233,20 @@ class Engine:
     ) -> list[str]:
         """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,
         whatever a crash left there unnoted would look like a new edit. `held`: the lease is ours already."""
-        command, blobs = files.edits(session, by, door)
+        looked = files.look(session, by, door)
+        if looked.settled:
+            return []
+        command = looked.command
         if command is not None:
-            (outcome,) = session.submit([command], blobs)
+            (outcome,) = session.submit([command], looked.blobs)
             if outcome.error is not None:  # the edits stay on disk, and are found again
                 raise outcome.error
         if held:
-            files.restore(session)
+            files.restore(session, looked)
         elif tidy or command is not None:
             with self._leases.held(session.run) as ours:
                 if ours:
-                    files.restore(session)
+                    files.restore(session, looked)
         return [edit.path for edit in command.edits] if command is not None else []
 
     def _files(self, session: Session) -> Files:

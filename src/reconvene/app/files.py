@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from immutables import Map
 
@@ -11,7 +12,16 @@ from reconvene.core.facts.commands import EditIn, RecordEdits
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import FileVersion
 from reconvene.core.paths import diff_summary, is_safe, unified_diff
-from reconvene.ports import Workspace
+from reconvene.ports import Change, Workspace
+
+
+class Looked(NamedTuple):
+    """What a look at the folder asks for. settled: nothing at all."""
+
+    command: RecordEdits | None
+    blobs: dict[str, bytes]
+    stale: list[str]
+    settled: bool
 
 
 class Files:
@@ -37,11 +47,17 @@ class Files:
             self._known = {path: version.digest for path, version in self._files.items()}
         return self._files
 
-    def edits(self, session: Session, by: str, door: str) -> tuple[RecordEdits | None, dict[str, bytes]]:
-        """A person's changes as a command, with the contents and diffs it names."""
-        changes = self._workspace.changes(self.known(session))
-        if not changes:
-            return None, {}
+    def look(self, session: Session, by: str, door: str) -> Looked:
+        """What a person changed, as a command with the contents and diffs it names; and what is to be written."""
+        look = self._workspace.look(self.known(session))
+        if look.settled:
+            self._written = self._all(session)
+        command, blobs = self._edits(session, look.changes, by, door)
+        return Looked(command, blobs, look.stale, look.settled)
+
+    def _edits(
+        self, session: Session, changes: list[Change], by: str, door: str
+    ) -> tuple[RecordEdits | None, dict[str, bytes]]:
         blobs: dict[str, bytes] = {}
         edits: list[EditIn] = []
         files = session.state.world.files
@@ -62,7 +78,7 @@ class Files:
     def changed_archives(self, session: Session) -> tuple[str, ...]:
         """Files kept of undone rounds in which a person wrote: their text is nowhere else."""
         archives = session.state.record.archives
-        changes = self._workspace.changes(self.known(session)) if archives else []
+        changes = self._workspace.look(self.known(session)).changes if archives else []
         return tuple(change.path for change in changes if change.path in archives and change.data is not None)
 
     def remove(self, session: Session, paths: Iterable[str]) -> None:
@@ -70,10 +86,10 @@ class Files:
         known = self.known(session)
         self._workspace.write({path: None for path in paths if path not in known}, known)
 
-    def restore(self, session: Session) -> None:
-        """Bring to disk whatever a crash left unwritten. Look for a person's edits first."""
+    def restore(self, session: Session, looked: Looked | None = None) -> None:
+        """Bring to disk whatever a crash left unwritten. Look for a person's edits first, and give what was seen."""
         known = self.known(session)
-        stale = self._workspace.stale(known)
+        stale = looked.stale if looked is not None else self._workspace.stale(known)
         self._workspace.write({p: session.book.read(known[p]) if p in known else None for p in stale}, known)
         self._written = self._all(session)
 

@@ -5,12 +5,12 @@ wrote out. What is on disk is a person's change when it is neither what the log 
 stale when the log says something else and the engine itself put there what is there now. Hence:
 
 - a crash between append and write leaves stale files, never invented edits;
-- a folder that vanished as a whole is a missing projection (somebody cleaned up), not a hundred deletions: `changes`
-  finds nothing, `stale` names everything, the caller writes it again;
+- a folder that vanished as a whole is a missing projection (somebody cleaned up), not a hundred deletions: there are no
+  changes, everything is stale, the caller writes it again;
 - a lost manifest loses no text: it only forgets which files a person had deleted.
 
 An object that reported a change may overwrite it, for by then the caller has recorded it; a change nobody has seen yet
-stays where it is, and the next `changes` reports it. After recording edits, call `write({}, known)`: what log and disk
+stays where it is, and the next `look` reports it. After recording edits, call `write({}, known)`: what log and disk
 agree upon counts as written out from then on. One process writes; any number may look. Knows no run, event or git.
 """
 
@@ -28,7 +28,7 @@ from reconvene.adapters.workspace.survey import Eyes, Survey
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.paths import safe_path
 from reconvene.errors import Bug, StoreError
-from reconvene.ports import Change
+from reconvene.ports import Change, Look
 
 # When new stamps alone are worth a manifest: once the files they stand for cost more to read in each new process than
 # it costs to write once. In bytes read; opening a file costs as much as so many of them.
@@ -58,38 +58,32 @@ class FolderWorkspace:
         except OSError:
             return True
 
-    def changes(self, known: Mapping[str, str]) -> list[Change]:
-        """What a person changed. Costs one look where there is no folder yet."""
+    def look(self, known: Mapping[str, str]) -> Look:
+        """Costs next to nothing where there is no folder yet."""
         self._check()
         if not os.path.isdir(self.root):
-            return []
+            missing = _written_out(known)
+            return Look([], missing, settled=not missing)
         written, survey = self._look(known)
-        found = []
-        for path in sorted(known.keys() | survey.digests.keys()):
-            expected = (known.get(path, ""), _digest(written, path))
-            if survey.digests.get(path, "") in expected or survey.is_link(path) or survey.is_unread(path):
-                continue
-            data = self.read(path)
-            digest = digest_of(data) if data is not None else ""
-            if digest not in expected:
-                self._reported[path] = digest
-                found.append(Change(path, data))
-        return found
+        foreign = _foreign(known, written, survey)
+        changes = [change for path in foreign if (change := self._change(path, known, written))]
+        self._reported.update((change.path, _digest_of(change)) for change in changes)
+        stale = _stale(known, written, survey)
+        agreed = all(_digest(written, path) == known.get(path, "") for path in known.keys() | written.keys())
+        settled = not changes and not stale and agreed and not self._worth_noting(written)
+        return Look(changes, stale, settled)
 
     def stale(self, known: Mapping[str, str]) -> list[str]:
         """What the caller still has to write or, where `known` lacks it, to remove."""
         self._check()
         if not os.path.isdir(self.root):
-            return sorted(path for path, digest in known.items() if digest)
-        written, survey = self._look(known)
-        found = []
-        for path in sorted(known.keys() | written.keys()):
-            digest, wanted = survey.digests.get(path, ""), known.get(path, "")
-            if digest == wanted or survey.is_unread(path):
-                continue
-            if survey.is_link(path) or digest == _digest(written, path):
-                found.append(path)
-        return found
+            return _written_out(known)
+        return _stale(known, *self._look(known))
+
+    def _change(self, path: str, known: Mapping[str, str], written: Mapping[str, Entry]) -> Change | None:
+        """None = it has just become what it should be."""
+        change = Change(path, self.read(path))
+        return change if _digest_of(change) not in (known.get(path, ""), _digest(written, path)) else None
 
     def ignored(self, known: Mapping[str, str]) -> list[str]:
         """What lies in the folder and is taken no notice of, each with the reason."""
@@ -202,16 +196,18 @@ class FolderWorkspace:
             with suppress(StoreError), parent_of(self.root, f"{path}/x" if path else "x") as folder:
                 if folder is not None:
                     os.fsync(folder)
-        calmer = self._calmer(manifest)
-        if manifest == self._file.load() and sum(entry.size + _OPENING for entry in calmer.values()) < _WORTH_NOTING:
+        if manifest == self._file.load() and not self._worth_noting(manifest.files):
             return
-        manifest.files.update(calmer)
+        manifest.files.update(self._calmer(manifest.files))
         self._file.save(manifest)
 
-    def _calmer(self, manifest: Manifest) -> dict[str, Entry]:
+    def _worth_noting(self, written: Mapping[str, Entry]) -> bool:
+        return sum(entry.size + _OPENING for entry in self._calmer(written).values()) >= _WORTH_NOTING
+
+    def _calmer(self, written: Mapping[str, Entry]) -> dict[str, Entry]:
         """The same bytes, looked at in a calmer moment: with these stamps nobody has to read them again."""
         found: dict[str, Entry] = {}
-        for path, entry in manifest.files.items():
+        for path, entry in written.items():
             seen = self._eyes.seen.get(path)
             if seen is not None and seen.digest == entry.digest and seen.seen_ns > entry.seen_ns and seen.is_settled():
                 found[path] = seen
@@ -226,6 +222,36 @@ class FolderWorkspace:
 def _digest(written: Mapping[str, Entry], path: str) -> str:
     entry = written.get(path)
     return entry.digest if entry else ""
+
+
+def _written_out(known: Mapping[str, str]) -> list[str]:
+    return sorted(path for path, digest in known.items() if digest)
+
+
+def _foreign(known: Mapping[str, str], written: Mapping[str, Entry], survey: Survey) -> list[str]:
+    """Paths whose content is neither the log's nor the engine's."""
+    return [
+        path
+        for path in sorted(known.keys() | survey.digests.keys())
+        if survey.digests.get(path, "") not in (known.get(path, ""), _digest(written, path))
+        and not survey.is_link(path)
+        and not survey.is_unread(path)
+    ]
+
+
+def _stale(known: Mapping[str, str], written: Mapping[str, Entry], survey: Survey) -> list[str]:
+    """Paths where the engine itself put what is there, and the log says something else."""
+    return [
+        path
+        for path in sorted(known.keys() | written.keys())
+        if (digest := survey.digests.get(path, "")) != known.get(path, "")
+        and not survey.is_unread(path)
+        and (survey.is_link(path) or digest == _digest(written, path))
+    ]
+
+
+def _digest_of(change: Change) -> str:
+    return digest_of(change.data) if change.data is not None else ""
 
 
 @contextmanager

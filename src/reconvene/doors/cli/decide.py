@@ -51,17 +51,18 @@ def decide(
     Without --option, on a terminal, you are asked. The kinds of feedback are: correction, new context, clarification,
     strategic shift, reaction ("reaction to economist: …"), missing factor, comment.
     """
-    from reconvene.doors.cli.drive import proceed, who_decides
-    from reconvene.doors.cli.session import Nobody
-
     remarks = remarks_in(feedback)
     if option is None and (no_drive or fields or remarks or not call.interactive):
         raise UserError("which option? add --option LABEL", hint="see them with: reconvene show")
     engine, found = open_run(call, run)
-    if option is None:
-        return proceed(call, engine, found, who_decides(call, None, person(by), False), person(by))
-    _answer(engine, found, option, fields, remarks, person(by), digest, driving=not no_drive)
-    return proceed(call, engine, found, Nobody(), person(by), only_record=no_drive)
+    if option is not None:  # on disk before anything is loaded that only driving on needs
+        _answer(engine, found, option, fields, remarks, person(by), digest, driving=not no_drive)
+
+    from reconvene.doors.cli.drive import proceed, who_decides
+    from reconvene.doors.cli.session import Nobody
+
+    decider = Nobody() if option is not None else who_decides(call, None, person(by), False)
+    return proceed(call, engine, found, decider, person(by), only_record=no_drive)
 
 
 def _answer(
