@@ -91,7 +91,8 @@ def of_home(name: str, folder: Path, reconvene: Command) -> dict[str, object]:
     lay_out(golden.home, folder)
     run = str(golden.home.expected["run"])
     words = [("log", run), ("ledger", run, "--open"), ("remark", run, "--understand", SAID, "--dry-run")]
-    words += [("gaps", run, "GAP-FLOW-001"), ("rounds", run, "--compare", "2")] if "redone" in name else []
+    more = [("gaps", run, "GAP-FLOW-001"), ("rounds", run, "--compare", "2"), ("view", run), ("view", run, "gaps")]
+    words += more if "redone" in name else []
     return {" ".join(each).replace(run, "RUN"): _printed(reconvene, *each) for each in words}
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from reconvene.app.views import targets
 from reconvene.app.views.encoding import encoded
-from reconvene.app.views.estimates import Task
+from reconvene.app.views.estimates import Task, estimate
 from reconvene.app.views.ledger import ledger
-from reconvene.app.views.metrics import Metrics, PhaseRounds, RoundTime, aggregate, estimate, measure
+from reconvene.app.views.metrics import Metrics, PhaseRounds, RoundTime, aggregate, measure
 from reconvene.core.definition.workflow import Again, Continue, Goto, Move
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e

@@ -4,7 +4,7 @@ A pure fold. Every stretch of time between two events belongs to exactly one of:
 pause, an idle run (nobody drove it: what lies before a takeover), or the agents. A round's wall time is what its agents
 took, from its start to its checkpoint, so that a night in between is not the agents' fault.
 
-Targets and warnings are judged in `targets`; what another round would take is in `estimates`. Both are offered here.
+Targets and warnings are judged in `targets`; what another round would take is in `estimates`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,10 @@ from immutables import Map
 from msgspec import Struct, convert
 
 from reconvene.app.views import targets
-from reconvene.app.views.estimates import Estimate, estimate
 from reconvene.app.views.ledger import Ledger
 from reconvene.app.views.targets import Reading
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move
 from reconvene.core.facts import events as e
-
-__all__ = ["Estimate", "Metrics", "PhaseRounds", "Reading", "RoundTime", "aggregate", "estimate", "measure"]
-__all__ += ["seconds_of_rounds"]
 
 _MOST_BARS = 20  # rounds drawn: the latest
 
