@@ -56,6 +56,18 @@ def test_every_file_and_folder_on_the_page_of_the_house_is_there() -> None:
     assert sorted(name for name in named if not (SOURCE / name).exists()) == []
 
 
+def test_paths_of_the_source_that_documents_and_comments_name_are_there() -> None:
+    path = re.compile(r"(?<![\w/.])(?:core|app|wire|doors|adapters|kits|language)/[a-z_/]+\.py")
+    texts = [*(ROOT / "docs").glob("*.md"), *SOURCE.rglob("*.py"), *(ROOT / "docs" / "decisions").glob("002*.md")]
+    gone = {
+        f"{text.relative_to(ROOT)}: {name}"
+        for text in texts
+        for name in path.findall(text.read_text(encoding="utf-8"))
+        if not (SOURCE / name).exists()
+    }
+    assert gone == set()
+
+
 def test_a_file_name_means_one_thing() -> None:
     names = Counter(path.name for path in SOURCE.rglob("*.py") if path.name not in SHARED)
     twice = [sorted(map(str, SOURCE.rglob(name))) for name, times in names.items() if times > 1]

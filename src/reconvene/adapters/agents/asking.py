@@ -1,6 +1,6 @@
 """What a model is told beyond its prompt: the shape of the answer, and how to hand over several files. Pure.
 
-What it may read, what people said and what to write is in the prompt already: `core.context` decides that.
+What it may read, what people said and what to write is in the prompt already: `core.shown.context` decides that.
 """
 
 from __future__ import annotations
