@@ -1,7 +1,8 @@
 """Pins: the form in which a workflow is stored with its runs. A pin is read for ever, by every later release.
 
-The form is that of the structs in `core/definition/workflow.py`: their field names (as encoded), types and defaults, which are not
-written out. `tests/golden/wire/pins.v1.json` holds them as they were when version 1 was current; a test compares.
+The form is that of the structs in `core/definition/workflow.py`: their field names (as encoded), types and defaults,
+which are not written out. `tests/golden/wire/pins.v1.json` holds them as they were when version 1 was current; a test
+compares.
 
 To change the form, a new field included:
 1. Change the structs, and raise `VERSION`.
