@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 HINT = "#:"  # begins a line that is for the person only; a plain "#" may be a heading of theirs
 _PROBLEM = f"{HINT} PROBLEM"
-SECTIONS = ("correction", "new context", "clarification", "strategic shift", "reaction", "missing factor", "comment")
 FREE = "anything"
 
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<name>\S.*?)[\s:*_]*")
@@ -69,9 +68,10 @@ def write(entries: Sequence[Entry], agents: Sequence[str] = (), *, about: str = 
     lines = [f"{HINT} Your remarks{f' on {about}' if about else ''}. Use what fits and leave the rest empty."]
     lines += [f'{HINT} "- " at the beginning of a line begins another remark. Lines with {HINT} are hints, not kept.']
     lines += ["", "## Anything", f"{HINT} In any words, as much as you like: it is sorted for you.", ""]
-    for kind in SECTIONS[:-1]:
+    kinds = reader().kinds[:-1]
+    for kind in kinds:
         lines += _section(kind, [entry.remark for entry in entries if entry.remark.kind == kind], agents)
-    rest = [entry.remark for entry in entries if entry.remark.kind not in SECTIONS[:-1]]
+    rest = [entry.remark for entry in entries if entry.remark.kind not in kinds]
     return "\n".join([*lines, *(_section("comment", rest, agents) if rest else [])]).rstrip("\n") + "\n"
 
 
@@ -157,10 +157,11 @@ def _heading(line: str, number: int, problems: list[Problem]) -> tuple[str, str]
     if reaction:
         return "reaction", (reaction["target"] or "").strip()
     folded = name.casefold()
-    for kind in (*SECTIONS, FREE):
+    kinds = reader().kinds
+    for kind in (*kinds, FREE):
         if folded in (kind, f"{kind}s"):
             return kind, ""
-    near = difflib.get_close_matches(folded, [*SECTIONS, FREE], n=1, cutoff=0.8) if marked else []
+    near = difflib.get_close_matches(folded, [*kinds, FREE], n=1, cutoff=0.8) if marked else []
     if not near:
         return None
     problems.append(Problem(number, f"there is no heading {name!r}; did you mean {near[0].capitalize()}?"))
