@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from reconvene.app.model_reader import Entry
 from reconvene.core.facts.commands import RemarkIn
-from reconvene.doors.shared.form import HINT, SECTIONS, again, blank, read, write
+from reconvene.core.kit_finder import reader
+from reconvene.doors.shared.form import HINT, again, blank, read, write
 
 AGENTS = ("economist", "industry_analyst", "contrarian")
 
@@ -99,7 +100,7 @@ WORDS = st.text(alphabet="abc äß漢.,%$ 0123456789", min_size=1, max_size=40).
 LINES = st.lists(WORDS.map(lambda words: f"x {words}"), min_size=1, max_size=3).map("\n".join)
 
 
-@given(st.lists(st.tuples(st.sampled_from(SECTIONS), LINES), max_size=6))
+@given(st.lists(st.tuples(st.sampled_from(reader().kinds), LINES), max_size=6))
 def test_what_is_written_into_the_form_is_read_back(said: list[tuple[str, str]]) -> None:
     entries = [Entry(RemarkIn(text, kind)) for kind, text in said]
     found = read(write(entries, AGENTS), AGENTS)

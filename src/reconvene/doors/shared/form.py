@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.app.model_reader import Entry
+from reconvene.core.kit_finder import reader
 from reconvene.doors.shared.remarks import figures_in
 
 if TYPE_CHECKING:
@@ -190,7 +191,6 @@ def _take(line: str, number: int, drafts: list[_Draft], target: str) -> None:
 
 def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) -> list[Entry]:
     from reconvene.core.facts.commands import RemarkIn
-    from reconvene.core.kit_finder import reader
 
     if draft.kind == FREE:
         return [Entry(one.remark, one.rule) for one in reader().split(draft.text, agents)]
