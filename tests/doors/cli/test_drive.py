@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -404,7 +405,7 @@ def at_work(folder: Path, request: pytest.FixtureRequest) -> Iterator[subprocess
     """A process that drives a run whose agent is at work, and stays at it; started by the words that a test gives."""
     started = folder / "started"
     os.mkfifo(started)
-    script = f"cat >/dev/null; echo go >{started}; exec sleep 600"
+    script = f"cat >/dev/null; echo $$ >{started}; exec sleep 600"
     (folder / "slow.yaml").write_text(
         "name: slow\n"
         f"agents: {{writer: {{command: {json.dumps(['sh', '-c', script])}}}}}\n"
@@ -419,10 +420,12 @@ def at_work(folder: Path, request: pytest.FixtureRequest) -> Iterator[subprocess
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert started.read_text() == "go\n"  # opening the pipe waits for the agent
+    agent = int(started.read_text())  # opening the pipe waits for it
     yield driver
     driver.kill()
     driver.communicate()
+    with suppress(ProcessLookupError):
+        os.kill(agent, signal.SIGKILL)
 
 
 def ending(driver: subprocess.Popen[str]) -> tuple[int, str]:
