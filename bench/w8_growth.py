@@ -1,6 +1,6 @@
 """W8: what ten times the work costs: remarks, files, gaps, rounds. Work that is linear costs ten times as much; the
 bound is twelve. What should not depend on the size at all is bounded by two, and what handles a hundred times the text
-by sixteen.
+by twenty.
 
 Small and large take turns. Every operation opens the home anew, as a command does; its own preparation (copying the
 home, deciding before a drive) is left out of the time.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reconvene.ports import Answer, Assignment, Listener
 
 TITLE = "growth: ten times the remarks, files, gaps, rounds"
-LINEAR, FLAT, SQUARE = 12.0, 2.0, 16.0
+LINEAR, FLAT, SQUARE = 12.0, 2.0, 20.0
 AGENTS, SAID = 7, 5  # agents of a round, remarks after each
 BENCH = "bench"
 
