@@ -22,7 +22,7 @@ from reconvene.core.facts.state import children_of
 from reconvene.core.run.handle import handle
 from reconvene.core.run.plan import RunTask, StartChild, plan
 from reconvene.core.shown.context import shown
-from reconvene.core.work import limits
+from reconvene.core.working import limits
 from reconvene.errors import ReconveneError
 from reconvene.testing.play import Play
 from reconvene.wire.snapshot_json import decode_state, encode_state

@@ -31,7 +31,7 @@ from reconvene.core.facts.commands import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import plan, unmade_children
-from reconvene.core.work.archives import Archive, prunable
+from reconvene.core.working.archives import Archive, prunable
 from reconvene.errors import Busy, ReconveneError, UserError
 from reconvene.language.closest import closest
 from reconvene.ports import (

@@ -9,7 +9,7 @@ import msgspec
 from reconvene.app.engine import Engine
 from reconvene.core import kit_finder
 from reconvene.core.extensions import View
-from reconvene.core.work import tracking
+from reconvene.core.working import tracking
 from reconvene.errors import UserError
 from reconvene.language.closest import closest
 

@@ -11,8 +11,8 @@ from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views.all_rounds import Round
 from reconvene.core import kit_finder
-from reconvene.core.work import tracking
-from reconvene.core.work.tracking import Kept, kept
+from reconvene.core.working import tracking
+from reconvene.core.working.tracking import Kept, kept
 from reconvene.errors import UserError
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reconvene.core.definition.workflow import Input, Start, Workflow
-from reconvene.core.work.children import text_input
+from reconvene.core.working.children import text_input
 from reconvene.errors import WorkflowError
 from reconvene.wire.packaged import packaged
 from reconvene.wire.problems import shown

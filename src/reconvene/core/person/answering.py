@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from reconvene.core.facts import events as e
 from reconvene.core.facts.commands import Answers
 from reconvene.core.shown import drafts, scope
-from reconvene.core.work import tracking
-from reconvene.core.work.turn import Turn
+from reconvene.core.working import tracking
+from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused
 from reconvene.language.closest import closest
 

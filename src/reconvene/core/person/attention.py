@@ -7,8 +7,8 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.person.checkpoint import WITHOUT, emit_opened
 from reconvene.core.person.remarking import add_remarks
-from reconvene.core.work.moves import make_move, move_refused
-from reconvene.core.work.turn import Turn
+from reconvene.core.working.moves import make_move, move_refused
+from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused
 
 AGAIN = "Try again"

@@ -12,9 +12,9 @@ from reconvene.core.facts.ids import checkpoint_id, digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.remarking import keep_draft
 from reconvene.core.shown import drafts, on_record, scope
-from reconvene.core.work import limits
-from reconvene.core.work.moves import move_refused
-from reconvene.core.work.turn import Turn
+from reconvene.core.working import limits
+from reconvene.core.working.moves import move_refused
+from reconvene.core.working.turn import Turn
 from reconvene.language.expressions import compile as compile_expression
 
 _ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself

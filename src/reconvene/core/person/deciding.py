@@ -11,9 +11,9 @@ from reconvene.core.paths import is_safe
 from reconvene.core.person import answering, attention, checkpoint
 from reconvene.core.person.remarking import add_remarks, add_to_draft, keep_draft, require_alive
 from reconvene.core.shown import drafts, naming
-from reconvene.core.work import children, limits, tracking
-from reconvene.core.work.moves import make_move
-from reconvene.core.work.turn import Turn
+from reconvene.core.working import children, limits, tracking
+from reconvene.core.working.moves import make_move
+from reconvene.core.working.turn import Turn
 from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
 from reconvene.language.closest import closest
 

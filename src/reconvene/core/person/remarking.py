@@ -12,7 +12,7 @@ from reconvene.core.facts.evolve import remark_key
 from reconvene.core.facts.ids import remark_id
 from reconvene.core.person.answering import typed
 from reconvene.core.shown import drafts
-from reconvene.core.work.turn import Turn
+from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused
 
 

@@ -15,9 +15,9 @@ from reconvene.core.facts.state import Frame
 from reconvene.core.person import attention, checkpoint
 from reconvene.core.run import checks
 from reconvene.core.shown.scope import for_expression
-from reconvene.core.work import limits, rendering, tracking
-from reconvene.core.work.steps import close_step, start_step
-from reconvene.core.work.turn import Turn
+from reconvene.core.working import limits, rendering, tracking
+from reconvene.core.working.steps import close_step, start_step
+from reconvene.core.working.turn import Turn
 from reconvene.errors import Bug
 from reconvene.language.expressions import ExpressionError, evaluate
 

@@ -9,8 +9,8 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.evolve import check_key
 from reconvene.core.facts.state import Frame
 from reconvene.core.shown import scope
-from reconvene.core.work.moves import make_move, move_refused
-from reconvene.core.work.turn import Turn
+from reconvene.core.working.moves import make_move, move_refused
+from reconvene.core.working.turn import Turn
 from reconvene.errors import Bug
 
 

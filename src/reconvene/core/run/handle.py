@@ -31,9 +31,9 @@ from reconvene.core.person.remarking import (
 from reconvene.core.run.advance import advance
 from reconvene.core.run.checks import gap
 from reconvene.core.shown import naming, scope
-from reconvene.core.work import archives, children, gates, rendering, tracking
-from reconvene.core.work.steps import open_tasks
-from reconvene.core.work.turn import Turn
+from reconvene.core.working import archives, children, gates, rendering, tracking
+from reconvene.core.working.steps import open_tasks
+from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused
 from reconvene.language.expressions import ExpressionError, truth
 

@@ -9,7 +9,7 @@ import msgspec
 from reconvene.core.extensions import Kit, Objection, Seen, View
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import RunState
-from reconvene.core.work.tracking import kept
+from reconvene.core.working.tracking import kept
 from reconvene.kits.gaps import lives, tracker
 from reconvene.kits.gaps.records import opened
 from reconvene.kits.gaps.shape import schema

@@ -16,7 +16,7 @@ from reconvene.core.facts.round import OutputAt, RoundAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.kit_finder import tracker
 from reconvene.core.shown import scope
-from reconvene.core.work.turn import Turn
+from reconvene.core.working.turn import Turn
 
 
 def update(turn: Turn, *, closed: bool = False) -> None:

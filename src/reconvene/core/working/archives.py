@@ -11,7 +11,7 @@ from typing import NamedTuple
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import RunState
-from reconvene.core.work.turn import Turn
+from reconvene.core.working.turn import Turn
 
 
 class Archive(NamedTuple):

@@ -19,8 +19,8 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import child_id
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown import scope
-from reconvene.core.work.queue_order import at_the_end
-from reconvene.core.work.turn import Turn
+from reconvene.core.working.queue_order import at_the_end
+from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused, UserError
 from reconvene.language.expressions import ExpressionError, evaluate
 

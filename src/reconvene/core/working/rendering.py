@@ -12,7 +12,7 @@ from reconvene.core.facts.state import Failed
 from reconvene.core.paths import safe_path
 from reconvene.core.shown import scope
 from reconvene.core.shown.context import summary_in
-from reconvene.core.work.turn import Turn
+from reconvene.core.working.turn import Turn
 from reconvene.errors import ReconveneError
 from reconvene.language import templates
 

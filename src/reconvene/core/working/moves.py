@@ -6,8 +6,8 @@ from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move
 from reconvene.core.facts import events as e
 from reconvene.core.facts.evolve import pass_key
 from reconvene.core.facts.state import Frame
-from reconvene.core.work import limits
-from reconvene.core.work.turn import Turn
+from reconvene.core.working import limits
+from reconvene.core.working.turn import Turn
 
 
 def move_refused(turn: Turn, move: Move) -> str:

@@ -10,8 +10,8 @@ from reconvene.core.facts.state import Frame
 from reconvene.core.shown import naming, reads
 from reconvene.core.shown.conversation import WORD, Replay, replay
 from reconvene.core.shown.scope import value_key
-from reconvene.core.work import limits, rendering, tracking
-from reconvene.core.work.turn import Turn
+from reconvene.core.working import limits, rendering, tracking
+from reconvene.core.working.turn import Turn
 
 
 def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) -> bool:
