@@ -106,10 +106,14 @@ def test_what_a_refused_answer_said_is_kept_once(reconvene: Command, folder: Pat
     assert refused.code == 64
     assert "said.yaml:1: entry 1" in refused.err
     (folder / "said.yaml").write_text("- {option: Again, feedback: dearer, fields: {count: 2}}\n", encoding="utf-8")
-    assert reconvene("resume", "--answers", "said.yaml").code == 3
+    assert reconvene("remark", "again-1", "shorter").code == 0
+    taken = reconvene("resume", "--answers", "said.yaml")
+    assert taken.code == 3
+    assert "FB-001 comment" in taken.out
+    assert "FB-002 comment" not in taken.out, "it was not said by the file"
     remarks = reconvene("show", "--json").object["remarks"]
     assert isinstance(remarks, list)
-    assert [remark["text"] for remark in remarks] == ["dearer"]
+    assert [remark["text"] for remark in remarks] == ["dearer", "shorter"]
 
 
 def test_on_a_terminal_it_stands_under_the_prompt(

@@ -1,6 +1,6 @@
 """The read model of what stands beside a checkpoint: what is open, what another round would take, the stop meter.
 
-Apart from `model` because few commands show it and what it measures with takes long to import.
+Apart from `read_model` because few commands show it and what it measures with takes long to import.
 """
 
 from __future__ import annotations

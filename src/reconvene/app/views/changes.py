@@ -136,11 +136,12 @@ def compared(before: str, after: str, said: Mapping[str, str] = _NOTHING, *, aga
     text is a new one anyway, and only a sentence of its summary counts that has one like it before, or names a remark.
     """
     old, new = _Told(before), _Told(after)
-    pairs = _pairs(old.summary, new.summary, old.known & new.known, said, conclusion=again)
+    remarks = {id: set(_plain(text).split()) for id, text in said.items()}
+    pairs = _pairs(old.summary, new.summary, old.known & new.known, remarks, conclusion=again)
     if not again:
         pairs = [pair for pair in pairs if pair.named or (pair.was and pair.now)]
     elif all(pair.label or pair.repeats for pair in pairs):
-        pairs += _pairs(old.all, new.all, old.known & new.known, said)
+        pairs += _pairs(old.all, new.all, old.known & new.known, remarks)
     best = min(pairs, key=lambda pair: (pair.repeats, pair.label, not pair.figures, not pair.named), default=None)
     return Change("", _cut(best.was), _cut(best.now)) if best else None
 
@@ -155,11 +156,13 @@ class _Told:
 
 
 def _pairs(
-    old: Sequence[str], new: Sequence[str], kept: set[str], said: Mapping[str, str], *, conclusion: bool = False
+    old: Sequence[str], new: Sequence[str], kept: set[str], said: Mapping[str, set[str]], *, conclusion: bool = False
 ) -> list[_Pair]:
     """Each new sentence with the old one that is most like it; or, where nothing is new, what is no longer said.
 
-    `kept`: what both texts say. `conclusion`: whatever they are about, the first new one replaces the first old one."""
+    `kept`: what both texts say. `said`: the words of each remark. `conclusion`: whatever they are about, the first new
+    one replaces the first old one.
+    """
     gone = {sentence: _words(sentence) for sentence in old if _plain(sentence) not in kept}
     fresh = [sentence for sentence in new if _plain(sentence) not in kept]
     if not fresh:
@@ -170,16 +173,15 @@ def _pairs(
     return found
 
 
-def _paired(sentence: str, gone: dict[str, frozenset[str]], said: Mapping[str, str]) -> _Pair:
+def _paired(sentence: str, gone: dict[str, frozenset[str]], said: Mapping[str, set[str]]) -> _Pair:
     words, told = _words(sentence), _plain(sentence).split()
     near = max(gone, key=lambda other: _alike(words, gone[other]), default="")
     was = near if near and _alike(words, gone[near]) >= _ALIKE else ""
-    remarks = [set(_plain(text).split()) for text in said.values()]
     return _Pair(
         was,
         sentence,
         label=len(told) < _LABEL,
-        repeats=any(sum(word in remark for word in told) >= _REPEATED * len(told) for remark in remarks),
+        repeats=any(sum(word in remark for word in told) >= _REPEATED * len(told) for remark in said.values()),
         figures=bool(was) and _figures(was) != _figures(sentence),
         named=not said.keys().isdisjoint(_REMARK.findall(sentence)),
     )

@@ -95,17 +95,17 @@ class FromFile:
         from reconvene.core.facts.commands import AddRemark
         from reconvene.doors.shared.advice import preview_line, weighed
 
-        known = len(engine.load(run).record.remarks)
         for remark in answer.remarks:
             engine.submit(run, AddRemark(remark, by=answer.by or self._by, door=DOOR))
         current = queries.summary(engine, run).checkpoint
         beside = review(engine, run) if self.tells else None
         if beside and current:
-            made = beside.remarks[-(len(engine.load(run).record.remarks) - known) :]
             for remark in answer.remarks:
                 say(f"▸ “{one_line(remark.text)}”")
-            for one in made:
-                say(f"  {weighed(one)}")
+            said = {remark.text for remark in answer.remarks}  # some may be on record from a try that was refused
+            for one in beside.remarks:
+                if one.text in said:
+                    say(f"  {weighed(one)}")
             if beside.preview and any(option.recommend for option in current.options):
                 say(f"  recommended: {preview_line(beside.preview)}")
         return current
