@@ -12,8 +12,9 @@ from reconvene.adapters.git import GitHistory
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
 from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
-from reconvene.core.facts.events import AnyEvent, StepStarted, TasksClaimed
-from reconvene.errors import Busy, UserError
+from reconvene.core.facts.events import AnyEvent, DecisionRecorded, StepStarted, TasksClaimed
+from reconvene.core.run.plan import FollowUp, plan
+from reconvene.errors import Bug, Busy, UserError
 from reconvene.ports import Append
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
@@ -79,18 +80,41 @@ def parked(engine: Engine) -> str:
     return run
 
 
-def test_a_decision_that_is_driven_on_claims_its_tasks_in_the_same_append(tmp_path: Path) -> None:
+def test_a_decision_is_on_disk_first_and_its_tasks_are_claimed_as_they_start(tmp_path: Path) -> None:
     log = CountingLog()
     engine = opened(tmp_path, log)
     run = parked(engine)
     log.appends = log.leases = 0
     before = log.head(run)
     assert decide(engine, run) == "waiting"
-    assert log.appends == 2  # the decision with the step it starts; the output with the next checkpoint
+    assert log.appends == 3  # the decision; the step that it starts; the output with the next checkpoint
     assert log.leases == 2  # taken once, given back once
     events = [event for _, event in log.read(run, before)]
     assert not any(isinstance(event, TasksClaimed) for event in events)
     assert all(event.claim for event in events if isinstance(event, StepStarted))
+
+
+def test_nothing_that_follows_from_a_decision_can_keep_it_from_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = CountingLog()
+    engine = opened(tmp_path, log)
+    run = parked(engine)
+    before = log.head(run)
+
+    def broken(turn: object) -> None:
+        raise Bug("a step that cannot start")
+
+    monkeypatch.setattr("reconvene.core.run.handle.advance", broken)
+    with pytest.raises(Bug):
+        engine.submit(run, AnswerCheckpoint("", "More", by="ann"))
+    with pytest.raises(Bug):
+        asyncio.run(engine.drive(run))
+    assert any(isinstance(event, DecisionRecorded) for _, event in log.read(run, before))
+    monkeypatch.undo()
+    session = opened(tmp_path, log).session(run)
+    assert plan(session.state, session.book) == [FollowUp()]
+    assert asyncio.run(opened(tmp_path, log).drive(run)).status == "waiting"
 
 
 def test_a_decision_costs_the_same_in_the_last_round_as_in_the_first(tmp_path: Path) -> None:

@@ -61,15 +61,12 @@ class Driver:
         looked = None if tidied else self._files.look(session, self._by, self._door)
         if looked is not None and not looked.settled:
             self._files.restore(session, looked)
-        session.submit(
-            [
-                *([looked.command] if looked and looked.command else []),
-                Claim(self._by, self._door),
-                *([Resume(self._by, self._door)] if session.state.paused else []),
-            ],
-            looked.blobs if looked else {},
-            self._claim,
-        )
+        edits: list[Command] = [looked.command] if looked and looked.command else []
+        resume: list[Command] = [Resume(self._by, self._door)] if session.state.paused else []
+        commands = [*edits, Claim(self._by, self._door), *resume]
+        outcomes = session.submit(commands, looked.blobs if looked else {}, self._claim)
+        if (error := outcomes[len(edits)].error) is not None:  # a run that cannot go on must not be tried again at once
+            raise error
         self._files.sync(session)
         self._branch.sync(session.state)
         tell_passed(session, self._listener)

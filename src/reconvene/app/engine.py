@@ -22,6 +22,7 @@ from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import (
     AnswerCheckpoint,
     Command,
+    GoOn,
     Pause,
     PruneArchives,
     RecordChild,
@@ -30,6 +31,7 @@ from reconvene.core.facts.commands import (
 )
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
+from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.core.working.archives import Archive, prunable
 from reconvene.errors import Busy, ReconveneError, UserError
@@ -172,8 +174,8 @@ class Engine:
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
-        `driving`: the caller calls `drive` next. Where nobody else holds the lease it is taken now, and the tasks that
-        the command starts are claimed in the same append.
+        A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
+        next, which does that. Where nobody else holds the lease it is taken now.
         """
         session = self.session(run)
         files = self._files(session)
@@ -187,7 +189,10 @@ class Engine:
             if isinstance(command, AnswerCheckpoint):
                 command, pinned = children.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
-            (outcome,) = session.submit([command], blobs, claim)
+            decided = isinstance(command, AnswerCheckpoint | Rollback)
+            (outcome,) = session.submit([command], blobs, claim, record if decided else handle)
+            if decided and not holder and outcome.error is None:
+                (outcome,) = session.submit([GoOn()])
             if outcome.error is not None:
                 raise outcome.error
         except BaseException:

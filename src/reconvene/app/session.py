@@ -5,7 +5,7 @@ Every append is a compare-and-swap. Whoever loses reads what the other wrote, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -17,13 +17,14 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import Command
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.state import EMPTY, RunState
-from reconvene.core.run.handle import handle
+from reconvene.core.run.handle import Handled, handle
 from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Append, Clock, EventLog, IndexRow
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
 
+_How = Callable[[RunState, Command, str, Book, str], Handled]
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
 _WORKFLOWS = 32  # pinned workflows whose books share what was worked out once
 _BOOKS: dict[str, tuple[Workflow, dict[str, set[str]]]] = {}  # by digest, the one asked for last at the end
@@ -88,13 +89,14 @@ class Session:
         self.state = stored.fold(self.run, self._log.read(self.run, self.state.seq), self.state)
 
     def submit(
-        self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = ""
+        self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
     ) -> list[Outcome]:
-        """Handle these in order, in one durable append. A refused one does not keep the others out."""
+        """Handle these in order, in one durable append. A refused one does not keep the others out. `by`: `record`
+        leaves what follows from them for later."""
         for digest, data in (blobs or {}).items():
             self.book.remember(digest, data)
         for _ in range(_TRIES):
-            state, events, artefacts, outcomes = self._handle(commands, blobs or {}, claim)
+            state, events, artefacts, outcomes = self._handle(commands, blobs or {}, claim, by)
             if not events:
                 return outcomes
             try:
@@ -116,14 +118,14 @@ class Session:
             )
 
     def _handle(
-        self, commands: Sequence[Command], blobs: Mapping[str, bytes], claim: str
+        self, commands: Sequence[Command], blobs: Mapping[str, bytes], claim: str, by: _How
     ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[Outcome]]:
         state, events, artefacts = self.state, list[AnyEvent](), dict(blobs)
         outcomes: list[Outcome] = []
         now = max(self._clock.now(), state.updated)
         for command in commands:
             try:
-                handled = handle(state, command, now, self.book, claim)
+                handled = by(state, command, now, self.book, claim)
             except ReconveneError as error:
                 outcomes.append(Outcome(error))
                 continue

@@ -214,6 +214,10 @@ class PruneArchives(Struct, frozen=True):
     door: str = ""
 
 
+class GoOn(Struct, frozen=True):
+    """Nothing of its own: what follows from a decision that is on record."""
+
+
 Command = (
     StartRun
     | AnswerCheckpoint
@@ -233,4 +237,5 @@ Command = (
     | Abort
     | Rollback
     | PruneArchives
+    | GoOn
 )

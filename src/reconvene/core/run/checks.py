@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move
+from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.evolve import check_key
 from reconvene.core.facts.state import Frame
@@ -74,6 +75,38 @@ def gap(turn: Turn, move: Move | None, say: str) -> bool:
         return False
     make_move(turn, move)
     return True
+
+
+def record(turn: Turn, command: c.RecordCheck) -> None:
+    """What the script of a check said."""
+    frame = turn.frame
+    round_ = frame.round
+    waiting = frame.stage == "closed" and round_ is not None and round_.serial == command.serial
+    if turn.state.ended or not waiting or frame.checked == command.serial or turn.state.world.trouble:
+        return
+    if command.error:
+        turn.met(
+            "check", f"check script after round {command.serial}", f"the check of {frame.phase} failed: {command.error}"
+        )
+        return
+    moves: dict[str, Move | None] = {
+        "retry": Goto(frame.phase, rerun=True),
+        "spawn_additional": Again(command.agents),
+        "escalate": None,
+        "abort": End("gap check", "failed"),
+    }
+    if not command.action:
+        turn.emit(e.CheckPassed(at=turn.now, serial=command.serial, phase=frame.phase, scope=frame.scope))
+        return
+    unknown = [agent for agent in command.agents if agent not in turn.book.workflow.agents]
+    if unknown:
+        turn.met(
+            "check",
+            f"check script after round {command.serial}",
+            f"the check of {frame.phase} names unknown agents: {', '.join(unknown)}",
+        )
+        return
+    gap(turn, moves[command.action], command.say or f"the check of {frame.phase} found a gap")
 
 
 _Action = Literal["retry", "spawn_additional", "escalate", "abort", "move"]

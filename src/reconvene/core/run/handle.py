@@ -1,4 +1,6 @@
-"""(state, command, now) → events, run to a fixed point. Pure: the same arguments always give the same events.
+"""(state, command, now) → events. Pure: the same arguments always give the same events.
+
+`handle` goes on to where somebody must act. What a person decides is recorded before that: see `record`.
 
 A command that the state does not allow raises Refused (or StaleDecision) and changes nothing. The same command given
 twice adds nothing the second time.
@@ -6,11 +8,9 @@ twice adds nothing the second time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
 from reconvene.core import kit_finder
-from reconvene.core.definition.workflow import Again, End, Goto, Move, Step
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
@@ -28,14 +28,12 @@ from reconvene.core.person.remarking import (
     save_draft,
     withdraw,
 )
+from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
-from reconvene.core.run.checks import gap
-from reconvene.core.shown import naming, scope
-from reconvene.core.working import archives, children, gates, rendering, tracking
+from reconvene.core.working import archives, children, gates, rendering
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused
-from reconvene.language.expressions import ExpressionError, truth
 
 
 class Handled(NamedTuple):
@@ -50,14 +48,28 @@ _NEED_NO_KIT = (c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.
 
 def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "") -> Handled:
     """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives."""
+    turn = _taken(state, command, now, book, claim)
+    advance(turn)
+    return _handled(turn, state)
+
+
+def record(state: RunState, command: c.Command, now: str, book: Book, claim: str = "") -> Handled:
+    """The command's own events. What follows from them is left to `GoOn`; until then `plan` names it."""
+    return _handled(_taken(state, command, now, book, claim), state)
+
+
+def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str) -> Turn:
     turn = Turn(state, book, now, claim)
     if not isinstance(command, c.StartRun) and not state.run:
         raise Refused("There is no such run.")
     if not isinstance(command, _NEED_NO_KIT):
         kit_finder.require(book.workflow.kits)
     _dispatch(turn, command)
-    advance(turn)
-    if turn.state.ended and not state.ended and not state.place:
+    return turn
+
+
+def _handled(turn: Turn, before: RunState) -> Handled:
+    if turn.state.ended and not before.ended and not before.place:
         rendering.render(turn)
     return Handled(turn.state, turn.events, turn.blobs)
 
@@ -87,7 +99,7 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
         case c.RecordAttempt():
             _attempt(turn, command)
         case c.RecordCheck():
-            _check(turn, command)
+            checks.record(turn, command)
         case c.Claim():
             _claim(turn, command)
         case c.RecordChild():
@@ -119,6 +131,8 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
             deciding.rollback(turn, command)
         case c.PruneArchives():
             archives.prune(turn, command)
+        case c.GoOn():
+            pass
         case _:
             assert_never(command)
 
@@ -159,8 +173,8 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
     step, task = found
     _opened(turn, command.opened)
     agent = turn.book.workflow.agents[task.agent]
-    verdict, wrong = _verdict(turn, command, step, task)
-    then: _Then = "done"
+    verdict, wrong = gates.verdict(turn, command, step, task)
+    then: Literal["done", "retry", "missing"] = "done"
     claim = ""
     if verdict == "cancelled":
         then, claim = "retry", "" if turn.state.paused else turn.claim
@@ -262,13 +276,6 @@ def _spent_something(usage: e.Usage) -> bool:
     return bool(usage.cost or usage.input_tokens or usage.output_tokens)
 
 
-_Verdict = Literal["accepted", "rejected", "failed", "cancelled"]
-_Then = Literal["done", "retry", "missing"]
-
-
-_NOTHING = gates.Rejection("", failures=0)
-
-
 def _kept_text(turn: Turn, text: str) -> str:
     if not text:
         return ""
@@ -276,94 +283,6 @@ def _kept_text(turn: Turn, text: str) -> str:
     digest = turn.book.keep(data)
     turn.blobs[digest] = data
     return digest
-
-
-def _verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -> tuple[_Verdict, gates.Rejection]:
-    if command.cancelled:
-        return "cancelled", gates.Rejection(command.why, failures=0)
-    if command.failed or command.output is None:
-        return "failed", gates.Rejection(command.why or "it gave no output")
-    agent = turn.book.workflow.agents[task.agent]
-    definition = turn.phase.steps[step.index]
-    schema = definition.schema if definition.schema is not None else agent.schema
-    rules = (*agent.gates, *definition.gates)
-    if not rules and schema is None and not definition.writes and turn.phase.track is None:
-        return "accepted", _NOTHING
-    output = gates.Output(
-        text=turn.book.text(command.output.digest),
-        value=turn.book.load(command.value) if command.value else None,
-        has_value=command.value is not None,
-        files=tuple(file.path for file in command.files) or command.changed,
-        first=task.rejected is None,
-        commit=command.commit,
-        diff=turn.book.text(command.diff.digest) if command.diff else "",
-    )
-    writes = naming.writes(turn.state, turn.book, definition)
-    try:
-        wrong = gates.rejection(rules, schema, writes, output, command.objections, _judge(turn, definition))
-    except ExpressionError as error:
-        return "rejected", gates.Rejection(f"the gate itself failed: {error}")
-    return ("rejected", wrong) if wrong else ("accepted", _NOTHING)
-
-
-def _judge(turn: Turn, step: Step) -> gates.Judge:
-    state, book = turn.state, turn.book
-
-    def evaluate(source: str, extra: Mapping[str, object]) -> bool:
-        return truth(source, scope.for_expression(state, book, source, extra))
-
-    def documents(names: tuple[str, ...]) -> list[str]:
-        inputs = book.object(state.inputs)
-        given = [inputs.get(name.partition(".")[2]) for name in names if name.startswith("inputs.")]
-        files = [book.text(state.world.files[name].digest) for name in names if name in state.world.files]
-        return [*(text for text in given if isinstance(text, str)), *files]
-
-    def fill(text: str) -> str:
-        """What cannot be filled in is not said: the reason stands without it, and the failure is on record."""
-        wrong: list[str] = []
-        said = scope.render(text, state, book, wrong.append)
-        for message in wrong:
-            turn.emit(e.ExpressionFailed(at=turn.now, where="retry_with", source=text[:200], message=message))
-        return "" if wrong else said
-
-    return gates.Judge(
-        evaluate,
-        book.validate,
-        documents,
-        tracker=lambda text: tracking.objection(turn, step, text),
-        fill=fill,
-    )
-
-
-def _check(turn: Turn, command: c.RecordCheck) -> None:
-    frame = turn.frame
-    round_ = frame.round
-    waiting = frame.stage == "closed" and round_ is not None and round_.serial == command.serial
-    if turn.state.ended or not waiting or frame.checked == command.serial or turn.state.world.trouble:
-        return
-    if command.error:
-        turn.met(
-            "check", f"check script after round {command.serial}", f"the check of {frame.phase} failed: {command.error}"
-        )
-        return
-    moves: dict[str, Move | None] = {
-        "retry": Goto(frame.phase, rerun=True),
-        "spawn_additional": Again(command.agents),
-        "escalate": None,
-        "abort": End("gap check", "failed"),
-    }
-    if not command.action:
-        turn.emit(e.CheckPassed(at=turn.now, serial=command.serial, phase=frame.phase, scope=frame.scope))
-        return
-    unknown = [agent for agent in command.agents if agent not in turn.book.workflow.agents]
-    if unknown:
-        turn.met(
-            "check",
-            f"check script after round {command.serial}",
-            f"the check of {frame.phase} names unknown agents: {', '.join(unknown)}",
-        )
-        return
-    gap(turn, moves[command.action], command.say or f"the check of {frame.phase} found a gap")
 
 
 def _claim(turn: Turn, command: c.Claim) -> None:

@@ -29,12 +29,26 @@ class StartChild(NamedTuple):
     key: str
 
 
+class FollowUp(NamedTuple):
+    """Go on from a decision that is on record while what follows from it is not."""
+
+
 Work = RunTask | RunCheck
-Effect = Work | StartChild
+Effect = Work | StartChild | FollowUp
 
 
 def plan(state: RunState, book: Book) -> list[Effect]:
-    return [*unmade_children(state), *work(state, book)]
+    found = work(state, book)
+    return [*unmade_children(state), *found, *([FollowUp()] if not found and _moves(state) else [])]
+
+
+def _moves(state: RunState) -> bool:
+    """Whether the run goes on by itself where nobody has work: not at a stop, and not after its end."""
+    return bool(state.world.cursor) and not _stands(state)
+
+
+def _stands(state: RunState) -> bool:
+    return bool(state.ended or state.paused or state.place) or state.world.open is not None
 
 
 def unmade_children(state: RunState) -> list[StartChild]:
@@ -46,7 +60,7 @@ def unmade_children(state: RunState) -> list[StartChild]:
 def work(state: RunState, book: Book) -> list[Work]:
     """What agents and scripts have to do."""
     world = state.world
-    if state.ended or state.paused or state.place or world.open is not None or not world.cursor:
+    if not _moves(state):
         return []
     frame = world.top
     round_ = frame.round
