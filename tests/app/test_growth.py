@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.app import stored
+from reconvene.app import session
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.core.definition.workflow import Workflow
@@ -121,8 +121,8 @@ def test_a_load_folds_no_more_than_what_came_after_the_last_snapshot(
     assert state.seq > 2 * due_after(state)
     other = open_engine(str(long.home), runner=long.agents)
     folded: list[object] = []
-    one_more = stored.evolve
-    monkeypatch.setattr(stored, "evolve", lambda state, event: folded.append(event) or one_more(state, event))
+    one_more = session.evolve
+    monkeypatch.setattr(session, "evolve", lambda state, event: folded.append(event) or one_more(state, event))
     assert Session.load(other.log, _Clock(), long.run).state == state
     other.log.close()
     assert 0 < len(folded) <= due_after(state) + 60

@@ -116,12 +116,10 @@ def test_what_a_decision_started_is_made_by_whoever_drives_the_parent_next(
 
 def test_a_child_that_was_made_but_not_recorded_is_found_again(engine: Engine) -> None:
     """The process died between the child's log and the parent's."""
-    from reconvene.app import child_runs as children
-
     run = triaged(engine)
     choose(engine, run, "Split")
     session = engine.session(run)
-    made = children.make(engine.log, engine._clock, session, "b", engine._new)
+    made = engine._new.make_child(session, "b")
     engine.make_children(run)
     assert made == "split-1.b"
     assert order(engine) == ["split-1.a", "split-1.b", "split-1.c"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from reconvene.app import stored
+from reconvene.app.session import state_after
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.ports import Commit, EventLog, History
@@ -30,7 +30,7 @@ def commits(run: str, events: Iterable[tuple[int, e.AnyEvent]], state: RunState 
     for seq, event in events:
         if seq <= state.seq:
             continue
-        state = stored.step(run, state, seq, event)
+        state = state_after(run, state, seq, event)
         described = _describe(state, event)
         if described is not None:
             subject, body, trailers, author = described

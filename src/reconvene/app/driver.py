@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 
-from reconvene.app.branch import Branch
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import Claim, Command, RecordAttempt, Resume
+from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, Work, work
-from reconvene.errors import UserError
+from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
 
 _POLL = 0.25  # seconds between looks at what other processes appended
@@ -165,3 +165,32 @@ def tell_passed(session: Session, listener: Listener) -> None:
     """Of each checkpoint that was not asked because its condition failed, once, however the run came past it."""
     for text in session.not_told():
         listener(Progress(session.run, "", "", "warning", text))
+
+
+class Branch:
+    """The run's branch in the person's project: it stands where the log says, or is left alone.
+
+    Remembers where it last put the branch, so that an append without new work costs nothing.
+    """
+
+    def __init__(self, projects: Projects | None, listener: Listener) -> None:
+        self._projects = projects
+        self._listener = listener
+        self._at: tuple[str, str] | None = None
+
+    def sync(self, state: RunState) -> None:
+        """Whatever keeps the branch back must not keep the run back: its work is in the log, and is told of."""
+        project = state.record.project
+        if self._projects is None or project is None or not project.branch:
+            return
+        commit = state.world.head or project.base
+        if not commit or self._at == (project.branch, commit):
+            return
+        self._at = (project.branch, commit)
+        try:
+            create = bool(state.world.head)  # a run that has changed nothing (any more) makes no branch
+            wrong = self._projects.publish(state.run, project.path, project.branch, commit, create=create)
+        except ReconveneError as error:
+            wrong = error.message
+        if wrong:
+            self._listener(Progress(state.run, "", "project", "note", wrong))

@@ -6,16 +6,12 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from reconvene.app import child_runs as children
 from reconvene.app import commits as history
-from reconvene.app import forking, start_values
-from reconvene.app.branch import Branch
-from reconvene.app.driver import Driver, tell_passed
+from reconvene.app import new_runs
+from reconvene.app.driver import Branch, Driver, tell_passed
 from reconvene.app.files import Files
-from reconvene.app.leases import Leases, token
 from reconvene.app.new_runs import NewRuns
-from reconvene.app.session import Session
-from reconvene.app.sessions import Sessions
+from reconvene.app.session import Leases, Session, Sessions, token
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book, to_json
@@ -107,8 +103,8 @@ class Engine:
         door: str = "python",
     ) -> str:
         """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
-        given = start_values.inputs(workflow, inputs or {})
-        chosen = start_values.settings(workflow, settings or {}, given, self._surroundings)
+        given = new_runs.inputs(workflow, inputs or {})
+        chosen = new_runs.settings(workflow, settings or {}, given, self._surroundings)
         pinned, given_json, chosen_json = pin(workflow), to_json(given), to_json(chosen)
         blobs = {digest_of(data): data for data in (pinned, given_json, chosen_json)}
         digest = digest_of(pinned)
@@ -139,7 +135,7 @@ class Engine:
         """What would stop a run of this workflow hours from now, and can be mended before it starts."""
         if self._projects is None:
             return []
-        return [why for path in start_values.projects(workflow, inputs) if (why := self._projects.unfit(path))]
+        return [why for path in new_runs.projects(workflow, inputs) if (why := self._projects.unfit(path))]
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
@@ -187,7 +183,7 @@ class Engine:
                 self._record_edits(session, files, command.by, command.door, tidy=True, held=bool(holder))
                 tidied = True
             if isinstance(command, AnswerCheckpoint):
-                command, pinned = children.with_workflows(session, command)
+                command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
             (outcome,) = session.submit([command], blobs, claim, record if decided else handle)
@@ -351,7 +347,7 @@ class Engine:
     def _make_children(self, session: Session) -> None:
         """Make the runs that a decision started and that have no log yet; also after the run's own end."""
         for effect in unmade_children(session.state):
-            child = children.make(self.log, self._clock, session, effect.key, self._new)
+            child = self._new.make_child(session, effect.key)
             session.submit([RecordChild(effect.key, child)])
 
     def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
@@ -369,7 +365,7 @@ class Engine:
 
     def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "") -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
-        return forking.fork(self.log, self._clock, self._new, run, at, by, door)
+        return self._new.fork(run, at, by, door)
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""

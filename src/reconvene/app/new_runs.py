@@ -1,22 +1,38 @@
-"""Which id a new run gets, and which folder: both free, and neither ever outside of where runs belong.
+"""What a new run begins with: an id and a folder that are free, its inputs and settings, or another run's log.
 
 Ids and folders come from templates of the workflow, so what comes out is checked here, whatever was checked before. A
-folder that holds anything is somebody's: a new run takes another number, or is refused where there is no other.
+folder that holds anything is somebody's: a new run takes another number, or is refused where there is no other. What
+the runs are that a decision starts was settled in the decision; making one twice changes nothing.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import count
 
-from reconvene.core.definition.workflow import Workflow
+from msgspec.structs import replace
+
+from reconvene.app import index
+from reconvene.app.session import Session, book_for, index_row, state_after
+from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
+from reconvene.core.definition.workflow import Workflow, every_phase
+from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, StartRun
+from reconvene.core.facts.events import AnyEvent, Forked
+from reconvene.core.facts.evolve import evolve
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.paths import safe_path, why_no_run_id
-from reconvene.errors import StoreError, UserError
+from reconvene.core.shown.on_record import standing
+from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.language import templates
-from reconvene.ports import Clock, EventLog, Workspace
+from reconvene.ports import Append, Clock, EventLog, Surroundings, Workspace
+from reconvene.wire.pins import pin
+from reconvene.wire.workflow_file import load_workflow
 
 _MOST = 1 << 20  # numbers that are looked at for a free one
+_MOST_NAMES = 1000  # that are tried for one child
 
 
 class NewRuns:
@@ -89,6 +105,85 @@ class NewRuns:
             raise _at_fault(workflow, "workspace", message, "name another folder, or leave 'workspace' out")
         return folder
 
+    def make_child(self, parent: Session, key: str) -> str:
+        """The id of the run that a decision of this one started under this key; it exists afterwards. Where a
+        stranger has its name or its folder, it gets the next."""
+        state = parent.state
+        planned = state.record.children[key]
+        child = planned.child
+        book = book_for(self._log, child.workflow, parent.run)
+        inherited = tuple(map(state.record.remarks.__getitem__, standing(state, planned.remarks)))
+        for number in count(1):
+            run = child.run if number == 1 else f"{child.run}-{number}"
+            if self._log.head(run):
+                if _is_child(self._log, run, parent.run, key):
+                    return run
+                continue
+            folder = self.folder(book.workflow, run)
+            if self.occupied(run, folder):
+                if number == _MOST_NAMES or folder == self.folder(book.workflow, f"{child.run}-{number + 1}"):
+                    self.require_empty(book.workflow, run, folder)
+                continue
+            session = Session.new(self._log, self._clock, run, book)
+            command = StartRun(
+                run,
+                child.workflow,
+                child.name,
+                child.inputs,
+                child.settings,
+                folder,
+                state.by,
+                "queue",
+                parent=parent.run,
+                piece=key,
+                title=child.title,
+                place=child.place,
+                remarks=inherited,
+            )
+            (outcome,) = session.submit([command])
+            if outcome.error is None or _is_child(self._log, run, parent.run, key):
+                return run
+            if not self._log.head(run):
+                raise outcome.error
+        raise AssertionError("count() never ends")
+
+    def fork(self, run: str, at: int, by: str, door: str) -> str:
+        """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
+        events = self._log.read(run)
+        if not events:
+            raise UserError(f"There is no run {run!r}.")
+        if at < 0 or at > events[-1][0]:
+            raise UserError(
+                f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}"
+            )
+        prefix, state = _rest_point(run, events[: at or len(events)])
+        if not prefix:
+            raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
+        book_for(self._log, state.workflow, run)  # refuses what nobody could drive, before anything is written
+        number = 1
+        while True:
+            new = f"{run}-fork-{number}"
+            if why := why_no_run_id(new):
+                raise UserError(f"{run} cannot be forked: the id {new!r} {why}.")
+            folder = os.path.join(os.path.dirname(state.workspace), new)
+            if not self._log.head(new) and self.occupied(new, folder):
+                number += 1
+                continue
+            forked = Forked(
+                at=max(self._clock.now(), state.updated),
+                run=new,
+                source=run,
+                source_seq=len(prefix),
+                workspace=folder,
+                by=by,
+                door=door,
+            )
+            try:
+                self._log.append(new, 0, Append([*prefix, forked], row=index_row(evolve(state, forked))))
+                return new
+            except Conflict:
+                number += 1
+
 
 def require_own_folder(folder: str, home: str) -> None:
     """The rules of `NewRuns.folder` once more, whenever a run's folder is used: a link may have come there since."""
@@ -151,3 +246,82 @@ def _at_fault(workflow: Workflow, key: str, message: str, hint: str = "") -> Use
 
 
 _EXAMPLES = {"run_id": "REPORT-{{ year }}-{{ n }}", "workspace": "reports/{{ run }}", "name": "report"}
+
+
+def _is_child(log: EventLog, run: str, parent: str, key: str) -> bool:
+    found = index.one(log, run)
+    return found is not None and (found.parent, found.piece) == (parent, key)
+
+
+def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerCheckpoint, dict[str, bytes]]:
+    """The decision with the packaged workflows that its option starts, as they are now; and their pinned forms."""
+    point = session.state.world.open
+    definition = session.book.phase(point.phase).checkpoint if point and not point.attention and point.phase else None
+    own = session.book.workflow.name
+    wanted = {
+        option.start.workflow
+        for option in (definition.options if definition else ())
+        if option.start is not None
+        and option.start.workflow != own
+        and option.label.casefold() == command.option.casefold()
+    }
+    if not wanted:
+        return command, {}
+    from reconvene.wire.packaged import packaged
+
+    known = packaged()
+    workflows, blobs = dict[str, Pinned](), dict[str, bytes]()
+    for name in sorted(wanted & known.keys()):
+        workflow = load_workflow(known[name])
+        data = pin(workflow)
+        workflows[name] = Pinned(digest_of(data), workflow)
+        blobs[workflows[name].digest] = data
+    return replace(command, workflows=workflows), blobs
+
+
+def _rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
+    """The longest prefix after which the run was at rest: waiting for a person, for agents, or ended."""
+    state, best, at_best = EMPTY, 0, EMPTY
+    for seq, event in events:
+        state = state_after(run, state, seq, event)
+        step = state.world.top.round.open if state.world.cursor and state.world.top.round else None
+        if state.world.open is not None or (step is not None and step.open > 0):
+            best, at_best = seq, state
+    return [event for _, event in events[:best]], at_best
+
+
+# --- inputs and settings ---
+
+
+def inputs(workflow: Workflow, given: Mapping[str, object]) -> Values:
+    complete = complete_inputs(workflow, given)
+    folders = [name for name, spec in workflow.inputs.items() if spec.type == "project"]
+    found = {name: project_folder(name, complete[name]) for name in folders if complete[name] is not None}
+    return {**complete, **found}
+
+
+def settings(
+    workflow: Workflow, given: Mapping[str, object], inputs: Mapping[str, object], around: Surroundings | None
+) -> Values:
+    if around is None:
+        return complete_settings(workflow, given, inputs)
+    names = {spec.env for spec in workflow.settings.values() if spec.env}
+    machine = around.machine() if asks_machine(workflow) else None
+    return complete_settings(workflow, given, inputs, {name: around.variable(name) for name in names}, machine)
+
+
+def projects(workflow: Workflow, given: Mapping[str, object]) -> list[str]:
+    """The folders that agents of this workflow would change."""
+    if not any(step.place == "project" for phase in every_phase(workflow) for step in phase.steps):
+        return []
+    complete = inputs(workflow, given)
+    paths = [complete[name] for name, spec in workflow.inputs.items() if spec.type == "project"]
+    return [path for path in paths if isinstance(path, str)]
+
+
+def project_folder(name: str, given: object) -> str:
+    """The absolute path of a folder that is there. Nothing in it is looked at yet."""
+    path = os.path.abspath(os.path.expanduser(given)) if isinstance(given, str) and given else ""
+    if not os.path.isdir(path):
+        raise UserError(f"Input {name!r}: there is no folder {given!r}.", hint=f"Add --input {name}=FOLDER")
+    return path

@@ -6,9 +6,9 @@ import re
 
 from msgspec.structs import replace
 
-from reconvene.app import index, stored
+from reconvene.app import index
 from reconvene.app.engine import Engine
-from reconvene.app.session import Session
+from reconvene.app.session import Session, state_after
 from reconvene.app.views import projections
 from reconvene.app.views.changes import changes
 from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said
@@ -153,7 +153,7 @@ def _trees(engine: Engine, run: str) -> tuple[dict[int, dict[str, str]], dict[st
     state = EMPTY
     trees: dict[int, dict[str, str]] = {0: {}}
     for seq, event in engine.log.read(run):
-        state = stored.step(run, state, seq, event)
+        state = state_after(run, state, seq, event)
         if isinstance(event, RoundClosed | RoundUndone):
             trees[event.serial] = {path: version.digest for path, version in state.world.files.items()}
     return trees, {path: version.digest for path, version in state.world.files.items()}

@@ -1,24 +1,27 @@
-"""One run in hand: its state, kept and not folded anew, and the only way to add to its log.
+"""Runs in hand: their states, kept and not folded anew, the only way to add to a log, and who may drive a run.
 
-Every append is a compare-and-swap. Whoever loses reads what the other wrote, and handles its commands again on top.
+Every append is a compare-and-swap. Whoever loses reads what the other wrote, and handles its commands again on top. The
+last few runs of a process stay known: only states are shared, and they never change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import msgspec
 
-from reconvene.app import stored
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import Command
 from reconvene.core.facts.events import AnyEvent
+from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.run.handle import Handled, handle
-from reconvene.errors import Conflict, ReconveneError, StoreError, UserError
+from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
 from reconvene.ports import Append, Clock, EventLog, IndexRow
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
@@ -26,6 +29,7 @@ from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after,
 
 _How = Callable[[RunState, Command, str, Book, str], Handled]
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
+_KEPT = 8  # runs that stay known
 _WORKFLOWS = 32  # pinned workflows whose books share what was worked out once
 _BOOKS: dict[str, tuple[Workflow, dict[str, set[str]]]] = {}  # by digest, the one asked for last at the end
 
@@ -86,7 +90,7 @@ class Session:
 
     def refresh(self) -> None:
         """Take in what others appended."""
-        self.state = stored.fold(self.run, self._log.read(self.run, self.state.seq), self.state)
+        self.state = fold(self.run, self._log.read(self.run, self.state.seq), self.state)
 
     def submit(
         self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
@@ -152,9 +156,9 @@ def _folded(log: EventLog, run: str) -> tuple[RunState, int]:
     """The state, and the event of the snapshot that it was made from (0 = none)."""
     first = log.read(run, 0) if log.head(run) <= FEWEST_EVENTS else []
     if first:
-        return stored.fold(run, first), 0
+        return fold(run, first), 0
     kept = snapshot_of(log, run)
-    state = stored.fold(run, log.read(run, kept.seq), kept)
+    state = fold(run, log.read(run, kept.seq), kept)
     if not state.seq:
         raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
     return state, kept.seq
@@ -179,3 +183,103 @@ def _pinned(row: IndexRow | None) -> str:
 def index_row(state: RunState) -> IndexRow:
     doc = msgspec.json.encode(projections.run(state)).decode()
     return IndexRow(state.run, state.name, state.status, state.started, state.updated, doc)
+
+
+# --- folding what comes from the store ---
+
+
+def fold(run: str, events: Iterable[tuple[int, AnyEvent]], state: RunState = EMPTY) -> RunState:
+    """The state after these events. A log that does not hold together is damaged: a person must act."""
+    for seq, event in events:
+        state = state_after(run, state, seq, event)
+    return state
+
+
+def state_after(run: str, state: RunState, seq: int, event: AnyEvent) -> RunState:
+    """The state after this event, which follows the state."""
+    if seq != state.seq + 1:
+        raise _broken(run, seq, f"it follows event {state.seq}")
+    try:
+        return evolve(state, event)
+    except (Bug, LookupError, AttributeError, TypeError, ValueError) as error:
+        name = type(event).__name__
+        why = error.message if isinstance(error, Bug) else f"{name} does not fit what happened before it"
+        raise _broken(run, seq, why) from error
+
+
+def _broken(run: str, seq: int, why: str) -> StoreError:
+    return StoreError(
+        f"The log of run {run} does not hold together at event {seq}: {why.rstrip('.')}. The store is damaged.",
+        hint=f"Restore it from a backup. reconvene log {run} still shows the events.",
+    )
+
+
+class Sessions:
+    def __init__(self, log: EventLog, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+        self._newest: dict[str, Session] = {}
+        self._first: dict[str, RunState] = {}  # as each was when it came into hand, or when its history last caught up
+
+    def open(self, run: str) -> Session:
+        known = self._newest.get(run)
+        session = known.again() if known is not None else Session.load(self._log, self._clock, run)
+        self.keep(session)
+        return session
+
+    def keep(self, session: Session) -> None:
+        """The newest known of its run from now on, with all that is appended through it."""
+        run = session.run
+        self._newest.pop(run, None)
+        self._newest[run] = session
+        self._first.setdefault(run, session.state)
+        if len(self._newest) > _KEPT:
+            oldest = next(iter(self._newest))
+            del self._newest[oldest], self._first[oldest]
+
+    def earlier(self, run: str) -> Iterator[RunState]:
+        """States of the run that the history may go on from, newest first."""
+        if run in self._first:
+            yield self._first[run]
+        yield snapshot_of(self._log, run)
+
+    def caught_up(self, run: str) -> None:
+        """The history has all that was known of the run before."""
+        if run in self._newest:
+            self._first[run] = self._newest[run].state
+
+
+def token() -> str:
+    """A name that nobody else has."""
+    return os.urandom(6).hex()
+
+
+class Leases:
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._unreleased: dict[str, str] = {}  # run → holder of a lease that could not be given back
+
+    def take(self, run: str) -> str:
+        """Who holds the run's lease from now on, "" while somebody else does."""
+        holder = self._unreleased.get(run) or token()
+        if not self._log.acquire(run, holder):
+            return ""
+        self._unreleased.pop(run, None)
+        return holder
+
+    def give_back(self, run: str, holder: str) -> None:
+        """A store that cannot take the lease back now (full, locked) must not shut this process out later."""
+        try:
+            self._log.release(run, holder)
+        except StoreError:
+            self._unreleased[run] = holder
+
+    @contextmanager
+    def held(self, run: str) -> Iterator[bool]:
+        """For the length of the block; False while somebody else holds it."""
+        holder = self.take(run)
+        try:
+            yield bool(holder)
+        finally:
+            if holder:
+                self.give_back(run, holder)

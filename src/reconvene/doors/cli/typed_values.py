@@ -63,7 +63,7 @@ def input_value(name: str, spec: Input, text: str) -> object:
         case "files":
             return [{"name": Path(one).name, "text": read_text(name, Path(one))} for one in path.split(os.pathsep)]
         case "project":
-            from reconvene.app.start_values import project_folder
+            from reconvene.app.new_runs import project_folder
 
             return project_folder(name, path)
         case "folder":
