@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.definition.command_line import settled
+from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.shown.context import shown
 from reconvene.errors import UserError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.core.working.queue_order import at_the_end, between
+from reconvene.core.facts.ids import at_the_end, between
 
 NOW = "2026-03-01T09:30:00.125Z"
 

@@ -22,7 +22,7 @@ from reconvene.core.facts.state import children_of
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import FollowUp, RunTask, StartChild, plan
 from reconvene.core.shown.context import shown
-from reconvene.core.working import limits
+from reconvene.core.working.moves import undo_refused
 from reconvene.errors import ReconveneError
 from reconvene.testing.play import Play
 from reconvene.wire.snapshot_json import decode_state, encode_state
@@ -237,7 +237,7 @@ class Walk(RuleBasedStateMachine):
     def rollback(self) -> None:
         game = self.game
         point = game.state.world.open
-        refused = limits.undo_refused(game.state, game.book) if point and not game.state.ended else "no"
+        refused = undo_refused(game.state, game.book) if point and not game.state.ended else "no"
         mark = game.state.marks.get(point.serial) if point else None
         done = self.attempt(c.Rollback(point.id if point else "", by="ann"))
         if done and mark is not None and not refused:

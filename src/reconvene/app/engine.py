@@ -27,9 +27,9 @@ from reconvene.core.facts.commands import (
 )
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
+from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
-from reconvene.core.working.archives import Archive, prunable
 from reconvene.errors import Busy, ReconveneError, UserError
 from reconvene.language.closest import closest
 from reconvene.ports import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reconvene.app.index import Listed, listed
-from reconvene.core.working.queue_order import at_the_end, between
+from reconvene.core.facts.ids import at_the_end, between
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Input
-from reconvene.core.shown.project import READ_WORDS as PROJECT_WORDS
+from reconvene.core.shown.reads import PROJECT_WORDS
 from reconvene.core.shown.scope import ENGINE_NAMES
 from reconvene.wire.phase_tree import Place
 from reconvene.wire.problems import shown

@@ -12,8 +12,8 @@ from reconvene.app.views.encoding import encoded
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.evolve import fold
 from reconvene.core.person.attention import WITHOUT
+from reconvene.core.person.undoing import archives
 from reconvene.core.shown.on_record import rollback_rows
-from reconvene.core.working.archives import archives
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

@@ -1,13 +1,17 @@
-"""What a run is given at its start, checked against its workflow and completed with defaults."""
+"""What a run is given at its start, checked against its workflow and completed with defaults; and the agents whose
+commands its settings name. Pure: no shell and no process is involved."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 import msgspec
+from msgspec.structs import replace
 
-from reconvene.core.definition.workflow import Setting, Workflow
-from reconvene.errors import UserError
+from reconvene.core.definition.workflow import Agent, Setting, Workflow
+from reconvene.errors import ReconveneError, UserError
+from reconvene.language import templates
 from reconvene.language.closest import closest
 from reconvene.language.expressions import compile as compile_expression
 from reconvene.language.expressions import evaluate
@@ -90,3 +94,21 @@ def _typed(name: str, spec: Setting, text: str) -> object:
         problem = f"{spec.env} is {text!r}, and the setting {name!r} takes a {spec.type}."
         raise UserError(problem, hint=f"unset {spec.env}")
     return value
+
+
+def settled(agent: Agent, settings: Mapping[str, object], inputs: Mapping[str, object]) -> Agent:
+    """The agent with its command filled in; as a model where that is empty and the workflow says so."""
+    if not agent.command_line:
+        return agent
+    try:
+        words = shlex.split(templates.render(agent.command_line, {"settings": settings, "inputs": inputs}))
+    except (ReconveneError, ValueError) as error:
+        raise UserError(f"the command of {agent.name}, `{agent.command_line}`, is no command line: {error}") from None
+    if words:
+        return replace(agent, command=tuple(words))
+    if agent.or_model:
+        return replace(agent, kind="model")
+    raise UserError(
+        f"{agent.name} has no command: `{agent.command_line}` is empty in this run",
+        hint="start a new run and name one with --set",
+    )

@@ -12,8 +12,7 @@ from reconvene.core.facts.ids import checkpoint_id, digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.remarking import keep_draft
 from reconvene.core.shown import drafts, on_record, scope
-from reconvene.core.working import limits
-from reconvene.core.working.moves import move_refused
+from reconvene.core.working.moves import move_refused, undo_refused
 from reconvene.core.working.turn import Turn
 from reconvene.language.expressions import compile as compile_expression
 
@@ -132,7 +131,7 @@ def _why_not(turn: Turn, option: Option, where: str) -> tuple[bool, str]:
             said = _render(turn, option.why_not, f"why_not of {where}")
             return bool(said), said or "not offered here"
     if option.undo:
-        refused = limits.undo_refused(turn.state, turn.book)
+        refused = undo_refused(turn.state, turn.book)
         if refused or isinstance(option.then, Again):
             return True, refused
     return True, move_refused(turn, option.then)

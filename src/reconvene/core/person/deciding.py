@@ -1,20 +1,22 @@
-"""A person's decision: checked against what is offered and what was shown, then carried out. Rules 13–19."""
+"""A person's decision and answers: checked against what is offered and was shown, then carried out. Rules 13–19."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move, Option
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import to_json
 from reconvene.core.facts.ids import digest_of
-from reconvene.core.paths import is_safe
-from reconvene.core.person import answering, attention, checkpoint
+from reconvene.core.person import attention, checkpoint
 from reconvene.core.person.remarking import add_remarks, add_to_draft, keep_draft, require_alive
-from reconvene.core.shown import drafts, naming
-from reconvene.core.working import children, limits, tracking
+from reconvene.core.person.undoing import undo
+from reconvene.core.shown import drafts, scope
+from reconvene.core.working import children, tracking
 from reconvene.core.working.moves import make_move
 from reconvene.core.working.turn import Turn
-from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
+from reconvene.errors import Bug, Refused, StaleDecision
 from reconvene.language.closest import closest
 
 
@@ -91,8 +93,7 @@ def _options_hint(point: e.CheckpointOpened) -> str:
 
 
 def _check_digest(turn: Turn, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
-    now = checkpoint.current_digest(turn.state)
-    if not command.digest or command.digest == now:
+    if not command.digest or command.digest == checkpoint.current_digest(turn.state):
         return
     remarks = turn.state.record.remarks.values()
     changes = tuple(sorted(r.text for r in remarks if r.kind == "edit" and r.checkpoint == point.id))
@@ -113,12 +114,12 @@ def _decide(
     option = definition.options[offered.index] if offered.index >= 0 else Option(label=offered.label)
     move = option.then
     leaving = _leaves(option)
-    given = answering.merge(turn, offered, command.fields, leaving=leaving)
-    agents = answering.chosen_agents(offered, given)
+    answers = _merged(turn, offered, command.fields, leaving=leaving)
+    agents = _chosen_agents(offered, answers)
     if isinstance(move, Again) and agents:
         move = Again(agents)
     ids = add_remarks(turn, command.remarks, command.by, command.door)
-    fresh_answers = {f.id: given.get(f.id) for f in point.fields if f.id in command.fields}
+    fresh_answers = {f.id: answers.get(f.id) for f in point.fields if f.id in command.fields}
     add_to_draft(turn, point, fresh_answers, command.by)
     _forget_orders(turn, point)
     serial = point.serial
@@ -133,7 +134,7 @@ def _decide(
             option=offered.label,
             decision=option.alias or _decision_name(option),
             move=move,
-            fields=turn.keep(given).digest if given else "",
+            fields=turn.keep(answers).digest if answers else "",
             skipped=option.skip,
             target=move.target if isinstance(move, Goto) else "",
             feedback="\n".join(r.text for r in command.remarks if r.text.strip()),
@@ -147,10 +148,9 @@ def _decide(
             extra=turn.frame.round.extra if turn.frame.round else False,
         )
     )
-    undone = option.undo and _undo(turn, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
+    undone = option.undo and undo(turn, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
     fields = (*(point.fields if leaving else ()), *offered.fields)
-    writes = answering.writes(turn, fields, given, option.set, command.by)
-    if writes:
+    if writes := _writes(turn, fields, answers, option.set, command.by):
         turn.emit(e.ValuesSet(at=turn.now, values=writes))
     fresh = tuple(phase for phase in option.skip if phase not in turn.state.world.skips)
     if fresh:
@@ -205,70 +205,160 @@ def _move(turn: Turn, move: Move, by: str, *, undone: bool) -> None:
         make_move(turn, move)
 
 
-def _undo(turn: Turn, point: e.CheckpointOpened, *, dropped: bool, by: str, why: str) -> bool:
-    frame = turn.frame
-    if frame.round is None:
-        raise Bug(f"{frame.scope} has no round to undo")
-    folder, archived = _archive(turn)
-    turn.emit(
-        e.RoundUndone(
-            at=turn.now,
-            serial=frame.round.serial,
-            phase=frame.phase,
-            scope=frame.place,
-            n=frame.round.n,
-            dropped=dropped,
-            by=by,
-            why=why,
-            checkpoint=point.id,
-            folder=folder,
-            archived=archived,
-        )
-    )
-    return True
+# --- answers to fields: checked, completed, and turned into values ---
 
 
-def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
-    """The files of the round's own folder, under a name that no other round's archive has."""
-    try:
-        folder = naming.folder(turn.state, turn.book)
-    except ReconveneError as error:  # a name that cannot be filled in costs the copy in the workspace, not the undo
-        turn.emit(e.RenderFailed(at=turn.now, path=turn.phase.rounds.folder, message=str(error)))
-        folder = ""
-    files = turn.state.world.files
-    inside = [path for path in sorted(files) if folder and path.startswith(f"{folder}/")]
-    if not inside:
-        return "", ()
-    taken = {path.rpartition("/")[0] for path in (*turn.state.record.archives, *files)}
-    taken |= {
-        undone.folder for undone in turn.state.record.rollbacks.values()
-    }  # pruned ones too: a name is one round's
-    name, number = f"{folder}_rolled_back", 1
-    while any(each == name or each.startswith(f"{name}/") for each in taken):
-        number += 1
-        name = f"{folder}_rolled_back_{number}"
-    moved = [e.FileOut(name + path.removeprefix(folder), files[path].digest, files[path].size) for path in inside]
-    if unsafe := next((file.path for file in moved if not is_safe(file.path)), ""):
-        message = f"the files of the undone round are not kept beside it: {unsafe[:80]!r} is no path that can be used"
-        turn.emit(e.RenderFailed(at=turn.now, path=folder, message=message))
-        return "", ()
-    return name, tuple(moved)
-
-
-def rollback(turn: Turn, command: c.Rollback) -> None:
-    require_alive(turn)
+def _merged(turn: Turn, option: e.OptionOffered, given: c.Answers, *, leaving: bool) -> c.Answers:
+    """Defaults, then drafts, then what was given; `blank` and `required` count only when the checkpoint is left."""
     point = turn.state.world.open
-    if point is None:
+    assert point is not None
+    asked = {field.id: field for field in (*point.fields, *option.fields)}
+    unknown = [name for name in given if name not in asked]
+    if unknown:
+        near = closest(unknown[0], asked)
+        known = ", ".join(asked) or "none"
         raise Refused(
-            f"Run {turn.state.run} is {turn.state.status}: a round is rolled back at its checkpoint.",
-            hint=f"reconvene pause {turn.state.run}, or fork it from an earlier point",
+            f"There is no field {unknown[0]!r} here (fields: {known}).",
+            hint=f"Did you mean {near[0]!r}?" if near else "",
         )
-    if command.checkpoint not in ("", point.id):
-        raise StaleDecision(
-            f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {turn.state.run}"
-        )
-    refused = limits.undo_refused(turn.state, turn.book)
-    if refused:
-        raise Refused(f"This round cannot be rolled back: {refused}.")
-    add_remarks(turn, command.remarks, command.by, command.door)
-    _undo(turn, point, dropped=False, by=command.by, why="rollback")
+    before = drafts.here(turn.state, turn.book)
+    answers: c.Answers = {}
+    for name, field in asked.items():
+        draft = before.get(name)
+        answer = given.get(name, draft if draft is not None and drafts.fits(field, draft) else field.default)
+        if answer is not None:
+            answers[name] = typed(field, answer)
+    _complete(answers, option.fields)
+    if leaving:
+        _complete(answers, point.fields)
+    return answers
+
+
+def _complete(answers: c.Answers, fields: tuple[e.FieldAsked, ...]) -> None:
+    for field in fields:
+        empty = answers.get(field.id) in (None, "")
+        if empty and field.blank is not None:
+            answers[field.id] = field.blank
+        elif field.required and field.type == "confirm" and answers.get(field.id) is not True:
+            raise Refused(
+                f"{field.prompt or field.id} needs an answer of yes first.",
+                hint=f"Add --field {field.id}=yes, or choose another option.",
+            )
+        elif field.required and empty:
+            raise Refused(f"{field.prompt or field.id} needs an answer first.", hint=f"Add --field {field.id}=…")
+
+
+def typed(field: e.FieldAsked, answer: object) -> object:
+    match field.type:
+        case "confirm":
+            if isinstance(answer, bool):
+                return answer
+            word = str(answer).strip().lower()
+            if word in ("yes", "y", "true", "1"):
+                return True
+            if word in ("no", "n", "false", "0"):
+                return False
+            raise Refused(f"{field.id}: answer yes or no, not {answer!r}.")
+        case "number":
+            try:
+                return answer if isinstance(answer, int | float) else float(str(answer))
+            except ValueError:
+                raise Refused(f"{field.id}: {answer!r} is not a number.") from None
+        case "agents":
+            names = (
+                answer
+                if isinstance(answer, list)
+                else [part.strip() for part in str(answer).split(",") if part.strip()]
+            )
+            wrong = [str(name) for name in names if name not in field.options]
+            if wrong:
+                raise Refused(f"{field.id}: unknown agents {', '.join(wrong)} (known: {', '.join(field.options)}).")
+            return names
+        case "choice":
+            return _chosen(field, answer)
+    return answer
+
+
+def _chosen(field: e.FieldAsked, answer: object) -> object:
+    """One of the options, by its own words or by a beginning that only one of them has ("C" for "C: a setting")."""
+    if not field.options or field.other or str(answer) in field.options or answer == field.blank:
+        return answer
+    word = str(answer).strip().casefold()
+    begun = [option for option in field.options if word and option.casefold().startswith(word)]
+    if len(begun) != 1:
+        raise Refused(f"{field.id}: {answer!r} is not one of {', '.join(field.options)}.")
+    return begun[0]
+
+
+def _chosen_agents(option: e.OptionOffered, answers: c.Answers) -> tuple[str, ...]:
+    for field in option.fields:
+        names = answers.get(field.id)
+        if field.type == "agents" and isinstance(names, list):
+            return tuple(str(name) for name in names)
+    return ()
+
+
+def _writes(
+    turn: Turn, fields: tuple[e.FieldAsked, ...], answers: c.Answers, constants: Mapping[str, object], by: str
+) -> tuple[e.ValueWrite, ...]:
+    """The values that these answers and `set` constants make, one write per name, unchanged ones left out."""
+    paths = [(field.into, answers[field.id]) for field in fields if field.into and field.id in answers]
+    fresh: dict[str, object] = {}
+    for path, value in (*paths, *constants.items()):
+        name, *rest = path.split(".")
+        if name not in fresh:
+            fresh[name] = scope.load_value(turn.book, scope.value_at(turn.state, turn.book, name))
+        fresh[name] = _put(fresh[name], rest, value)
+    for path in _replaced(fields):
+        name, *rest = path.split(".")
+        if name in fresh and rest:
+            fresh[name] = _without(fresh[name], rest)
+    found: list[e.ValueWrite] = []
+    for name, value in fresh.items():
+        owner = turn.book.workflow.names.get(name, "")
+        key = scope.value_key(turn.state.world.cursor, owner, name)
+        ref = turn.keep(tracking.settled(turn, name, value, by))
+        old = turn.state.world.values.get(key)
+        if old is None or old.ref is None or old.ref.digest != ref.digest:
+            found.append(e.ValueWrite(key, ref, by))
+    return tuple(found)
+
+
+def _replaced(fields: tuple[e.FieldAsked, ...]) -> list[str]:
+    """Where the answers to fields stand whose place another has taken."""
+    asked = {field.id for field in fields}
+    return [
+        f"{field.into.rpartition('.')[0]}.{name}"
+        for field in fields
+        for name in field.replaces
+        if name not in asked and "." in field.into
+    ]
+
+
+def _without(whole: object, path: list[str]) -> object:
+    if not isinstance(whole, dict) or path[0] not in whole:
+        return whole
+    rest = {key: value for key, value in whole.items() if key != path[0]}
+    return rest if len(path) == 1 else {**rest, path[0]: _without(whole[path[0]], path[1:])}
+
+
+def _put(whole: object, path: list[str], value: object) -> object:
+    if not path:
+        return value
+    base: dict[str, object] = dict(whole) if isinstance(whole, dict) else {}
+    base[path[0]] = _put(base.get(path[0]), path[1:], value)
+    return base
+
+
+def save_draft(turn: Turn, command: c.SaveDraft) -> None:
+    point = turn.state.world.open
+    if point is None or (command.checkpoint and point.id != command.checkpoint):
+        raise Refused("That checkpoint is not open any more.", hint=f"reconvene show {turn.state.run}")
+    asked = {field.id: field for field in point.fields}
+    unknown = [name for name in command.fields if name not in asked]
+    if unknown:
+        raise Refused(f"There is no field {unknown[0]!r} here.")
+    given = {
+        name: value if value in (None, "") else typed(asked[name], value) for name, value in command.fields.items()
+    }
+    add_to_draft(turn, point, given, command.by)

@@ -10,7 +10,6 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.evolve import remark_key
 from reconvene.core.facts.ids import remark_id
-from reconvene.core.person.answering import typed
 from reconvene.core.shown import drafts
 from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused
@@ -165,20 +164,6 @@ def record_edits(turn: Turn, command: c.RecordEdits) -> None:
         verb = "Edited" if edit.digest else "Deleted"
         said = c.RemarkIn(f"{verb} {edit.path} ({edit.summary})", "edit")
         add_remark(turn, said, command.by, command.door, path=edit.path, diff=edit.diff)
-
-
-def save_draft(turn: Turn, command: c.SaveDraft) -> None:
-    point = turn.state.world.open
-    if point is None or (command.checkpoint and point.id != command.checkpoint):
-        raise Refused("That checkpoint is not open any more.", hint=f"reconvene show {turn.state.run}")
-    asked = {field.id: field for field in point.fields}
-    unknown = [name for name in command.fields if name not in asked]
-    if unknown:
-        raise Refused(f"There is no field {unknown[0]!r} here.")
-    given = {
-        name: value if value in (None, "") else typed(asked[name], value) for name, value in command.fields.items()
-    }
-    add_to_draft(turn, point, given, command.by)
 
 
 def add_to_draft(turn: Turn, point: e.CheckpointOpened, fields: c.Answers, by: str) -> None:

@@ -15,7 +15,8 @@ from reconvene.core.facts.state import Frame
 from reconvene.core.person import attention, checkpoint
 from reconvene.core.run import checks
 from reconvene.core.shown.scope import for_expression
-from reconvene.core.working import limits, rendering, tracking
+from reconvene.core.working import rendering, tracking
+from reconvene.core.working.moves import fund, rounds_left
 from reconvene.core.working.steps import close_step, start_step
 from reconvene.core.working.turn import Turn
 from reconvene.errors import Bug
@@ -167,7 +168,7 @@ def _begin(turn: Turn, frame: Frame) -> bool:
     serial = turn.state.record.rounds + 1
     if frame.n >= rounds.max:
         return _leave(turn, frame, "limit")
-    if limits.rounds_left(turn.state, turn.book) <= 0:
+    if rounds_left(turn.state, turn.book) <= 0:
         key = f"limit rounds before round {serial} of {frame.place}"
         if turn.state.world.rulings.get(key):
             return _leave(turn, frame, "limit")
@@ -208,7 +209,7 @@ def _any_fundable(turn: Turn) -> bool:
     agents = tuple(dict.fromkeys(agent for step in turn.phase.steps for agent in step.agents))
     if not agents or not turn.book.workflow.limits.group_calls:
         return True
-    funded = limits.fund(turn.state, turn.book, agents)
+    funded = fund(turn.state, turn.book, agents)
     return bool(funded.agents) or funded.limit == "calls"
 
 

@@ -18,19 +18,11 @@ from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import checkpoint, deciding
-from reconvene.core.person.remarking import (
-    add_remarks,
-    inherit,
-    read_again,
-    record_edits,
-    require_alive,
-    save_draft,
-    withdraw,
-)
+from reconvene.core.person import checkpoint, deciding, undoing
+from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
-from reconvene.core.working import archives, children, gates, rendering
+from reconvene.core.working import children, gates, rendering
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused
@@ -91,7 +83,7 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
             withdraw(turn, command)
             checkpoint.revise(turn)
         case c.SaveDraft():
-            save_draft(turn, command)
+            deciding.save_draft(turn, command)
             checkpoint.revise(turn)
         case c.RecordEdits():
             record_edits(turn, command)
@@ -128,9 +120,9 @@ def _dispatch(turn: Turn, command: c.Command) -> None:
             add_remarks(turn, command.remarks, command.by, command.door)
             turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome="aborted", by=command.by))
         case c.Rollback():
-            deciding.rollback(turn, command)
+            undoing.rollback(turn, command)
         case c.PruneArchives():
-            archives.prune(turn, command)
+            undoing.prune(turn, command)
         case c.GoOn():
             pass
         case _:

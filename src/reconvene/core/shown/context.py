@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.core.definition.command_line import settled
+from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Step
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import Read, RemarkAdded
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
-from reconvene.core.shown import conversation, drafts, naming, on_record, scope
+from reconvene.core.shown import conversation, drafts, on_record, scope
 from reconvene.errors import Bug, UserError
 
 _AUTHORITY = (
@@ -50,7 +50,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         agent = settled(agent, book.object(state.settings), book.object(state.inputs))
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
-    writes = naming.writes(state, book, step)
+    writes = scope.writes(state, book, step)
     parts = (
         *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
         _in_project(step, agent) or _expected(writes, agent),

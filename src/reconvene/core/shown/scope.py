@@ -9,12 +9,14 @@ import re
 from collections.abc import Callable, Mapping
 
 from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Step
 from reconvene.core.extensions import Field
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import RoundAt
 from reconvene.core.facts.state import Frame, RunState, Value
+from reconvene.core.paths import safe_path
 from reconvene.core.shown import drafts, on_record
-from reconvene.errors import ReconveneError
+from reconvene.errors import ReconveneError, UserError
 from reconvene.language import templates
 from reconvene.language.expressions import ExpressionError
 from reconvene.language.expressions import compile as compile_expression
@@ -309,3 +311,34 @@ def render(text: str, state: RunState, book: Book, failed: Callable[[str], None]
     except ReconveneError as error:
         failed(str(error))
         return text
+
+
+# --- names that a workflow writes as templates ---
+
+
+def writes(state: RunState, book: Book, step: Step) -> tuple[str, ...]:
+    return tuple(_filled(state, book, pattern) for pattern in step.writes)
+
+
+def output_file(state: RunState, book: Book, step: Step) -> str:
+    return _filled(state, book, step.output_file) if step.output_file else ""
+
+
+def round_folder(state: RunState, book: Book) -> str:
+    """Where the round in front keeps its files, "" where it has no folder of its own."""
+    frame = state.world.top
+    template = book.phase(frame.phase).rounds.folder if frame.phase else ""
+    return _filled(state, book, template).rstrip("/") if template else ""
+
+
+def _filled(state: RunState, book: Book, path: str) -> str:
+    if "{" not in path:
+        return path
+
+    def refuse(message: str) -> None:
+        raise UserError(
+            f"the name {path!r} cannot be filled in: {message}",
+            hint="mend it in the workflow and start a new run; this one keeps what it began with",
+        )
+
+    return safe_path(render(path, state, book, refuse).strip())

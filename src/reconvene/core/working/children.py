@@ -16,10 +16,9 @@ from reconvene.core.definition.run_inputs import ALWAYS, Values, complete_inputs
 from reconvene.core.definition.workflow import Start, Workflow
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
-from reconvene.core.facts.ids import child_id
+from reconvene.core.facts.ids import at_the_end, child_id
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown import scope
-from reconvene.core.working.queue_order import at_the_end
 from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused, UserError
 from reconvene.language.expressions import ExpressionError, evaluate

@@ -12,7 +12,7 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.paths import matches
-from reconvene.core.shown import naming, scope
+from reconvene.core.shown import scope
 from reconvene.core.working import tracking
 from reconvene.core.working.turn import Turn
 from reconvene.language.expressions import ExpressionError, truth
@@ -77,7 +77,7 @@ def _rejection(
     turn: Turn, step: Step, gates: tuple[Gate, ...], schema: object, output: _Output, objections: tuple[str, ...]
 ) -> Rejection | None:
     """None = accepted. All rules are tried, the first that fails is the reason; a model's objections come last."""
-    writes = naming.writes(turn.state, turn.book, step)
+    writes = scope.writes(turn.state, turn.book, step)
     missing = [pattern for pattern in writes if not any(matches(path, pattern) for path in output.files)]
     found: list[Rejection] = []
     if missing:

@@ -7,10 +7,11 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import Frame
-from reconvene.core.shown import naming, reads
+from reconvene.core.shown import reads, scope
 from reconvene.core.shown.conversation import WORD, Replay, replay
 from reconvene.core.shown.scope import value_key
-from reconvene.core.working import limits, rendering, tracking
+from reconvene.core.working import rendering, tracking
+from reconvene.core.working.moves import fund, undo_refused
 from reconvene.core.working.turn import Turn
 
 
@@ -29,7 +30,7 @@ def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) ->
     if not agents:
         turn.emit(e.StepSkipped(at=turn.now, serial=serial, step=index))
         return True
-    funded = limits.fund(turn.state, turn.book, agents)
+    funded = fund(turn.state, turn.book, agents)
     if not funded.agents:
         key = f"limit {funded.limit} at {where}"
         if turn.state.world.rulings.get(key):
@@ -123,7 +124,7 @@ def _force_best(turn: Turn, step: StepAt) -> StepAt:
         return step  # the words without the commit they speak of would be no output
     if round_ is None or not turn.state.record.undone.get(f"{turn.frame.place}/{round_.n}", 0):
         return step
-    if not limits.undo_refused(turn.state, turn.book):
+    if not undo_refused(turn.state, turn.book):
         return step
     for agent in step.order:
         if step.tasks[agent].status == "missing":
@@ -230,7 +231,7 @@ def _task_files(turn: Turn, step: StepAt, task: TaskAt) -> tuple[e.FileOut, ...]
         return ()
     definition = turn.phase.steps[step.index]
     if definition.output_file and task.output is not None:
-        path = naming.output_file(turn.state, turn.book, definition)
+        path = scope.output_file(turn.state, turn.book, definition)
         return (*task.files, e.FileOut(path, task.output.digest, task.output.size))
     return task.files
 

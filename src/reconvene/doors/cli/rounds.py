@@ -71,7 +71,7 @@ def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, 
 
 
 def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool, by: str) -> int:
-    from reconvene.core.working.archives import prunable
+    from reconvene.core.person.undoing import prunable
 
     before = prunable(engine.load(run), keep)
     if not before and not call.as_json:

@@ -30,7 +30,7 @@ def needed(checkpoint: Checkpoint) -> list[Field]:
 def wrong(field: Field, answer: object) -> str:
     """Why it is no answer to the field, before it is given; "" where it is one. The engine checks by the same rules."""
     from reconvene.core.facts.events import FieldAsked
-    from reconvene.core.person import answering
+    from reconvene.core.person import deciding
 
     if field.required and answer in (None, "", []):
         return "choose at least one" if field.type == "agents" else f"{field.prompt} needs an answer"
@@ -38,7 +38,7 @@ def wrong(field: Field, answer: object) -> str:
         return ""
     same = FieldAsked(field.id, field.type, options=field.options, blank=field.blank, other=field.other)
     try:
-        answering.typed(same, answer)
+        deciding.typed(same, answer)
     except Refused as error:
         return error.message
     return ""
