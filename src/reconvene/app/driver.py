@@ -58,13 +58,13 @@ class Driver:
         """`tidied`: edits are on record, and the files were as the log says a moment ago."""
         session = self._session
         session.refresh()
-        looked = None if tidied else self._files.look(session, self._by, self._door)
-        if looked is not None and not looked.settled:
-            self._files.restore(session, looked)
-        edits: list[Command] = [looked.command] if looked and looked.command else []
+        scan = None if tidied else self._files.scan(session, self._by, self._door)
+        if scan is not None and not scan.settled:
+            self._files.restore(session, scan)
+        edits: list[Command] = [scan.command] if scan and scan.command else []
         resume: list[Command] = [Resume(self._by, self._door)] if session.state.paused else []
         commands = [*edits, Claim(self._by, self._door), *resume]
-        outcomes = session.submit(commands, looked.blobs if looked else {}, self._claim)
+        outcomes = session.submit(commands, scan.blobs if scan else {}, self._claim)
         if (error := outcomes[len(edits)].error) is not None:  # a run that cannot go on must not be tried again at once
             raise error
         self._files.sync(session)
@@ -119,7 +119,7 @@ class Driver:
             self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
         try:
-            given = assignment(session.state, session.book, effect, self._projects)
+            assigned = assignment(session.state, session.book, effect, self._projects)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
@@ -127,14 +127,14 @@ class Driver:
         if hold:
             await asyncio.sleep(min(hold, _LONGEST_WAIT))
         async with self._slots:
-            done = await self._attempt(effect, given)
+            done = await self._attempt(effect, assigned)
         if done.wait:
             self._holding[effect.task] = done.wait
         return done
 
-    async def _attempt(self, effect: Work, given: Assignment) -> Done:
+    async def _attempt(self, effect: Work, assigned: Assignment) -> Done:
         self._begun.add(effect)
-        return await run_task(self._runner, given, self._listener, self._judge_model, self._projects)
+        return await run_task(self._runner, assigned, self._listener, self._judge_model, self._projects)
 
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""
@@ -151,9 +151,9 @@ class Driver:
         blobs: dict[str, bytes] = {}
         for done in batch:
             blobs |= done.blobs
-        looked = self._files.look(session, self._by, self._door)
-        commands = [*([looked.command] if looked.command else []), *(done.command for done in batch)]
-        for outcome in session.submit(commands, {**blobs, **looked.blobs}, self._claim):
+        scan = self._files.scan(session, self._by, self._door)
+        commands = [*([scan.command] if scan.command else []), *(done.command for done in batch)]
+        for outcome in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
             if outcome.error is not None:
                 raise outcome.error
         self._files.sync(session)

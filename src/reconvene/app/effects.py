@@ -86,7 +86,7 @@ def _looked_up(state: RunState, book: Book, work: ProjectWork | None, projects: 
 
 def _for_task(work: ProjectWork | None, view: Shown, kind: str) -> ProjectWork | None:
     """Only those who work in the project, or look through it, are led there."""
-    if not view.place and kind != "survey":
+    if not view.works_in and kind != "survey":
         return None
     if work is None:
         raise UserError(
@@ -94,7 +94,7 @@ def _for_task(work: ProjectWork | None, view: Shown, kind: str) -> ProjectWork |
             hint="start a new run with --input project=FOLDER",
         )
     said = " ".join([view.instructions, *(remark["text"] for remark in view.remarks)])
-    return work._replace(place=view.place, words=said)
+    return work._replace(place=view.works_in, words=said)
 
 
 async def run_task(

@@ -103,10 +103,10 @@ class Engine:
         door: str = "python",
     ) -> str:
         """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
-        given = new_runs.inputs(workflow, inputs or {})
-        chosen = new_runs.settings(workflow, settings or {}, given, self._surroundings)
-        pinned, given_json, chosen_json = pin(workflow), to_json(given), to_json(chosen)
-        blobs = {digest_of(data): data for data in (pinned, given_json, chosen_json)}
+        whole = new_runs.inputs(workflow, inputs or {})
+        chosen = new_runs.settings(workflow, settings or {}, whole, self._surroundings)
+        pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
+        blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
         digest = digest_of(pinned)
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
@@ -116,8 +116,8 @@ class Engine:
                 run,
                 digest,
                 workflow.name,
-                digest_of(given_json),
-                digest_of(chosen_json),
+                digest_of(inputs_json),
+                digest_of(settings_json),
                 folder,
                 by,
                 door,
@@ -236,20 +236,20 @@ class Engine:
     ) -> list[str]:
         """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,
         whatever a crash left there unnoted would look like a new edit. `held`: the lease is ours already."""
-        looked = files.look(session, by, door)
-        if looked.settled:
+        scan = files.scan(session, by, door)
+        if scan.settled:
             return []
-        command = looked.command
+        command = scan.command
         if command is not None:
-            (outcome,) = session.submit([command], looked.blobs)
+            (outcome,) = session.submit([command], scan.blobs)
             if outcome.error is not None:  # the edits stay on disk, and are found again
                 raise outcome.error
         if held:
-            files.restore(session, looked)
+            files.restore(session, scan)
         elif tidy or command is not None:
             with self._leases.held(session.run) as ours:
                 if ours:
-                    files.restore(session, looked)
+                    files.restore(session, scan)
         return [edit.path for edit in command.edits] if command is not None else []
 
     def _files(self, session: Session) -> Files:

@@ -15,8 +15,8 @@ from reconvene.core.paths import diff_summary, is_safe, unified_diff
 from reconvene.ports import Change, Workspace
 
 
-class Looked(NamedTuple):
-    """What a look at the folder asks for. settled: nothing at all."""
+class Scan(NamedTuple):
+    """What is to be done after the folder was compared with the log. settled: nothing at all."""
 
     command: RecordEdits | None
     blobs: dict[str, bytes]
@@ -47,13 +47,13 @@ class Files:
             self._known = {path: version.digest for path, version in self._files.items()}
         return self._files
 
-    def look(self, session: Session, by: str, door: str) -> Looked:
+    def scan(self, session: Session, by: str, door: str) -> Scan:
         """What a person changed, as a command with the contents and diffs it names; and what is to be written."""
-        look = self._workspace.look(self.known(session))
-        if look.settled:
+        found = self._workspace.look(self.known(session))
+        if found.settled:
             self._written = self._all(session)
-        command, blobs = self._edits(session, look.changes, by, door)
-        return Looked(command, blobs, look.stale, look.settled)
+        command, blobs = self._edits(session, found.changes, by, door)
+        return Scan(command, blobs, found.stale, found.settled)
 
     def _edits(
         self, session: Session, changes: list[Change], by: str, door: str
@@ -86,10 +86,10 @@ class Files:
         known = self.known(session)
         self._workspace.write({path: None for path in paths if path not in known}, known)
 
-    def restore(self, session: Session, looked: Looked | None = None) -> None:
-        """Bring to disk whatever a crash left unwritten. Look for a person's edits first, and give what was seen."""
+    def restore(self, session: Session, scan: Scan | None = None) -> None:
+        """Bring to disk whatever a crash left unwritten. Scan for a person's edits first, and give what was found."""
         known = self.known(session)
-        stale = looked.stale if looked is not None else self._workspace.stale(known)
+        stale = scan.stale if scan is not None else self._workspace.stale(known)
         self._workspace.write({p: session.book.read(known[p]) if p in known else None for p in stale}, known)
         self._written = self._all(session)
 

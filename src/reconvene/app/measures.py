@@ -100,7 +100,7 @@ def _preview(engine: Engine, session: Session) -> Preview | None:
 
 def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
     """Ratings of the phase in front, round by round. Who did not work in a round keeps the ratings given before."""
-    here = session.state.world.top.place
+    here = session.state.world.top.address
     rounds: dict[int, dict[str, Ratings]] = {}
     wanted: set[int] = set()
     for _, event in engine.log.read(session.run):
@@ -112,9 +112,9 @@ def stop_meter(engine: Engine, session: Session) -> ratings.Meter:
             serial, _, agent = parse_task(event.task)
             if serial in wanted:
                 value = session.book.load(event.value) if event.value else None
-                given = parse_ratings(session.book.text(event.output.digest), value)
-                if given.given:
-                    rounds.setdefault(serial, {})[agent] = given
+                rated = parse_ratings(session.book.text(event.output.digest), value)
+                if rated.given:
+                    rounds.setdefault(serial, {})[agent] = rated
     standing: dict[str, Ratings] = {}
     table: list[dict[str, Ratings]] = []
     for serial in sorted(rounds):

@@ -203,23 +203,23 @@ def require_own_folder(folder: str, home: str) -> None:
 
 
 def _first_link(folder: str, above: str) -> str:
-    place = above
+    path = above
     for name in os.path.relpath(folder, above).split(os.sep):
-        place = os.path.join(place, name)
-        if os.path.islink(place):
-            return place
+        path = os.path.join(path, name)
+        if os.path.islink(path):
+            return path
     return folder
 
 
 def _is_home(folder: str, home: str) -> bool:
     """Whether the home is this folder or one above it, under whatever name (disks that ignore case, links)."""
-    place, home = os.path.realpath(folder), os.path.realpath(home)
+    path, home = os.path.realpath(folder), os.path.realpath(home)
     while True:
-        if place == home or (os.path.exists(place) and os.path.exists(home) and os.path.samefile(place, home)):
+        if path == home or (os.path.exists(path) and os.path.exists(home) and os.path.samefile(path, home)):
             return True
-        if place == os.path.dirname(place):
+        if path == os.path.dirname(path):
             return _inside(home, os.path.realpath(folder))
-        place = os.path.dirname(place)
+        path = os.path.dirname(path)
 
 
 def _id(workflow: Workflow, year: str, n: int) -> str:
@@ -240,9 +240,9 @@ def _at_fault(workflow: Workflow, key: str, message: str, hint: str = "") -> Use
     """With the line of the workflow to change."""
     lines = workflow.source.split("\n")
     line = next((number for number, text in enumerate(lines, 1) if re.match(rf"""["']?{key}["']?\s*:""", text)), 0)
-    place = f"{workflow.file}:{line}" if line else workflow.file or workflow.name
+    where = f"{workflow.file}:{line}" if line else workflow.file or workflow.name
     hint = hint or f'Change it there, such as {key}: "{_EXAMPLES[key]}"'
-    return UserError(f"{place}: '{key}' {message}.", hint=hint)
+    return UserError(f"{where}: '{key}' {message}.", hint=hint)
 
 
 _EXAMPLES = {"run_id": "REPORT-{{ year }}-{{ n }}", "workspace": "reports/{{ run }}", "name": "report"}

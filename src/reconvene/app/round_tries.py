@@ -45,8 +45,8 @@ def _chosen(found: tuple[Round, ...], run: str, which: str, phase: str) -> Round
     else:
         fitting = [one for one in found if one.n == number and phase in ("", one.phase)]
     if not fitting:
-        place = f" of {phase}" if phase else ""
-        raise UserError(f"{run} has no round {which}{place}.", hint=f"reconvene rounds {run}")
+        of_phase = f" of {phase}" if phase else ""
+        raise UserError(f"{run} has no round {which}{of_phase}.", hint=f"reconvene rounds {run}")
     return _tried_again(fitting, found, run, which)
 
 

@@ -1,6 +1,6 @@
 """The values that trackers of kits keep in a run. Never writes.
 
-They are those that a workflow's `track.into` names, each in every place where the run keeps one.
+They are those that a workflow's `track.into` names, each wherever the run keeps one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from reconvene.core.working.tracking import Kept, kept
 from reconvene.errors import UserError
 
 
-def tracked(engine: Engine, run: str, kit: str, place: str = "") -> Kept:
-    """What a run follows with this kit; `place` says which, where it follows several. Value None: nothing yet."""
+def tracked(engine: Engine, run: str, kit: str, where: str = "") -> Kept:
+    """What a run follows with this kit; `where` says which, where it follows several. Value None: nothing yet."""
     session = engine.session(run)
     names = tuple(name for name, owner in tracking.tracked(session.book).items() if owner == kit)
     if not names:
@@ -27,19 +27,19 @@ def tracked(engine: Engine, run: str, kit: str, place: str = "") -> Kept:
             "does.",
         )
     found = kept(session.state, session.book, kit)
-    if place:
-        found = [one for one in found if one.place == place] or _unknown(run, kit, place, found)
+    if where:
+        found = [one for one in found if one.where == where] or _unknown(run, kit, where, found)
     if len(found) > 1:
-        places = ", ".join(one.place for one in found)
+        places = ", ".join(one.where for one in found)
         raise UserError(
-            f"{run} follows {kit} in {len(found)} places: {places}.", hint=f"Name one: --at {found[0].place}"
+            f"{run} follows {kit} in {len(found)} places: {places}.", hint=f"Name one: --at {found[0].where}"
         )
     return found[0] if found else Kept(names[0], None)
 
 
-def _unknown(run: str, kit: str, place: str, found: list[Kept]) -> list[Kept]:
-    known = ", ".join(one.place for one in found) or "nowhere yet"
-    raise UserError(f"{run} follows no {kit} in {place!r}.", hint=f"It does so in: {known}")
+def _unknown(run: str, kit: str, where: str, found: list[Kept]) -> list[Kept]:
+    known = ", ".join(one.where for one in found) or "nowhere yet"
+    raise UserError(f"{run} follows no {kit} in {where!r}.", hint=f"It does so in: {known}")
 
 
 def facts(session: Session, one: Round) -> Mapping[str, object] | None:

@@ -65,7 +65,7 @@ class Tracker(Protocol):
         """What a round did to the value, in a few lists and words, for comparing its tries."""
 
     def settle(self, value: object, round: int, by: str, at: str) -> object:
-        """The value after a person's decision has written orders into it: carried out."""
+        """The value after a person's decision has written into it what is to be done: done."""
 
 
 # --- a reader: what a remark means ---

@@ -51,16 +51,16 @@ class Book:
         self._shared: tuple[object, dict[Hashable, object]] = (None, {})
         self._made_of: dict[str, tuple[object, object]] = {}
         self._told: dict[str, tuple[object, list[RemarkAdded], list[object]]] = {}  # by form
-        self._place(workflow.phases, "")
+        self._index(workflow.phases, "")
         self.groups_of: dict[str, tuple[str, ...]] = {
             agent: tuple(name for name, members in workflow.groups.items() if agent in members)
             for agent in workflow.agents
         }
 
-    def _place(self, phases: tuple[Phase, ...], parent: str) -> None:
+    def _index(self, phases: tuple[Phase, ...], parent: str) -> None:
         for index, phase in enumerate(phases):
             self.nodes[phase.id] = Node(phase, parent, index)
-            self._place(phase.phases, phase.id)
+            self._index(phase.phases, phase.id)
 
     def names_in(self, template: str) -> set[str]:
         """The top-level names a template uses, its includes counted; worked out once."""

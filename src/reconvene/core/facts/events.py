@@ -92,7 +92,7 @@ class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
 class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Something only a person can settle.
 
-    kind: missing | expression | doubt | conflict | check | limit | escalated | idle. `key` names the place, so that a
+    kind: missing | expression | doubt | conflict | check | limit | escalated | idle. `key` names where, so that a
     ruling finds it again.
     """
 

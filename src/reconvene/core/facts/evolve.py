@@ -49,8 +49,8 @@ def evolve(state: RunState, event: e.AnyEvent) -> RunState:
     return replace(changed, seq=state.seq + 1, updated=event.at)
 
 
-def remark_key(place: str, kind: str, target: str, text: str, by: str) -> str:
-    return digest_of("\x00".join((place, kind, target, text, by)).encode())
+def remark_key(checkpoint: str, kind: str, target: str, text: str, by: str) -> str:
+    return digest_of("\x00".join((checkpoint, kind, target, text, by)).encode())
 
 
 # --- small tools ---
@@ -254,7 +254,7 @@ def _phase_entered(state: RunState, ev: e.PhaseEntered) -> RunState:
 def pass_key(parent: Frame, phase: str) -> str:
     """A phase within one pass of its parent: repeats are limited per pass, not over a parent's many rounds."""
     serial = parent.round.serial if parent.round else 0
-    return f"{parent.place}|{serial}|{phase}"
+    return f"{parent.address}|{serial}|{phase}"
 
 
 def _phase_skipped(state: RunState, ev: e.PhaseSkipped) -> RunState:
@@ -403,7 +403,7 @@ def _noted(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> Map[int, Not
         at=ev.at,
         task=ev.task,
         phase=frame.phase,
-        scope=frame.place,
+        scope=frame.address,
         n=round_.n,
         attempt=ev.attempt,
         verdict=ev.verdict,
@@ -620,10 +620,10 @@ def _checkpoint_opened(state: RunState, ev: e.CheckpointOpened) -> RunState:
     if ev.reopened:
         return replace(state, world=world)
     world = _forget_visits_from(world, world.visit + 1)
-    place = world.top.place
+    address = world.top.address
     last = world.visits.get(world.visit)
-    number = world.visit if last is not None and last.place == place else world.visit + 1
-    visit = Visit(place, ev.phase, world.cursor)
+    number = world.visit if last is not None and last.place == address else world.visit + 1
+    visit = Visit(address, ev.phase, world.cursor)
     return replace(state, world=replace(world, visits=world.visits.set(number, visit), visit=number))
 
 
@@ -745,7 +745,7 @@ def _lies_behind(visit: Visit, ev: e.Reran, parent: Frame) -> bool:
     frame = visit.cursor[ev.depth - 1]
     serial = frame.round.serial if frame.round else 0
     parent_serial = parent.round.serial if parent.round else 0
-    return (frame.place, serial) == (parent.place, parent_serial) and frame.child >= ev.child
+    return (frame.address, serial) == (parent.address, parent_serial) and frame.child >= ev.child
 
 
 # --- rendered files ---

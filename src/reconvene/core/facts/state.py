@@ -8,7 +8,7 @@ The rules, before the table:
 - A frame's `stage` says what its phase is doing; TRANSITIONS lists every stage change there is. An event that finds no
   entry for the stage it meets is a bug, not a new behaviour. Events that concern no stage (remarks, edits, files,
   claims) are not in the table.
-- A round's tasks run in steps. A step ends when none of its tasks is open: that is the barrier, the only place where a
+- A round's tasks run in steps. A step ends when none of its tasks is open: that is the barrier, the only point where a
   checkpoint may open. There is at most one open checkpoint.
 
 Maps are persistent (immutables.Map): keeping an old world costs nothing, and one more event costs the same after five
@@ -131,13 +131,13 @@ class Frame(Struct, frozen=True):
     checked: int = 0  # serial of the round whose check is done
 
     @property
-    def place(self) -> str:
-        """Where this frame is, item included; stays the same from round to round."""
+    def address(self) -> str:
+        """The scope, with the item in hand; stays the same from round to round."""
         return f"{self.scope}[{self.item.key}]" if self.item else self.scope
 
 
 class Visit(Struct, frozen=True):
-    place: str
+    place: str  # address of the frame
     phase: str
     cursor: tuple[Frame, ...]
 
@@ -155,14 +155,14 @@ class World(Struct, frozen=True):
     counts: Map[str, int] = Map()  # phase → times entered (context.phases.iteration_counts)
     rounds: Map[str, int] = Map()  # phase → rounds begun
     passes: Map[str, int] = Map()  # phase within one pass of its parent → times entered
-    checks: Map[str, int] = Map()  # place → gaps found by its check
+    checks: Map[str, int] = Map()  # address → gaps found by its check
     outputs: Map[str, OutputAt] = Map()  # "phase/agent" → its last output there
     visits: Map[int, Visit] = Map()
     visit: int = -1  # where the person is among the visits
     dirty: int = -1  # the earliest visit since which something changed, -1 = none
     open: CheckpointOpened | None = None
     trouble: tuple[Trouble, ...] = ()
-    rulings: Map[str, str] = Map()  # place of an expression → true | false | without | raise
+    rulings: Map[str, str] = Map()  # where an expression stands → true | false | without | raise
     head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with
     diffs: Map[str, Ref] = Map()  # commit at which an item under way began → what changed from there to `head`
 
@@ -211,7 +211,7 @@ class Thread(Struct, frozen=True, omit_defaults=True):
 class Asked(Struct, frozen=True, omit_defaults=True):
     """The fields last asked at one spot, so that answers can be told with their questions."""
 
-    place: str
+    place: str  # address of the frame
     fields: tuple[FieldAsked, ...]
     around: str = ""
     questions: Map[str, str] = Map()  # field id → how it was last asked, also of those not asked any more
@@ -230,7 +230,7 @@ class GapCheck(Struct, frozen=True):
 class Failed(Struct, frozen=True):
     """An expression, or a template, that failed where the run could go on."""
 
-    where: str  # the expression's place, or the path of the file
+    where: str  # where the expression stands, or the path of the file
     message: str
 
     @property
@@ -310,7 +310,7 @@ class Record(Struct, frozen=True):
     remarks: Map[int, RemarkAdded] = Map()  # the words as they were said, the rest as it was last read
     readings: Map[int, RemarkRead] = Map()  # number of a remark → its last reading, where the first was not the last
     withdrawn: Map[int, str] = Map()  # number of a remark that was taken back → by whom
-    said: Map[str, int] = Map()  # digest of a remark at a place → number, so that the same one is not taken twice
+    said: Map[str, int] = Map()  # digest of a remark at a checkpoint → number, so that the same one is not taken twice
     decisions: Map[int, DecisionRecorded] = Map()
     decided: Map[str, int] = Map()  # checkpoint id → number in decisions
     drafts: Map[str, str] = Map()  # spot → digest of the JSON object of answers so far
@@ -320,7 +320,7 @@ class Record(Struct, frozen=True):
     gap_checks: tuple[GapCheck, ...] = ()
     ended: Map[str, str] = Map()  # "task#attempt" → digest of what it gave, every attempt ever recorded
     seen: Map[str, int] = Map()  # agent → number of remarks it has been shown
-    undone: Map[str, int] = Map()  # place/n → times undone
+    undone: Map[str, int] = Map()  # address/n → times undone
     undos: int = 0
     rollbacks: Map[int, Undone] = Map()  # in the order they were made, from 1
     archives: Map[str, FileVersion] = Map()  # files of undone rounds, where they are kept

@@ -15,8 +15,8 @@ from reconvene.core.facts.round import OutputAt
 from reconvene.core.facts.state import Asked, RunState, TalkEntry, TalkKind, Thread, spot
 
 
-def output(state: RunState, given: OutputAt, at: str) -> RunState:
-    return _said(state, "output", given.agent, at, ref=given.value or given.output)
+def output(state: RunState, made: OutputAt, at: str) -> RunState:
+    return _said(state, "output", made.agent, at, ref=made.value or made.output)
 
 
 def remark(state: RunState, ev: e.RemarkAdded) -> RunState:

@@ -1,4 +1,4 @@
 """What a person meets and does: checkpoints, options, answers, remarks, decisions.
 
-Each function takes the turn that is being handled and adds events to it. Only a person decides.
+Each function takes the transaction under way and adds events to it. Only a person decides.
 """

@@ -8,7 +8,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.person.checkpoint import WITHOUT, emit_opened
 from reconvene.core.person.remarking import add_remarks
 from reconvene.core.working.moves import make_move, move_refused
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
 
 AGAIN = "Try again"
@@ -24,9 +24,9 @@ def _use_label(agent: str) -> str:
     return f"Use {agent}'s version"
 
 
-def open_attention(turn: Turn) -> None:
-    troubles = turn.state.world.trouble
-    lines = "\n".join([*(f"- {trouble.message}" for trouble in troubles), *_what_came(turn)])
+def open_attention(tx: Transaction) -> None:
+    troubles = tx.state.world.trouble
+    lines = "\n".join([*(f"- {trouble.message}" for trouble in troubles), *_what_came(tx)])
     labels: list[str] = []
     kinds = {trouble.kind for trouble in troubles}
     if any(trouble.boolean for trouble in troubles):
@@ -40,18 +40,18 @@ def open_attention(turn: Turn) -> None:
     labels += [_use_label(agent) for trouble in troubles if trouble.kind == "conflict" for agent in trouble.agents]
     labels.append(STOP)
     options = tuple(e.OptionOffered(label, index=-1, remark="optional") for label in dict.fromkeys(labels))
-    emit_opened(turn, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
+    emit_opened(tx, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
 
 
-def _what_came(turn: Turn) -> list[str]:
+def _what_came(tx: Transaction) -> list[str]:
     """What missing agents answered last, unusable as it is: a person may go on by hand with it."""
-    step = turn.frame.round.open if turn.frame.round else None
+    step = tx.frame.round.open if tx.frame.round else None
     tasks = [step.tasks[agent] for agent in step.order] if step else []
     missing = [task for task in tasks if task.status == "missing"]
     lines: list[str] = []
     for task in missing:
         if task.rejected is not None:
-            text = turn.book.text(task.rejected.digest).strip()
+            text = tx.book.text(task.rejected.digest).strip()
             more = f"\n… ({len(text) - _MOST_SHOWN} more characters)" if len(text) > _MOST_SHOWN else ""
             quoted = "\n".join(f"> {line}" for line in (text[:_MOST_SHOWN] + more).splitlines())
             lines.append(f"\nWhat came from {task.agent}:\n\n{quoted}\n")
@@ -72,12 +72,12 @@ _RULINGS = {
 }
 
 
-def settle(turn: Turn, point: e.CheckpointOpened, label: str, command: c.AnswerCheckpoint, key: str) -> None:
-    ids = add_remarks(turn, command.remarks, command.by, command.door)
+def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.AnswerCheckpoint, key: str) -> None:
+    ids = add_remarks(tx, command.remarks, command.by, command.door)
     stop = label == STOP
-    turn.emit(
+    tx.emit(
         e.DecisionRecorded(
-            at=turn.now,
+            at=tx.now,
             checkpoint=point.id,
             number=point.number,
             phase=point.phase,
@@ -96,27 +96,27 @@ def settle(turn: Turn, point: e.CheckpointOpened, label: str, command: c.AnswerC
         )
     )
     if stop:
-        turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome="aborted", by=command.by))
+        tx.emit(e.RunEnded(at=tx.now, status="aborted", outcome="aborted", by=command.by))
         return
-    troubles = turn.state.world.trouble
+    troubles = tx.state.world.trouble
     ruling = _RULINGS.get(label, "use")
     chosen = {_use_label(agent): agent for trouble in troubles for agent in trouble.agents}.get(label, "")
     for trouble in troubles:
         fitting = _ruling_for(trouble, ruling, chosen)
-        turn.emit(
+        tx.emit(
             e.TroubleSettled(
-                at=turn.now,
+                at=tx.now,
                 key=trouble.key,
                 kind=trouble.kind,
                 ruling=fitting,
                 use=chosen if fitting == "use" else "",
                 agents=trouble.agents,
                 paths=trouble.paths,
-                claim=turn.claim,
+                claim=tx.claim,
             )
         )
-    if turn.frame.stage == "closed":
-        _after_check(turn, point, ruling, {trouble.kind: trouble for trouble in troubles})
+    if tx.frame.stage == "closed":
+        _after_check(tx, point, ruling, {trouble.kind: trouble for trouble in troubles})
 
 
 def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
@@ -133,20 +133,20 @@ def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
     return ruling if ruling in fitting.get(trouble.kind, ()) else "without"
 
 
-def _after_check(turn: Turn, point: e.CheckpointOpened, ruling: str, troubles: dict[str, e.Trouble]) -> None:
+def _after_check(tx: Transaction, point: e.CheckpointOpened, ruling: str, troubles: dict[str, e.Trouble]) -> None:
     """A check asked: the phase once more (or its script, if that is what failed), or on as it is."""
     trouble = troubles.get("check") or troubles.get("escalated")
     if trouble is None:
         return
-    frame = turn.frame
+    frame = tx.frame
     if ruling != "again":
         if frame.checked != point.serial:
-            turn.emit(e.CheckPassed(at=turn.now, serial=point.serial, phase=frame.phase, scope=frame.scope))
+            tx.emit(e.CheckPassed(at=tx.now, serial=point.serial, phase=frame.phase, scope=frame.scope))
         return
     if frame.checked != point.serial:
         return  # the script runs again: see plan
     move = Goto(frame.phase, rerun=True)
-    refused = move_refused(turn, move)
+    refused = move_refused(tx, move)
     if refused:
-        raise Refused(f"{turn.frame.phase} cannot run again: {refused}.")
-    make_move(turn, move)
+        raise Refused(f"{tx.frame.phase} cannot run again: {refused}.")
+    make_move(tx, move)

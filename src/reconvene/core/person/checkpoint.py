@@ -13,36 +13,36 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.person.remarking import keep_draft
 from reconvene.core.shown import drafts, on_record, scope
 from reconvene.core.working.moves import move_refused, undo_refused
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.language.expressions import compile as compile_expression
 
 _ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
 
 
-def open_checkpoint(turn: Turn, *, reopened: bool = False) -> None:
-    frame, point = turn.frame, turn.phase.checkpoint
+def open_checkpoint(tx: Transaction, *, reopened: bool = False) -> None:
+    frame, point = tx.frame, tx.phase.checkpoint
     assert point is not None
-    fields, kept = drafts.carry(turn.state, turn.book, frame.place, tuple(_ask(turn, point.fields)))
-    keep_draft(turn, kept, checkpoint_id(turn.state.record.checkpoints + 1), drafts.ENGINE)
-    show = tuple(_shown(turn, path) for path in point.show_files)
-    options = tuple(_offer(turn, option, index) for index, option in enumerate(point.options))
+    fields, kept = drafts.carry(tx.state, tx.book, frame.address, tuple(_ask(tx, point.fields)))
+    keep_draft(tx, kept, checkpoint_id(tx.state.record.checkpoints + 1), drafts.ENGINE)
+    show = tuple(_shown(tx, path) for path in point.show_files)
+    options = tuple(_offer(tx, option, index) for index, option in enumerate(point.options))
     if not any(option.available for option in options):
         options = (*options, e.OptionOffered(WITHOUT, index=-1))
     emit_opened(
-        turn,
-        prompt=_render(turn, point.prompt, f"prompt of {frame.phase}"),
+        tx,
+        prompt=_render(tx, point.prompt, f"prompt of {frame.phase}"),
         options=options,
         fields=fields,
         show_files=show,
         status=point.status,
-        feedback=_render(turn, point.feedback, f"feedback of {frame.phase}"),
+        feedback=_render(tx, point.feedback, f"feedback of {frame.phase}"),
         reopened=reopened,
     )
 
 
 def emit_opened(
-    turn: Turn,
+    tx: Transaction,
     *,
     prompt: str,
     options: tuple[e.OptionOffered, ...],
@@ -53,16 +53,16 @@ def emit_opened(
     attention: bool = False,
     reopened: bool = False,
 ) -> None:
-    frame = turn.frame
-    number = turn.state.record.checkpoints + 1
+    frame = tx.frame
+    number = tx.state.record.checkpoints + 1
     serial = frame.round.serial if frame.round else 0
-    turn.emit(
+    tx.emit(
         e.CheckpointOpened(
-            at=turn.now,
+            at=tx.now,
             id=checkpoint_id(number),
             number=number,
             phase=frame.phase,
-            scope=frame.place,
+            scope=frame.address,
             serial=serial,
             prompt=prompt,
             options=options,
@@ -72,7 +72,7 @@ def emit_opened(
             feedback=feedback,
             attention=attention,
             reopened=reopened,
-            digest=digest(turn.state, serial, options, show_files),
+            digest=digest(tx.state, serial, options, show_files),
         )
     )
 
@@ -103,62 +103,62 @@ def current_digest(state: RunState) -> str:
 # --- what is offered ---
 
 
-def _offer(turn: Turn, option: Option, index: int) -> e.OptionOffered:
-    where = f"option {option.label!r} of {turn.frame.phase}"
-    offered, why_not = _why_not(turn, option, where)
+def _offer(tx: Transaction, option: Option, index: int) -> e.OptionOffered:
+    where = f"option {option.label!r} of {tx.frame.phase}"
+    offered, why_not = _why_not(tx, option, where)
     recommend = False
     if option.recommend and not why_not:
-        recommend, _ = turn.lenient(option.recommend, f"recommend of {where}")
+        recommend, _ = tx.lenient(option.recommend, f"recommend of {where}")
     return e.OptionOffered(
         option.label,
         available=not why_not,
         why_not=why_not,
         recommend=recommend,
         remark=option.remark,
-        fields=tuple(_ask(turn, option.fields)),
+        fields=tuple(_ask(tx, option.fields)),
         index=index,
         offered=offered,
     )
 
 
-def _why_not(turn: Turn, option: Option, where: str) -> tuple[bool, str]:
+def _why_not(tx: Transaction, option: Option, where: str) -> tuple[bool, str]:
     """Whether people see it at all, and why they cannot choose it."""
     if option.when:
-        wanted, wrong = turn.lenient(option.when, f"when of {where}")
+        wanted, wrong = tx.lenient(option.when, f"when of {where}")
         if wrong:
             return True, f"its condition failed: {wrong}"
         if not wanted:
-            said = _render(turn, option.why_not, f"why_not of {where}")
+            said = _render(tx, option.why_not, f"why_not of {where}")
             return bool(said), said or "not offered here"
     if option.undo:
-        refused = undo_refused(turn.state, turn.book)
+        refused = undo_refused(tx.state, tx.book)
         if refused or isinstance(option.then, Again):
             return True, refused
-    return True, move_refused(turn, option.then)
+    return True, move_refused(tx, option.then)
 
 
-def _ask(turn: Turn, fields: tuple[Field, ...]) -> Iterator[e.FieldAsked]:
+def _ask(tx: Transaction, fields: tuple[Field, ...]) -> Iterator[e.FieldAsked]:
     for field in fields:
         if not field.each:
-            yield _field(turn, field)
+            yield _field(tx, field)
             continue
-        items = turn.value(field.each, f"fields of {turn.frame.phase}")
+        items = tx.value(field.each, f"fields of {tx.frame.phase}")
         for index, item in enumerate(items if isinstance(items, list) else ()):
-            yield _item_field(turn, field, item, index)
+            yield _item_field(tx, field, item, index)
 
 
-def _field(turn: Turn, field: Field) -> e.FieldAsked:
-    where = f"field {field.id} of {turn.frame.phase}"
+def _field(tx: Transaction, field: Field) -> e.FieldAsked:
+    where = f"field {field.id} of {tx.frame.phase}"
     choices = _Choices(field.options)
     if field.options_expr:
-        choices = _choices(turn.value(field.options_expr, where))
+        choices = _choices(tx.value(field.options_expr, where))
     if field.type == "agents":
-        choices = _Choices(tuple(on_record.workers_here(turn.state, turn.book)) or tuple(turn.book.workflow.agents))
-    default = turn.value(field.default_expr, where) if field.default_expr else field.default
+        choices = _Choices(tuple(on_record.workers_here(tx.state, tx.book)) or tuple(tx.book.workflow.agents))
+    default = tx.value(field.default_expr, where) if field.default_expr else field.default
     return e.FieldAsked(
         field.id,
         field.type,
-        _render(turn, field.prompt, where),
+        _render(tx, field.prompt, where),
         choices.options,
         field.required,
         field.blank,
@@ -169,13 +169,13 @@ def _field(turn: Turn, field: Field) -> e.FieldAsked:
     )
 
 
-def _item_field(turn: Turn, field: Field, item: object, index: int) -> e.FieldAsked:
+def _item_field(tx: Transaction, field: Field, item: object, index: int) -> e.FieldAsked:
     """A field for one item of a list; with type `item`, the item itself says what kind of answer it wants."""
     data: dict[str, object] = item if isinstance(item, dict) else {field.key: item}
     name = str(data.get(field.key) or index + 1)
     kind, choices = field.type, _Choices(field.options)
     if field.options_expr and kind != "item":
-        choices = _choices(turn.value(field.options_expr, f"field {name}"))
+        choices = _choices(tx.value(field.options_expr, f"field {name}"))
     elif kind == "item" or not field.options:
         choices = _choices(data.get("options"))
     if kind == "item":
@@ -183,7 +183,7 @@ def _item_field(turn: Turn, field: Field, item: object, index: int) -> e.FieldAs
         kind = kind if kind in _ITEM_TYPES else "choice" if choices.options else "text"
     recommended = str(data.get("recommended") or "")
     text = next((str(data[key]) for key in ("prompt", "question", "text", "title", "label") if data.get(key)), name)
-    prompt = _render(turn, field.prompt, f"field {name}") if field.prompt else text
+    prompt = _render(tx, field.prompt, f"field {name}") if field.prompt else text
     into = f"{field.into}.{name}" if field.into else ""
     return e.FieldAsked(
         name,
@@ -230,18 +230,18 @@ def _name(item: object, keys: tuple[str, ...]) -> str:
 # --- texts ---
 
 
-def revise(turn: Turn) -> None:
+def revise(tx: Transaction) -> None:
     """What the person said may change what is recommended to them."""
-    point = turn.state.world.open
-    definition = turn.phase.checkpoint if point and not point.attention else None
+    point = tx.state.world.open
+    definition = tx.phase.checkpoint if point and not point.attention else None
     if point is None or definition is None or not any(map(_may_change, definition.options)):
         return
     options = tuple(
-        _offer(turn, definition.options[offered.index], offered.index) if offered.index >= 0 else offered
+        _offer(tx, definition.options[offered.index], offered.index) if offered.index >= 0 else offered
         for offered in point.options
     )
     if options != point.options:
-        turn.emit(e.OptionsRevised(at=turn.now, checkpoint=point.id, options=options))
+        tx.emit(e.OptionsRevised(at=tx.now, checkpoint=point.id, options=options))
 
 
 def _may_change(option: Option) -> bool:
@@ -249,17 +249,17 @@ def _may_change(option: Option) -> bool:
     return bool(option.recommend) or (bool(option.when) and "drafts" in compile_expression(option.when).roots)
 
 
-def _render(turn: Turn, text: str, where: str) -> str:
+def _render(tx: Transaction, text: str, where: str) -> str:
     return scope.render(
         text,
-        turn.state,
-        turn.book,
-        lambda message: turn.emit(e.ExpressionFailed(at=turn.now, where=where, source=text[:200], message=message)),
+        tx.state,
+        tx.book,
+        lambda message: tx.emit(e.ExpressionFailed(at=tx.now, where=where, source=text[:200], message=message)),
     )
 
 
-def _shown(turn: Turn, path: str) -> str:
+def _shown(tx: Transaction, path: str) -> str:
     """A shown file relative to the workspace, where it lies in it."""
-    rendered = _render(turn, path, f"show_files of {turn.frame.phase}")
-    root = turn.state.workspace.rstrip("/") + "/"
+    rendered = _render(tx, path, f"show_files of {tx.frame.phase}")
+    root = tx.state.workspace.rstrip("/") + "/"
     return rendered.removeprefix(root).removeprefix("./")

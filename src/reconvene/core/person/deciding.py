@@ -15,64 +15,64 @@ from reconvene.core.person.undoing import undo
 from reconvene.core.shown import drafts, scope
 from reconvene.core.working import children, tracking
 from reconvene.core.working.moves import make_move
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug, Refused, StaleDecision
 from reconvene.language.closest import closest
 
 
-def answer(turn: Turn, command: c.AnswerCheckpoint) -> None:
+def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
     key = digest_of(to_json([command.option, command.fields, [[r.kind, r.target, r.text] for r in command.remarks]]))
-    point = turn.state.world.open
+    point = tx.state.world.open
     if command.checkpoint and (point is None or point.id != command.checkpoint):
-        _already_decided(turn, command, key)
+        _already_decided(tx, command, key)
         return
-    require_alive(turn)
+    require_alive(tx)
     if point is None:
         raise Refused(
-            f"Run {turn.state.run} is {turn.state.status}: nothing waits for a decision.",
-            hint=f"reconvene show {turn.state.run}",
+            f"Run {tx.state.run} is {tx.state.status}: nothing waits for a decision.",
+            hint=f"reconvene show {tx.state.run}",
         )
     offered = _find_option(point, command.option)
-    _check_digest(turn, point, command)
+    _check_digest(tx, point, command)
     if not offered.available and point.fields and command.fields:
-        offered = _with_answers(turn, point, offered, command)
+        offered = _with_answers(tx, point, offered, command)
     if not offered.available:
         raise Refused(f"{offered.label!r} is not available: {offered.why_not}.", hint=_options_hint(point))
     if offered.remark == "required" and not any(remark.text.strip() for remark in command.remarks):
         raise Refused(f"{offered.label!r} needs your words.", hint='Add --feedback "…"')
     if point.attention:
-        attention.settle(turn, point, offered.label, command, key)
+        attention.settle(tx, point, offered.label, command, key)
     else:
-        _decide(turn, point, offered, command, key)
+        _decide(tx, point, offered, command, key)
 
 
 def _with_answers(
-    turn: Turn, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint
+    tx: Transaction, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint
 ) -> e.OptionOffered:
     """The option as it is once the answers that come with the decision are given. A refusal takes them along."""
     asked = {field.id for field in point.fields}
     answered = {name: value for name, value in command.fields.items() if name in asked}
-    add_to_draft(turn, point, answered, command.by)
-    checkpoint.revise(turn)
-    now = turn.state.world.open or point
+    add_to_draft(tx, point, answered, command.by)
+    checkpoint.revise(tx)
+    now = tx.state.world.open or point
     return next((option for option in now.options if option.label == offered.label), offered)
 
 
-def _already_decided(turn: Turn, command: c.AnswerCheckpoint, key: str) -> None:
-    number = turn.state.record.decided.get(command.checkpoint)
+def _already_decided(tx: Transaction, command: c.AnswerCheckpoint, key: str) -> None:
+    number = tx.state.record.decided.get(command.checkpoint)
     if number is None:
         raise StaleDecision(
-            f"Checkpoint {command.checkpoint} is not open in run {turn.state.run}.",
-            hint=f"reconvene show {turn.state.run}",
+            f"Checkpoint {command.checkpoint} is not open in run {tx.state.run}.",
+            hint=f"reconvene show {tx.state.run}",
         )
-    decision = turn.state.record.decisions[number]
+    decision = tx.state.record.decisions[number]
     if decision.key == key:
         return
     raise StaleDecision(
         f"Checkpoint {command.checkpoint} was decided already: {decision.option!r} by {decision.by or 'somebody'} at "
         f"{decision.at}.",
         changes=(f"decided: {decision.option}",),
-        hint=f"reconvene show {turn.state.run}",
+        hint=f"reconvene show {tx.state.run}",
     )
 
 
@@ -92,40 +92,40 @@ def _options_hint(point: e.CheckpointOpened) -> str:
     return "Options: " + ", ".join(option.label for option in point.options if option.available)
 
 
-def _check_digest(turn: Turn, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
-    if not command.digest or command.digest == checkpoint.current_digest(turn.state):
+def _check_digest(tx: Transaction, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
+    if not command.digest or command.digest == checkpoint.current_digest(tx.state):
         return
-    remarks = turn.state.record.remarks.values()
+    remarks = tx.state.record.remarks.values()
     changes = tuple(sorted(r.text for r in remarks if r.kind == "edit" and r.checkpoint == point.id))
     what = "; ".join(changes) if changes and command.digest == point.digest else "the run moved on since"
     raise StaleDecision(
         f"What you decided on is not what is there now: {what}.",
         changes=changes or (what,),
-        hint=f"reconvene show {turn.state.run}, then decide again",
+        hint=f"reconvene show {tx.state.run}, then decide again",
     )
 
 
 def _decide(
-    turn: Turn, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint, key: str
+    tx: Transaction, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint, key: str
 ) -> None:
-    definition = turn.phase.checkpoint
+    definition = tx.phase.checkpoint
     if definition is None:
         raise Bug(f"{point.phase} has no checkpoint")
     option = definition.options[offered.index] if offered.index >= 0 else Option(label=offered.label)
     move = option.then
     leaving = _leaves(option)
-    answers = _merged(turn, offered, command.fields, leaving=leaving)
+    answers = _merged(tx, offered, command.fields, leaving=leaving)
     agents = _chosen_agents(offered, answers)
     if isinstance(move, Again) and agents:
         move = Again(agents)
-    ids = add_remarks(turn, command.remarks, command.by, command.door)
+    ids = add_remarks(tx, command.remarks, command.by, command.door)
     fresh_answers = {f.id: answers.get(f.id) for f in point.fields if f.id in command.fields}
-    add_to_draft(turn, point, fresh_answers, command.by)
-    _forget_orders(turn, point)
+    add_to_draft(tx, point, fresh_answers, command.by)
+    _forget_told(tx, point)
     serial = point.serial
-    turn.emit(
+    tx.emit(
         e.DecisionRecorded(
-            at=turn.now,
+            at=tx.now,
             checkpoint=point.id,
             number=point.number,
             phase=point.phase,
@@ -134,39 +134,39 @@ def _decide(
             option=offered.label,
             decision=option.alias or _decision_name(option),
             move=move,
-            fields=turn.keep(answers).digest if answers else "",
+            fields=tx.keep(answers).digest if answers else "",
             skipped=option.skip,
             target=move.target if isinstance(move, Goto) else "",
             feedback="\n".join(r.text for r in command.remarks if r.text.strip()),
             remarks=ids,
             by=command.by,
             door=command.door,
-            digest=command.digest or checkpoint.digest(turn.state, serial, point.options, point.show_files),
+            digest=command.digest or checkpoint.digest(tx.state, serial, point.options, point.show_files),
             key=key,
-            n=turn.frame.round.n if turn.frame.round else 0,
-            last=turn.frame.round.last if turn.frame.round else False,
-            extra=turn.frame.round.extra if turn.frame.round else False,
+            n=tx.frame.round.n if tx.frame.round else 0,
+            last=tx.frame.round.last if tx.frame.round else False,
+            extra=tx.frame.round.extra if tx.frame.round else False,
         )
     )
-    undone = option.undo and undo(turn, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
+    undone = option.undo and undo(tx, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
     fields = (*(point.fields if leaving else ()), *offered.fields)
-    if writes := _writes(turn, fields, answers, option.set, command.by):
-        turn.emit(e.ValuesSet(at=turn.now, values=writes))
-    fresh = tuple(phase for phase in option.skip if phase not in turn.state.world.skips)
+    if writes := _writes(tx, fields, answers, option.set, command.by):
+        tx.emit(e.ValuesSet(at=tx.now, values=writes))
+    fresh = tuple(phase for phase in option.skip if phase not in tx.state.world.skips)
     if fresh:
-        turn.emit(e.SkipsChanged(at=turn.now, added=fresh))
+        tx.emit(e.SkipsChanged(at=tx.now, added=fresh))
     if option.start is not None:
-        children.queue(turn, option.start, point, command)
-    _move(turn, move, command.by, undone=undone)
+        children.queue(tx, option.start, point, command)
+    _move(tx, move, command.by, undone=undone)
 
 
-def _forget_orders(turn: Turn, point: e.CheckpointOpened) -> None:
+def _forget_told(tx: Transaction, point: e.CheckpointOpened) -> None:
     """What a tracker was told is about this round's gaps: it stands with the decision, and answers nothing later."""
-    kept = tracking.tracked(turn.book)
-    orders = {field.id for field in point.fields if field.into.partition(".")[0] in kept}
-    so_far = drafts.here(turn.state, turn.book)
-    if orders & set(so_far):
-        keep_draft(turn, {name: so_far[name] for name in so_far if name not in orders}, point.id, drafts.ENGINE)
+    kept = tracking.tracked(tx.book)
+    told = {field.id for field in point.fields if field.into.partition(".")[0] in kept}
+    so_far = drafts.here(tx.state, tx.book)
+    if told & set(so_far):
+        keep_draft(tx, {name: so_far[name] for name in so_far if name not in told}, point.id, drafts.ENGINE)
 
 
 def _leaves(option: Option) -> bool:
@@ -191,26 +191,26 @@ def _decision_name(option: Option) -> str:
             return "abort" if status == "aborted" else "end"
 
 
-def _move(turn: Turn, move: Move, by: str, *, undone: bool) -> None:
+def _move(tx: Transaction, move: Move, by: str, *, undone: bool) -> None:
     if isinstance(move, End):
-        turn.emit(e.RunEnded(at=turn.now, status=move.status, outcome=move.outcome, by=by))
+        tx.emit(e.RunEnded(at=tx.now, status=move.status, outcome=move.outcome, by=by))
     elif undone and isinstance(move, Again | Continue):
         pass  # the restored world goes on by itself: the round again, or the one after it
     elif isinstance(move, Continue):
-        world = turn.state.world
+        world = tx.state.world
         if world.visit < len(world.visits) - 1:
             clean = world.dirty < 0 or world.dirty > world.visit
-            turn.emit(e.WentOn(at=turn.now, visit=world.visit + 1 if clean else -1))
+            tx.emit(e.WentOn(at=tx.now, visit=world.visit + 1 if clean else -1))
     else:
-        make_move(turn, move)
+        make_move(tx, move)
 
 
 # --- answers to fields: checked, completed, and turned into values ---
 
 
-def _merged(turn: Turn, option: e.OptionOffered, given: c.Answers, *, leaving: bool) -> c.Answers:
+def _merged(tx: Transaction, option: e.OptionOffered, given: c.Answers, *, leaving: bool) -> c.Answers:
     """Defaults, then drafts, then what was given; `blank` and `required` count only when the checkpoint is left."""
-    point = turn.state.world.open
+    point = tx.state.world.open
     assert point is not None
     asked = {field.id: field for field in (*point.fields, *option.fields)}
     unknown = [name for name in given if name not in asked]
@@ -221,7 +221,7 @@ def _merged(turn: Turn, option: e.OptionOffered, given: c.Answers, *, leaving: b
             f"There is no field {unknown[0]!r} here (fields: {known}).",
             hint=f"Did you mean {near[0]!r}?" if near else "",
         )
-    before = drafts.here(turn.state, turn.book)
+    before = drafts.here(tx.state, tx.book)
     answers: c.Answers = {}
     for name, field in asked.items():
         draft = before.get(name)
@@ -299,7 +299,7 @@ def _chosen_agents(option: e.OptionOffered, answers: c.Answers) -> tuple[str, ..
 
 
 def _writes(
-    turn: Turn, fields: tuple[e.FieldAsked, ...], answers: c.Answers, constants: Mapping[str, object], by: str
+    tx: Transaction, fields: tuple[e.FieldAsked, ...], answers: c.Answers, constants: Mapping[str, object], by: str
 ) -> tuple[e.ValueWrite, ...]:
     """The values that these answers and `set` constants make, one write per name, unchanged ones left out."""
     paths = [(field.into, answers[field.id]) for field in fields if field.into and field.id in answers]
@@ -307,7 +307,7 @@ def _writes(
     for path, value in (*paths, *constants.items()):
         name, *rest = path.split(".")
         if name not in fresh:
-            fresh[name] = scope.load_value(turn.book, scope.value_at(turn.state, turn.book, name))
+            fresh[name] = scope.load_value(tx.book, scope.value_at(tx.state, tx.book, name))
         fresh[name] = _put(fresh[name], rest, value)
     for path in _replaced(fields):
         name, *rest = path.split(".")
@@ -315,10 +315,10 @@ def _writes(
             fresh[name] = _without(fresh[name], rest)
     found: list[e.ValueWrite] = []
     for name, value in fresh.items():
-        owner = turn.book.workflow.names.get(name, "")
-        key = scope.value_key(turn.state.world.cursor, owner, name)
-        ref = turn.keep(tracking.settled(turn, name, value, by))
-        old = turn.state.world.values.get(key)
+        owner = tx.book.workflow.names.get(name, "")
+        key = scope.value_key(tx.state.world.cursor, owner, name)
+        ref = tx.keep(tracking.settled(tx, name, value, by))
+        old = tx.state.world.values.get(key)
         if old is None or old.ref is None or old.ref.digest != ref.digest:
             found.append(e.ValueWrite(key, ref, by))
     return tuple(found)
@@ -350,15 +350,15 @@ def _put(whole: object, path: list[str], value: object) -> object:
     return base
 
 
-def save_draft(turn: Turn, command: c.SaveDraft) -> None:
-    point = turn.state.world.open
+def save_draft(tx: Transaction, command: c.SaveDraft) -> None:
+    point = tx.state.world.open
     if point is None or (command.checkpoint and point.id != command.checkpoint):
-        raise Refused("That checkpoint is not open any more.", hint=f"reconvene show {turn.state.run}")
+        raise Refused("That checkpoint is not open any more.", hint=f"reconvene show {tx.state.run}")
     asked = {field.id: field for field in point.fields}
     unknown = [name for name in command.fields if name not in asked]
     if unknown:
         raise Refused(f"There is no field {unknown[0]!r} here.")
-    given = {
+    answers = {
         name: value if value in (None, "") else typed(asked[name], value) for name, value in command.fields.items()
     }
-    add_to_draft(turn, point, given, command.by)
+    add_to_draft(tx, point, answers, command.by)

@@ -15,7 +15,7 @@ from reconvene.core.paths import is_safe
 from reconvene.core.person.remarking import add_remarks, require_alive
 from reconvene.core.shown import scope
 from reconvene.core.working.moves import undo_refused
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
 
 
@@ -50,24 +50,24 @@ def prunable(state: RunState, keep: int, spare: tuple[str, ...] = ()) -> list[Ar
     return found
 
 
-def prune(turn: Turn, command: c.PruneArchives) -> None:
+def prune(tx: Transaction, command: c.PruneArchives) -> None:
     """Also of a run that has ended: nothing of what it did changes."""
-    paths = tuple(path for archive in prunable(turn.state, command.keep, command.spare) for path in archive.paths)
+    paths = tuple(path for archive in prunable(tx.state, command.keep, command.spare) for path in archive.paths)
     if paths:
-        turn.emit(e.ArchivesPruned(at=turn.now, paths=paths, by=command.by, door=command.door))
+        tx.emit(e.ArchivesPruned(at=tx.now, paths=paths, by=command.by, door=command.door))
 
 
-def undo(turn: Turn, point: e.CheckpointOpened, *, dropped: bool, by: str, why: str) -> bool:
-    frame = turn.frame
+def undo(tx: Transaction, point: e.CheckpointOpened, *, dropped: bool, by: str, why: str) -> bool:
+    frame = tx.frame
     if frame.round is None:
         raise Bug(f"{frame.scope} has no round to undo")
-    folder, archived = _archive(turn)
-    turn.emit(
+    folder, archived = _archive(tx)
+    tx.emit(
         e.RoundUndone(
-            at=turn.now,
+            at=tx.now,
             serial=frame.round.serial,
             phase=frame.phase,
-            scope=frame.place,
+            scope=frame.address,
             n=frame.round.n,
             dropped=dropped,
             by=by,
@@ -80,21 +80,19 @@ def undo(turn: Turn, point: e.CheckpointOpened, *, dropped: bool, by: str, why: 
     return True
 
 
-def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
+def _archive(tx: Transaction) -> tuple[str, tuple[e.FileOut, ...]]:
     """The files of the round's own folder, under a name that no other round's archive has."""
     try:
-        folder = scope.round_folder(turn.state, turn.book)
+        folder = scope.round_folder(tx.state, tx.book)
     except ReconveneError as error:  # a name that cannot be filled in costs the copy in the workspace, not the undo
-        turn.emit(e.RenderFailed(at=turn.now, path=turn.phase.rounds.folder, message=str(error)))
+        tx.emit(e.RenderFailed(at=tx.now, path=tx.phase.rounds.folder, message=str(error)))
         folder = ""
-    files = turn.state.world.files
+    files = tx.state.world.files
     inside = [path for path in sorted(files) if folder and path.startswith(f"{folder}/")]
     if not inside:
         return "", ()
-    taken = {path.rpartition("/")[0] for path in (*turn.state.record.archives, *files)}
-    taken |= {
-        undone.folder for undone in turn.state.record.rollbacks.values()
-    }  # pruned ones too: a name is one round's
+    taken = {path.rpartition("/")[0] for path in (*tx.state.record.archives, *files)}
+    taken |= {undone.folder for undone in tx.state.record.rollbacks.values()}  # pruned ones too: a name is one round's
     name, number = f"{folder}_rolled_back", 1
     while any(each == name or each.startswith(f"{name}/") for each in taken):
         number += 1
@@ -102,25 +100,25 @@ def _archive(turn: Turn) -> tuple[str, tuple[e.FileOut, ...]]:
     moved = [e.FileOut(name + path.removeprefix(folder), files[path].digest, files[path].size) for path in inside]
     if unsafe := next((file.path for file in moved if not is_safe(file.path)), ""):
         message = f"the files of the undone round are not kept beside it: {unsafe[:80]!r} is no path that can be used"
-        turn.emit(e.RenderFailed(at=turn.now, path=folder, message=message))
+        tx.emit(e.RenderFailed(at=tx.now, path=folder, message=message))
         return "", ()
     return name, tuple(moved)
 
 
-def rollback(turn: Turn, command: c.Rollback) -> None:
-    require_alive(turn)
-    point = turn.state.world.open
+def rollback(tx: Transaction, command: c.Rollback) -> None:
+    require_alive(tx)
+    point = tx.state.world.open
     if point is None:
         raise Refused(
-            f"Run {turn.state.run} is {turn.state.status}: a round is rolled back at its checkpoint.",
-            hint=f"reconvene pause {turn.state.run}, or fork it from an earlier point",
+            f"Run {tx.state.run} is {tx.state.status}: a round is rolled back at its checkpoint.",
+            hint=f"reconvene pause {tx.state.run}, or fork it from an earlier point",
         )
     if command.checkpoint not in ("", point.id):
         raise StaleDecision(
-            f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {turn.state.run}"
+            f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {tx.state.run}"
         )
-    refused = undo_refused(turn.state, turn.book)
+    refused = undo_refused(tx.state, tx.book)
     if refused:
         raise Refused(f"This round cannot be rolled back: {refused}.")
-    add_remarks(turn, command.remarks, command.by, command.door)
-    undo(turn, point, dropped=False, by=command.by, why="rollback")
+    add_remarks(tx, command.remarks, command.by, command.door)
+    undo(tx, point, dropped=False, by=command.by, why="rollback")

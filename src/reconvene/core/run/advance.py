@@ -18,30 +18,30 @@ from reconvene.core.shown.scope import for_expression
 from reconvene.core.working import rendering, tracking
 from reconvene.core.working.moves import fund, rounds_left
 from reconvene.core.working.steps import close_step, start_step
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug
 from reconvene.language.expressions import ExpressionError, evaluate
 
-_MOST = 200_000  # far above any real turn: a loop here is a bug
-_IDLE = 5_000  # steps of one turn; whoever takes more goes round and round with nobody at work
+_MOST = 200_000  # far above any real transaction: a loop here is a bug
+_IDLE = 5_000  # steps of one transaction; whoever takes more goes round and round with nobody at work
 
 
-def advance(turn: Turn) -> None:
+def advance(tx: Transaction) -> None:
     for _ in range(_MOST):
-        turn.steps += 1
-        state = turn.state
+        tx.steps += 1
+        state = tx.state
         if state.ended or state.paused or state.place or state.world.open is not None:
             return
         if state.world.trouble:
-            if _busy(turn.frame):
+            if _busy(tx.frame):
                 return
-            attention.open_attention(turn)
+            attention.open_attention(tx)
             return
-        if not _STAGES[turn.frame.stage](turn, turn.frame):
-            if turn.state.world.trouble:
+        if not _STAGES[tx.frame.stage](tx, tx.frame):
+            if tx.state.world.trouble:
                 continue
             return
-    raise Bug(f"run {turn.state.run} does not come to rest")
+    raise Bug(f"run {tx.state.run} does not come to rest")
 
 
 def _busy(frame: Frame) -> bool:
@@ -51,29 +51,29 @@ def _busy(frame: Frame) -> bool:
 # --- phases ---
 
 
-def _in_round(turn: Turn, frame: Frame) -> bool:
-    if frame.phase and not turn.phase.phases:
-        return _steps(turn, frame)
-    children = turn.book.children(frame.phase)
+def _in_round(tx: Transaction, frame: Frame) -> bool:
+    if frame.phase and not tx.phase.phases:
+        return _steps(tx, frame)
+    children = tx.book.children(frame.phase)
     if frame.child < len(children):
-        return _enter(turn, frame, children[frame.child])
+        return _enter(tx, frame, children[frame.child])
     if not frame.phase:
-        _finish(turn)
+        _finish(tx)
         return False
-    return _close_round(turn, frame)
+    return _close_round(tx, frame)
 
 
-def _finish(turn: Turn) -> None:
+def _finish(tx: Transaction) -> None:
     """The last phase is done; what the run came to is the workflow's to say."""
-    known, found = _outcome(turn)
+    known, found = _outcome(tx)
     if not known:
         return
     row = found if isinstance(found, dict) else {"outcome": found}
     outcome = row.get("outcome")
     status: e.EndStatus = "failed" if row.get("status") == "failed" else "completed"
-    turn.emit(
+    tx.emit(
         e.RunEnded(
-            at=turn.now,
+            at=tx.now,
             status=status,
             outcome=outcome if isinstance(outcome, str) and outcome else status,
             why=str(row.get("why") or ""),
@@ -81,66 +81,66 @@ def _finish(turn: Turn) -> None:
     )
 
 
-def _outcome(turn: Turn) -> tuple[bool, object]:
+def _outcome(tx: Transaction) -> tuple[bool, object]:
     """Whether it can be said, and what `outcome` gives; where a person goes on without it, the run is completed."""
-    source, where = turn.book.workflow.outcome, f"outcome after round {turn.state.record.rounds}"
+    source, where = tx.book.workflow.outcome, f"outcome after round {tx.state.record.rounds}"
     if not source:
         return True, None
-    if turn.state.world.rulings.get(where) is not None:
+    if tx.state.world.rulings.get(where) is not None:
         return True, {"why": f"Its outcome is not known: `{source}` failed."}
     try:
-        return True, evaluate(source, for_expression(turn.state, turn.book, source))
+        return True, evaluate(source, for_expression(tx.state, tx.book, source))
     except ExpressionError as error:
         why = f"`{source}` (outcome) failed: {error}. Without it the run counts as completed."
-        turn.met("expression", where, why)
+        tx.met("expression", where, why)
         return False, None
 
 
-def _enter(turn: Turn, frame: Frame, phase: Phase) -> bool:
-    world = turn.state.world
-    base = f"{frame.place}/{phase.id}".lstrip("/")
+def _enter(tx: Transaction, frame: Frame, phase: Phase) -> bool:
+    world = tx.state.world
+    base = f"{frame.address}/{phase.id}".lstrip("/")
     entry = world.entries.get(base, 0) + 1
     scope = f"{base}#{entry}"
     if world.target != phase.id:
         if phase.id in world.skips:
-            turn.emit(e.PhaseSkipped(at=turn.now, phase=phase.id, scope=scope, why="skip_list"))
+            tx.emit(e.PhaseSkipped(at=tx.now, phase=phase.id, scope=scope, why="skip_list"))
             return True
         if phase.when:
             serial = frame.round.serial if frame.round else 0
-            wanted = turn.truth(phase.when, f"when of {scope} in round {serial}")
+            wanted = tx.truth(phase.when, f"when of {scope} in round {serial}")
             if wanted is None:
                 return False
             if not wanted:
-                turn.emit(e.PhaseSkipped(at=turn.now, phase=phase.id, scope=scope, why="when"))
+                tx.emit(e.PhaseSkipped(at=tx.now, phase=phase.id, scope=scope, why="when"))
                 return True
-    turn.emit(e.PhaseEntered(at=turn.now, phase=phase.id, scope=scope, entry=entry))
+    tx.emit(e.PhaseEntered(at=tx.now, phase=phase.id, scope=scope, entry=entry))
     return True
 
 
-def _entered(turn: Turn, frame: Frame) -> bool:
-    return _next_item(turn, frame) if turn.phase.each else _begin(turn, frame)
+def _entered(tx: Transaction, frame: Frame) -> bool:
+    return _next_item(tx, frame) if tx.phase.each else _begin(tx, frame)
 
 
-def _next_item(turn: Turn, frame: Frame) -> bool:
-    each = turn.phase.each
+def _next_item(tx: Transaction, frame: Frame) -> bool:
+    each = tx.phase.each
     if each is None:
         raise Bug(f"{frame.scope} has no items")
     if each.until and frame.done:
-        enough = turn.truth(each.until, f"each.until of {frame.scope} after {len(frame.done)}", item=frame.last)
+        enough = tx.truth(each.until, f"each.until of {frame.scope} after {len(frame.done)}", item=frame.last)
         if enough is None:
             return False
         if enough:
-            turn.emit(e.PhaseClosed(at=turn.now, phase=frame.phase, scope=frame.scope, ended_by="until"))
+            tx.emit(e.PhaseClosed(at=tx.now, phase=frame.phase, scope=frame.scope, ended_by="until"))
             return True
-    items = turn.names(each.of, f"each.of of {frame.scope} after {len(frame.done)}")
+    items = tx.names(each.of, f"each.of of {frame.scope} after {len(frame.done)}")
     if items is None:
         return False
     for index, item in enumerate(items):
         key = _item_key(item, each.key, index)
         if key not in frame.done:
-            turn.emit(e.ItemStarted(at=turn.now, scope=frame.scope, key=key, index=index, item=turn.keep(item)))
+            tx.emit(e.ItemStarted(at=tx.now, scope=frame.scope, key=key, index=index, item=tx.keep(item)))
             return True
-    turn.emit(e.PhaseClosed(at=turn.now, phase=frame.phase, scope=frame.scope, ended_by="items"))
+    tx.emit(e.PhaseClosed(at=tx.now, phase=frame.phase, scope=frame.scope, ended_by="items"))
     return True
 
 
@@ -151,47 +151,47 @@ def _item_key(item: object, key: str, index: int) -> str:
     return str(item) if isinstance(item, str | int | float) else str(index + 1)
 
 
-def _leave(turn: Turn, frame: Frame, ended_by: str) -> bool:
+def _leave(tx: Transaction, frame: Frame, ended_by: str) -> bool:
     """The phase, or this item of it, is done."""
     if frame.item is not None:
-        turn.emit(e.ItemDone(at=turn.now, scope=frame.scope, key=frame.item.key))
+        tx.emit(e.ItemDone(at=tx.now, scope=frame.scope, key=frame.item.key))
     else:
-        turn.emit(e.PhaseClosed(at=turn.now, phase=frame.phase, scope=frame.scope, ended_by=ended_by))
+        tx.emit(e.PhaseClosed(at=tx.now, phase=frame.phase, scope=frame.scope, ended_by=ended_by))
     return True
 
 
 # --- rounds ---
 
 
-def _begin(turn: Turn, frame: Frame) -> bool:
-    rounds = turn.phase.rounds
-    serial = turn.state.record.rounds + 1
+def _begin(tx: Transaction, frame: Frame) -> bool:
+    rounds = tx.phase.rounds
+    serial = tx.state.record.rounds + 1
     if frame.n >= rounds.max:
-        return _leave(turn, frame, "limit")
-    if rounds_left(turn.state, turn.book) <= 0:
-        key = f"limit rounds before round {serial} of {frame.place}"
-        if turn.state.world.rulings.get(key):
-            return _leave(turn, frame, "limit")
-        size = turn.book.workflow.limits.rounds
-        turn.met(
+        return _leave(tx, frame, "limit")
+    if rounds_left(tx.state, tx.book) <= 0:
+        key = f"limit rounds before round {serial} of {frame.address}"
+        if tx.state.world.rulings.get(key):
+            return _leave(tx, frame, "limit")
+        size = tx.book.workflow.limits.rounds
+        tx.met(
             "limit", key, f"limit rounds ({size} per run) is reached before {frame.phase}", paths=("rounds", str(size))
         )
         return False
-    if not _any_fundable(turn):
-        return _leave(turn, frame, "limit")
-    key = f"rounds without work before round {serial} of {frame.place}"
-    if turn.state.world.rulings.get(key):
-        return _leave(turn, frame, "limit")
-    if turn.steps > _IDLE:
-        turn.met("idle", key, f"{frame.phase} begins round after round in which nobody works ({serial - 1} so far)")
+    if not _any_fundable(tx):
+        return _leave(tx, frame, "limit")
+    key = f"rounds without work before round {serial} of {frame.address}"
+    if tx.state.world.rulings.get(key):
+        return _leave(tx, frame, "limit")
+    if tx.steps > _IDLE:
+        tx.met("idle", key, f"{frame.phase} begins round after round in which nobody works ({serial - 1} so far)")
         return False
     extra = frame.pending is not None
     plan = rounds.plan
     name = "extra" if extra else plan[min(frame.planned, len(plan) - 1)]
     agents = frame.pending.agents if frame.pending else ()
-    turn.emit(
+    tx.emit(
         e.RoundStarted(
-            at=turn.now,
+            at=tx.now,
             serial=serial,
             phase=frame.phase,
             scope=frame.scope,
@@ -204,37 +204,37 @@ def _begin(turn: Turn, frame: Frame) -> bool:
     return True
 
 
-def _any_fundable(turn: Turn) -> bool:
+def _any_fundable(tx: Transaction) -> bool:
     """Rule 8: a round none of whose tasks its groups' budgets cover is not begun. The run's own budget asks."""
-    agents = tuple(dict.fromkeys(agent for step in turn.phase.steps for agent in step.agents))
-    if not agents or not turn.book.workflow.limits.group_calls:
+    agents = tuple(dict.fromkeys(agent for step in tx.phase.steps for agent in step.agents))
+    if not agents or not tx.book.workflow.limits.group_calls:
         return True
-    funded = fund(turn.state, turn.book, agents)
+    funded = fund(tx.state, tx.book, agents)
     return bool(funded.agents) or funded.limit == "calls"
 
 
-def _steps(turn: Turn, frame: Frame) -> bool:
+def _steps(tx: Transaction, frame: Frame) -> bool:
     round_ = frame.round
     if round_ is None:
         raise Bug(f"{frame.scope} walks steps without a round")
     if round_.open is not None:
-        return round_.open.open == 0 and close_step(turn, frame, round_.open)
-    if round_.step >= len(turn.phase.steps):
-        return _close_round(turn, frame)
-    return start_step(turn, frame, turn.phase.steps[round_.step], round_.step, round_.serial)
+        return round_.open.open == 0 and close_step(tx, frame, round_.open)
+    if round_.step >= len(tx.phase.steps):
+        return _close_round(tx, frame)
+    return start_step(tx, frame, tx.phase.steps[round_.step], round_.step, round_.serial)
 
 
-def _close_round(turn: Turn, frame: Frame) -> bool:
+def _close_round(tx: Transaction, frame: Frame) -> bool:
     round_ = frame.round
     if round_ is None:
         raise Bug(f"{frame.scope} closes no round")
-    tracking.update(turn, closed=True)
-    ended_by = _ended_by(turn, frame, f"until after round {round_.serial}")
+    tracking.update(tx, closed=True)
+    ended_by = _ended_by(tx, frame, f"until after round {round_.serial}")
     if ended_by is None:
         return False
-    turn.emit(
+    tx.emit(
         e.RoundClosed(
-            at=turn.now,
+            at=tx.now,
             serial=round_.serial,
             n=round_.n,
             phase=frame.phase,
@@ -246,11 +246,11 @@ def _close_round(turn: Turn, frame: Frame) -> bool:
     return True
 
 
-def _ended_by(turn: Turn, frame: Frame, where: str) -> str | None:
+def _ended_by(tx: Transaction, frame: Frame, where: str) -> str | None:
     """Why no further round follows by itself: until | plan | limit, "" = one follows, None = a person must say."""
-    rounds = turn.phase.rounds
+    rounds = tx.phase.rounds
     if rounds.until:
-        reached = turn.truth(rounds.until, where)
+        reached = tx.truth(rounds.until, where)
         if reached is None:
             return None
         if reached:
@@ -264,55 +264,55 @@ def _ended_by(turn: Turn, frame: Frame, where: str) -> str | None:
 # --- after the round ---
 
 
-def _closed(turn: Turn, frame: Frame) -> bool:
+def _closed(tx: Transaction, frame: Frame) -> bool:
     round_ = frame.round
     if round_ is None:
         raise Bug(f"{frame.scope} is closed without a round")
-    check = turn.phase.check
+    check = tx.phase.check
     if check is not None and round_.last and frame.checked != round_.serial:
         if check.script:
             return False  # an effect: see plan
-        return checks.apply_rules(turn, frame, round_.serial)
-    point = turn.phase.checkpoint
-    if turn.phase.track is not None:
-        rendering.render(turn)  # what a round came to is on file before the next one begins, asked about or not
+        return checks.apply_rules(tx, frame, round_.serial)
+    point = tx.phase.checkpoint
+    if tx.phase.track is not None:
+        rendering.render(tx)  # what a round came to is on file before the next one begins, asked about or not
     if point is None:
-        return _go_on(turn, frame, round_.ended_by)
-    if point.condition and not turn.condition(point.condition, condition_at(round_.serial)):
-        turn.emit(e.CheckpointSkipped(at=turn.now, serial=round_.serial, phase=frame.phase))
+        return _go_on(tx, frame, round_.ended_by)
+    if point.condition and not tx.condition(point.condition, condition_at(round_.serial)):
+        tx.emit(e.CheckpointSkipped(at=tx.now, serial=round_.serial, phase=frame.phase))
         return True
-    rendering.render(turn)
-    checkpoint.open_checkpoint(turn)
+    rendering.render(tx)
+    checkpoint.open_checkpoint(tx)
     return False
 
 
-def _go_on(turn: Turn, frame: Frame, ended_by: str) -> bool:
-    return _leave(turn, frame, ended_by) if ended_by else _begin(turn, frame)
+def _go_on(tx: Transaction, frame: Frame, ended_by: str) -> bool:
+    return _leave(tx, frame, ended_by) if ended_by else _begin(tx, frame)
 
 
-def _decided(turn: Turn, frame: Frame) -> bool:
+def _decided(tx: Transaction, frame: Frame) -> bool:
     """continue: `until` is asked again, since the decision may have set values."""
     round_ = frame.round
     ended_by = round_.ended_by if round_ else ""
-    if not ended_by and turn.phase.rounds.until:
-        now = _ended_by(turn, frame, f"until after the decision on round {round_.serial if round_ else 0}")
+    if not ended_by and tx.phase.rounds.until:
+        now = _ended_by(tx, frame, f"until after the decision on round {round_.serial if round_ else 0}")
         if now is None:
             return False
         ended_by = now
-    return _go_on(turn, frame, ended_by)
+    return _go_on(tx, frame, ended_by)
 
 
-def _dropped(turn: Turn, frame: Frame) -> bool:
-    ended_by = _ended_by(turn, frame, f"until after dropping round {frame.n} of {frame.place}")
-    return False if ended_by is None else _go_on(turn, frame, ended_by)
+def _dropped(tx: Transaction, frame: Frame) -> bool:
+    ended_by = _ended_by(tx, frame, f"until after dropping round {frame.n} of {frame.address}")
+    return False if ended_by is None else _go_on(tx, frame, ended_by)
 
 
-def _reopen(turn: Turn, frame: Frame) -> bool:
-    checkpoint.open_checkpoint(turn, reopened=True)
+def _reopen(tx: Transaction, frame: Frame) -> bool:
+    checkpoint.open_checkpoint(tx, reopened=True)
     return False
 
 
-_STAGES: dict[str, Callable[[Turn, Frame], bool]] = {
+_STAGES: dict[str, Callable[[Transaction, Frame], bool]] = {
     "round": _in_round,
     "enter": _entered,
     "item": _next_item,

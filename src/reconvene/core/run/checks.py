@@ -11,43 +11,43 @@ from reconvene.core.facts.evolve import check_key
 from reconvene.core.facts.state import Frame
 from reconvene.core.shown import scope
 from reconvene.core.working.moves import make_move, move_refused
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug
 
 
-def apply_rules(turn: Turn, frame: Frame, serial: int) -> bool:
-    check = turn.phase.check
+def apply_rules(tx: Transaction, frame: Frame, serial: int) -> bool:
+    check = tx.phase.check
     if check is None:
         raise Bug(f"{frame.scope} has no check")
     for number, rule in enumerate(check.rules):
-        found = turn.truth(rule.when, f"check rule {number + 1} after round {serial}")
+        found = tx.truth(rule.when, f"check rule {number + 1} after round {serial}")
         if found is None:
             return False
         if found:
-            return gap(turn, rule.then, _said(turn, rule.say) or f"check rule {number + 1}: {rule.when}")
-    turn.emit(e.CheckPassed(at=turn.now, serial=serial, phase=frame.phase, scope=frame.scope))
+            return gap(tx, rule.then, _said(tx, rule.say) or f"check rule {number + 1}: {rule.when}")
+    tx.emit(e.CheckPassed(at=tx.now, serial=serial, phase=frame.phase, scope=frame.scope))
     return True
 
 
-def _said(turn: Turn, say: str) -> str:
+def _said(tx: Transaction, say: str) -> str:
     def failed(message: str) -> None:
-        turn.emit(e.ExpressionFailed(at=turn.now, where=f"say of {turn.frame.phase}", source=say, message=message))
+        tx.emit(e.ExpressionFailed(at=tx.now, where=f"say of {tx.frame.phase}", source=say, message=message))
 
-    return scope.render(say, turn.state, turn.book, failed)
+    return scope.render(say, tx.state, tx.book, failed)
 
 
-def gap(turn: Turn, move: Move | None, say: str) -> bool:
+def gap(tx: Transaction, move: Move | None, say: str) -> bool:
     """A check found something: do what it says, within its max."""
-    frame = turn.frame
-    check = turn.phase.check
+    frame = tx.frame
+    check = tx.phase.check
     if check is None or frame.round is None:
         raise Bug(f"{frame.scope} has no check to answer for")
-    count = turn.state.world.checks.get(check_key(turn.state.world, frame.phase), 0) + 1
+    count = tx.state.world.checks.get(check_key(tx.state.world, frame.phase), 0) + 1
     action, agents = _action(move)
     serial = frame.round.serial
-    turn.emit(
+    tx.emit(
         e.GapFound(
-            at=turn.now,
+            at=tx.now,
             serial=serial,
             phase=frame.phase,
             scope=frame.scope,
@@ -59,33 +59,33 @@ def gap(turn: Turn, move: Move | None, say: str) -> bool:
     )
     key = f"check after round {serial}"
     if isinstance(move, End):
-        turn.emit(e.RunEnded(at=turn.now, status=move.status, outcome=move.outcome, why=say))
+        tx.emit(e.RunEnded(at=tx.now, status=move.status, outcome=move.outcome, why=say))
         return False
     if move is None:
-        turn.met("escalated", key, say)
+        tx.met("escalated", key, say)
         return False
     if count > check.max and not isinstance(move, Continue):
-        turn.met(
+        tx.met(
             "check", key, f"limit check.max ({check.max}) of {frame.phase} is reached and the gap is still there: {say}"
         )
         return False
-    refusal = move_refused(turn, move)
+    refusal = move_refused(tx, move)
     if refusal:
-        turn.met("check", key, f"{say} ({action} is not possible: {refusal})")
+        tx.met("check", key, f"{say} ({action} is not possible: {refusal})")
         return False
-    make_move(turn, move)
+    make_move(tx, move)
     return True
 
 
-def record(turn: Turn, command: c.RecordCheck) -> None:
+def record(tx: Transaction, command: c.RecordCheck) -> None:
     """What the script of a check said."""
-    frame = turn.frame
+    frame = tx.frame
     round_ = frame.round
     waiting = frame.stage == "closed" and round_ is not None and round_.serial == command.serial
-    if turn.state.ended or not waiting or frame.checked == command.serial or turn.state.world.trouble:
+    if tx.state.ended or not waiting or frame.checked == command.serial or tx.state.world.trouble:
         return
     if command.error:
-        turn.met(
+        tx.met(
             "check", f"check script after round {command.serial}", f"the check of {frame.phase} failed: {command.error}"
         )
         return
@@ -96,17 +96,17 @@ def record(turn: Turn, command: c.RecordCheck) -> None:
         "abort": End("gap check", "failed"),
     }
     if not command.action:
-        turn.emit(e.CheckPassed(at=turn.now, serial=command.serial, phase=frame.phase, scope=frame.scope))
+        tx.emit(e.CheckPassed(at=tx.now, serial=command.serial, phase=frame.phase, scope=frame.scope))
         return
-    unknown = [agent for agent in command.agents if agent not in turn.book.workflow.agents]
+    unknown = [agent for agent in command.agents if agent not in tx.book.workflow.agents]
     if unknown:
-        turn.met(
+        tx.met(
             "check",
             f"check script after round {command.serial}",
             f"the check of {frame.phase} names unknown agents: {', '.join(unknown)}",
         )
         return
-    gap(turn, moves[command.action], command.say or f"the check of {frame.phase} found a gap")
+    gap(tx, moves[command.action], command.say or f"the check of {frame.phase} found a gap")
 
 
 _Action = Literal["retry", "spawn_additional", "escalate", "abort", "move"]

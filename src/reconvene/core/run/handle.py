@@ -24,7 +24,7 @@ from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
 from reconvene.core.working import children, gates, rendering
 from reconvene.core.working.steps import open_tasks
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
 
 
@@ -40,9 +40,9 @@ _NEED_NO_KIT = (c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.
 
 def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "") -> Handled:
     """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives."""
-    turn = _taken(state, command, now, book, claim)
-    advance(turn)
-    return _handled(turn, state)
+    tx = _taken(state, command, now, book, claim)
+    advance(tx)
+    return _handled(tx, state)
 
 
 def record(state: RunState, command: c.Command, now: str, book: Book, claim: str = "") -> Handled:
@@ -50,93 +50,93 @@ def record(state: RunState, command: c.Command, now: str, book: Book, claim: str
     return _handled(_taken(state, command, now, book, claim), state)
 
 
-def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str) -> Turn:
-    turn = Turn(state, book, now, claim)
+def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str) -> Transaction:
+    tx = Transaction(state, book, now, claim)
     if not isinstance(command, c.StartRun) and not state.run:
         raise Refused("There is no such run.")
     if not isinstance(command, _NEED_NO_KIT):
         kit_finder.require(book.workflow.kits)
-    _dispatch(turn, command)
-    return turn
+    _dispatch(tx, command)
+    return tx
 
 
-def _handled(turn: Turn, before: RunState) -> Handled:
-    if turn.state.ended and not before.ended and not before.place:
-        rendering.render(turn)
-    return Handled(turn.state, turn.events, turn.blobs)
+def _handled(tx: Transaction, before: RunState) -> Handled:
+    if tx.state.ended and not before.ended and not before.place:
+        rendering.render(tx)
+    return Handled(tx.state, tx.events, tx.blobs)
 
 
-def _dispatch(turn: Turn, command: c.Command) -> None:
+def _dispatch(tx: Transaction, command: c.Command) -> None:
     match command:
         case c.StartRun():
-            _start(turn, command)
+            _start(tx, command)
         case c.AnswerCheckpoint():
-            deciding.answer(turn, command)
+            deciding.answer(tx, command)
         case c.AddRemark():
-            require_alive(turn)
-            add_remarks(turn, (command.remark,), command.by, command.door)
-            checkpoint.revise(turn)
+            require_alive(tx)
+            add_remarks(tx, (command.remark,), command.by, command.door)
+            checkpoint.revise(tx)
         case c.ReadRemark():
-            read_again(turn, command)
-            checkpoint.revise(turn)
+            read_again(tx, command)
+            checkpoint.revise(tx)
         case c.WithdrawRemark():
-            withdraw(turn, command)
-            checkpoint.revise(turn)
+            withdraw(tx, command)
+            checkpoint.revise(tx)
         case c.SaveDraft():
-            deciding.save_draft(turn, command)
-            checkpoint.revise(turn)
+            deciding.save_draft(tx, command)
+            checkpoint.revise(tx)
         case c.RecordEdits():
-            record_edits(turn, command)
-            checkpoint.revise(turn)
+            record_edits(tx, command)
+            checkpoint.revise(tx)
         case c.RecordAttempt():
-            _attempt(turn, command)
+            _attempt(tx, command)
         case c.RecordCheck():
-            checks.record(turn, command)
+            checks.record(tx, command)
         case c.Claim():
-            _claim(turn, command)
+            _claim(tx, command)
         case c.RecordChild():
-            children.record(turn, command)
+            children.record(tx, command)
         case c.MoveInQueue():
-            children.require_queued(turn)
-            if turn.state.place != command.place:
-                turn.emit(e.QueueMoved(at=turn.now, place=command.place, by=command.by, door=command.door))
+            children.require_queued(tx)
+            if tx.state.place != command.place:
+                tx.emit(e.QueueMoved(at=tx.now, place=command.place, by=command.by, door=command.door))
         case c.DropQueued():
-            if turn.state.outcome != children.DROPPED:
-                children.require_queued(turn)
-                turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome=children.DROPPED, by=command.by))
+            if tx.state.outcome != children.DROPPED:
+                children.require_queued(tx)
+                tx.emit(e.RunEnded(at=tx.now, status="aborted", outcome=children.DROPPED, by=command.by))
         case c.Pause():
-            if turn.state.place:
+            if tx.state.place:
                 return  # nothing works on it that could pause
-            if not turn.state.ended and (not turn.state.paused or (command.now and not turn.state.pause_now)):
-                turn.emit(e.Paused(at=turn.now, by=command.by, door=command.door, now=command.now))
+            if not tx.state.ended and (not tx.state.paused or (command.now and not tx.state.pause_now)):
+                tx.emit(e.Paused(at=tx.now, by=command.by, door=command.door, now=command.now))
         case c.Resume():
-            require_alive(turn)
-            if turn.state.paused:
-                turn.emit(e.Resumed(at=turn.now, by=command.by, door=command.door))
+            require_alive(tx)
+            if tx.state.paused:
+                tx.emit(e.Resumed(at=tx.now, by=command.by, door=command.door))
         case c.Abort():
-            if turn.state.ended == "aborted":
+            if tx.state.ended == "aborted":
                 return
-            require_alive(turn)
-            add_remarks(turn, command.remarks, command.by, command.door)
-            turn.emit(e.RunEnded(at=turn.now, status="aborted", outcome="aborted", by=command.by))
+            require_alive(tx)
+            add_remarks(tx, command.remarks, command.by, command.door)
+            tx.emit(e.RunEnded(at=tx.now, status="aborted", outcome="aborted", by=command.by))
         case c.Rollback():
-            undoing.rollback(turn, command)
+            undoing.rollback(tx, command)
         case c.PruneArchives():
-            undoing.prune(turn, command)
+            undoing.prune(tx, command)
         case c.GoOn():
             pass
         case _:
             assert_never(command)
 
 
-def _start(turn: Turn, command: c.StartRun) -> None:
-    if turn.state.run:
+def _start(tx: Transaction, command: c.StartRun) -> None:
+    if tx.state.run:
         raise Refused(f"Run {command.run} exists already.", hint=f"reconvene resume {command.run}")
     if why := why_no_run_id(command.run):
         raise Refused(f"{command.run!r} cannot be the id of a run: it {why}.")
-    turn.emit(
+    tx.emit(
         e.RunStarted(
-            at=turn.now,
+            at=tx.now,
             run=command.run,
             workflow=command.workflow,
             name=command.name,
@@ -151,31 +151,31 @@ def _start(turn: Turn, command: c.StartRun) -> None:
             place=command.place,
         )
     )
-    inherit(turn, command.remarks, command.parent)
+    inherit(tx, command.remarks, command.parent)
 
 
 # --- what agents and scripts brought ---
 
 
-def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
-    found = _open_task(turn, command)
+def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
+    found = _open_task(tx, command)
     if found is None:
-        _late(turn, command)
+        _late(tx, command)
         return
     step, task = found
-    _opened(turn, command.opened)
-    agent = turn.book.workflow.agents[task.agent]
-    verdict, wrong = gates.verdict(turn, command, step, task)
+    _opened(tx, command.opened)
+    agent = tx.book.workflow.agents[task.agent]
+    verdict, wrong = gates.verdict(tx, command, step, task)
     then: Literal["done", "retry", "missing"] = "done"
     claim = ""
     if verdict == "cancelled":
-        then, claim = "retry", "" if turn.state.paused else turn.claim
+        then, claim = "retry", "" if tx.state.paused else tx.claim
     elif verdict != "accepted":
         left = command.retryable and task.tries < agent.retries
-        then, claim = ("retry", "" if turn.state.paused else turn.claim) if left else ("missing", "")
-    turn.emit(
+        then, claim = ("retry", "" if tx.state.paused else tx.claim) if left else ("missing", "")
+    tx.emit(
         e.AttemptEnded(
-            at=turn.now,
+            at=tx.now,
             task=command.task,
             attempt=command.attempt,
             verdict=verdict,
@@ -194,20 +194,20 @@ def _attempt(turn: Turn, command: c.RecordAttempt) -> None:
             commit=command.commit,
             diff=command.diff,
             diffs=command.diffs,
-            example=_kept_text(turn, wrong.example) if then == "retry" else "",
+            example=_kept_text(tx, wrong.example) if then == "retry" else "",
             failures=wrong.failures,
         )
     )
 
 
-def _opened(turn: Turn, opened: c.Opened | None) -> None:
+def _opened(tx: Transaction, opened: c.Opened | None) -> None:
     """The first attempt in the person's project settles from which commit the run starts, and the branch's name."""
-    known = turn.state.record.project
+    known = tx.state.record.project
     if opened is None or (known is not None and known.branch):
         return
-    turn.emit(
+    tx.emit(
         e.ProjectOpened(
-            at=turn.now,
+            at=tx.now,
             path=opened.path,
             branch=opened.branch,
             base=opened.base,
@@ -216,16 +216,10 @@ def _opened(turn: Turn, opened: c.Opened | None) -> None:
     )
 
 
-def _open_task(turn: Turn, command: c.RecordAttempt) -> tuple[StepAt, TaskAt] | None:
+def _open_task(tx: Transaction, command: c.RecordAttempt) -> tuple[StepAt, TaskAt] | None:
     serial, index, agent = parse_task(command.task)
-    round_ = turn.frame.round
-    if (
-        turn.state.ended
-        or round_ is None
-        or round_.serial != serial
-        or round_.open is None
-        or round_.open.index != index
-    ):
+    round_ = tx.frame.round
+    if tx.state.ended or round_ is None or round_.serial != serial or round_.open is None or round_.open.index != index:
         return None
     task = round_.open.tasks.get(agent)
     if task is None or task.status != "open" or task.attempt != command.attempt:
@@ -233,13 +227,13 @@ def _open_task(turn: Turn, command: c.RecordAttempt) -> tuple[StepAt, TaskAt] | 
     return round_.open, task
 
 
-def _late(turn: Turn, command: c.RecordAttempt) -> None:
+def _late(tx: Transaction, command: c.RecordAttempt) -> None:
     """Its task is not open any more: kept and counted, and the world stays as it is. Rule 20."""
-    if not _is_news(turn, command):
+    if not _is_news(tx, command):
         return
-    turn.emit(
+    tx.emit(
         e.LateOutputArchived(
-            at=turn.now,
+            at=tx.now,
             task=command.task,
             attempt=command.attempt,
             output=command.output,
@@ -249,10 +243,10 @@ def _late(turn: Turn, command: c.RecordAttempt) -> None:
     )
 
 
-def _is_news(turn: Turn, command: c.RecordAttempt) -> bool:
+def _is_news(tx: Transaction, command: c.RecordAttempt) -> bool:
     """Whether this attempt's outcome is not on record yet. An attempt in doubt, or cancelled, has an end but no
     outcome: what it gave and cost may still come, once."""
-    record = turn.state.record
+    record = tx.state.record
     key = f"{command.task}#{command.attempt}"
     if key not in record.ended:
         return True
@@ -268,39 +262,39 @@ def _spent_something(usage: e.Usage) -> bool:
     return bool(usage.cost or usage.input_tokens or usage.output_tokens)
 
 
-def _kept_text(turn: Turn, text: str) -> str:
+def _kept_text(tx: Transaction, text: str) -> str:
     if not text:
         return ""
     data = text.encode()
-    digest = turn.book.keep(data)
-    turn.blobs[digest] = data
+    digest = tx.book.keep(data)
+    tx.blobs[digest] = data
     return digest
 
 
-def _claim(turn: Turn, command: c.Claim) -> None:
+def _claim(tx: Transaction, command: c.Claim) -> None:
     """A driver takes over: unclaimed tasks become its own; those another one had begun are in doubt."""
-    if turn.state.ended:
+    if tx.state.ended:
         return
-    if turn.state.place:
-        turn.emit(e.QueueLeft(at=turn.now, by=command.by, door=command.door))
+    if tx.state.place:
+        tx.emit(e.QueueLeft(at=tx.now, by=command.by, door=command.door))
     free: list[str] = []
-    for name, task in open_tasks(turn):
-        if task.claim == turn.claim:
+    for name, task in open_tasks(tx):
+        if task.claim == tx.claim:
             continue
         if not task.claim:
             free.append(name)
             continue
-        effects = turn.book.workflow.agents[task.agent].effects
-        turn.emit(
+        effects = tx.book.workflow.agents[task.agent].effects
+        tx.emit(
             e.AttemptEnded(
-                at=turn.now,
+                at=tx.now,
                 task=name,
                 attempt=task.attempt,
                 verdict="doubt",
                 then="ask" if effects else "retry",
                 why="the process that ran it ended before its outcome was recorded",
-                claim=turn.claim,
+                claim=tx.claim,
             )
         )
     if free:
-        turn.emit(e.TasksClaimed(at=turn.now, tasks=tuple(free), claim=turn.claim))
+        tx.emit(e.TasksClaimed(at=tx.now, tasks=tuple(free), claim=tx.claim))

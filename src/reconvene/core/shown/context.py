@@ -34,7 +34,7 @@ class Shown(NamedTuple):
     schema: object
     remarks: tuple[dict[str, str], ...]
     instructions: str = ""  # of the prompt, what a survey was asked to look for
-    place: str = ""  # where it works: project, project.read, or "" for a private folder
+    works_in: str = ""  # where it works: project, project.read, or "" for a private folder
 
 
 def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str] | None = None) -> Shown:
@@ -64,7 +64,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         schema=step.schema if step.schema is not None else agent.schema,
         remarks=_views(state, book, step_at),
         instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
-        place=step.place,
+        works_in=step.place,
     )
 
 
@@ -94,7 +94,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
     """For another word in a conversation: what is known, what was asked for, what to do now, the talk, the answers, and
     last what the person said last."""
     reads = (*at.reads, *at.tasks[agent.name].own)
-    given = tuple(read for read in reads if read.kind == "input")
+    inputs = tuple(read for read in reads if read.kind == "input")
     known = tuple(read for read in reads if read.kind != "input")
     inline = _inline(agent, step)
     told = conversation.remarks_in(state, at)
@@ -103,7 +103,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
     return (
         _role(state, book, agent),
         _documents(book, known, inline=inline),
-        _documents(book, given, inline=inline, title="What you were given"),
+        _documents(book, inputs, inline=inline, title="What you were given"),
         _task(state, book, agent, step),
         _said(state, book, elsewhere, before, "What the person said elsewhere"),
         conversation.log(state, book, at),
@@ -275,7 +275,7 @@ def _remark(book: Book, remark: RemarkAdded) -> str:
 
 
 def _drafts(state: RunState, book: Book) -> str:
-    """Answers given so far at this place, and not yet final."""
+    """Answers given so far at this checkpoint, and not yet final."""
     so_far = drafts.here(state, book)
     if not so_far:
         return ""

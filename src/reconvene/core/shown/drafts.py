@@ -2,7 +2,7 @@
 
 The same id keeps its answer, in the next round as in a later entry of the phase. A field that says it `replaces`
 another drops that one's answer, and so does one whose answer no longer fits; the field then carries a note that says
-so. The log keeps every draft ever saved. What an answer becomes when the checkpoint is left is `answers`' business.
+so. The log keeps every draft ever saved. What an answer becomes when the checkpoint is left is for `deciding` to say.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def here(state: RunState, book: Book) -> Answers:
 
 
 def carry(
-    state: RunState, book: Book, place: str, fields: tuple[e.FieldAsked, ...]
+    state: RunState, book: Book, address: str, fields: tuple[e.FieldAsked, ...]
 ) -> tuple[tuple[e.FieldAsked, ...], Answers]:
     """The fields of a set about to be asked, with notes; and the answers so far that still stand."""
     before = state.record.asked.get(state.world.spot)
     kept = dict(here(state, book))
     old = {field.id: field for field in before.fields} if before else {}
     noted = tuple(_noted(field, old, kept, {field.id for field in fields}) for field in fields)
-    if before is not None and before.place != place:
+    if before is not None and before.place != address:
         for field in noted:
             if field.type == "confirm":  # what was confirmed is not what is asked now
                 kept.pop(field.id, None)

@@ -40,9 +40,9 @@ def _pick(book: Book, word: str) -> Pick | None:
 
 def _described(state: RunState, book: Book) -> tuple[str, ...]:
     """Whoever talks with the person knows what they asked for: the texts that the run was given."""
-    given = book.object(state.inputs)
+    inputs = book.object(state.inputs)
     return tuple(
-        f"inputs.{name}" for name, spec in book.workflow.inputs.items() if spec.type == "text" and given.get(name)
+        f"inputs.{name}" for name, spec in book.workflow.inputs.items() if spec.type == "text" and inputs.get(name)
     )
 
 
@@ -148,9 +148,9 @@ def _input(state: RunState, book: Book, name: str) -> Iterator[Read]:
 
 def project_path(state: RunState, book: Book) -> str:
     """The folder the run was given, "" where it was given none."""
-    given = book.object(state.inputs)
+    inputs = book.object(state.inputs)
     names = [name for name, spec in book.workflow.inputs.items() if spec.type == "project"]
-    return next((str(given[name]) for name in names if given.get(name)), "")
+    return next((str(inputs[name]) for name in names if inputs.get(name)), "")
 
 
 def beginnings(state: RunState) -> tuple[str, ...]:

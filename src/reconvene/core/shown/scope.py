@@ -24,7 +24,7 @@ from reconvene.language.growing import Growing
 
 Scope = dict[str, object]  # what an expression or a template sees, by name
 
-# What any expression may name; some see more, in their place.
+# What any expression may name; some see more.
 ROOTS = frozenset(
     {
         "context",
@@ -255,10 +255,10 @@ _PART = re.compile(r"([\w-]+)\[(.*?)\](?:/|$)")
 def items(state: RunState, book: Book) -> Scope:
     """`items.<phase>.<key>.<value>`, and `items.<phase>.<key>.<inner phase>.<key>.<value>` for loops within loops."""
     found = Growing()
-    for place in sorted(state.world.values):
-        path, _, name = place.rpartition(":")
+    for key in sorted(state.world.values):
+        path, _, name = key.rpartition(":")
         if path:
-            _within(found, path)[name] = load_value(book, state.world.values[place])
+            _within(found, path)[name] = load_value(book, state.world.values[key])
     return found
 
 

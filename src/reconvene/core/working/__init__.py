@@ -1,4 +1,4 @@
 """What a run does without a person: steps and their outputs, gates, limits, moves, kept documents, child runs.
 
-Each function takes the turn that is being handled and adds events to it.
+Each function takes the transaction under way and adds events to it.
 """

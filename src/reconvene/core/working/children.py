@@ -19,7 +19,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import at_the_end, child_id
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown import scope
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused, UserError
 from reconvene.language.expressions import ExpressionError, evaluate
 
@@ -45,60 +45,60 @@ class _Target(NamedTuple):
     settings: Values
 
 
-def queue(turn: Turn, start: Start, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
+def queue(tx: Transaction, start: Start, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
     """Put on record what is to be started. A piece that this run started before, with the same inputs, is not new."""
-    target = _target(turn, start, command)
-    taken = {key.casefold(): _identity(one.child) for key, one in turn.state.record.children.items()}
+    target = _target(tx, start, command)
+    taken = {key.casefold(): _identity(one.child) for key, one in tx.state.record.children.items()}
     fresh: list[e.Child] = []
-    for piece in _pieces(turn, start):
-        child = _child(turn, start, target, piece)
+    for piece in _pieces(tx, start):
+        child = _child(tx, start, target, piece)
         key = _free_key(piece.key, taken, _identity(child))
         if key:
-            run = child_id(turn.state.run, key)
+            run = child_id(tx.state.run, key)
             if why := why_no_run_id(run):
                 raise _no_start(f"the id {run!r} {why}")
-            place = at_the_end(turn.now, len(taken) + 1, run)
+            place = at_the_end(tx.now, len(taken) + 1, run)
             fresh.append(replace(child, key=key, run=run, place=place))
             taken[key.casefold()] = _identity(child)
-    most = turn.book.workflow.limits.children
+    most = tx.book.workflow.limits.children
     if len(taken) > most:
         raise Refused(
-            f"Run {turn.state.run} would start {len(taken)} runs; limit children is {most}.",
+            f"Run {tx.state.run} would start {len(taken)} runs; limit children is {most}.",
             hint="ask for fewer pieces, or raise limits: {children: …} in the workflow",
         )
     if fresh:
-        turn.emit(
+        tx.emit(
             e.ChildrenQueued(
-                at=turn.now,
+                at=tx.now,
                 checkpoint=point.id,
                 serial=point.serial,
                 children=tuple(fresh),
-                remarks=len(turn.state.record.remarks),
+                remarks=len(tx.state.record.remarks),
                 by=command.by,
                 door=command.door,
             )
         )
 
 
-def record(turn: Turn, command: c.RecordChild) -> None:
-    known = turn.state.record.children.get(command.key)
+def record(tx: Transaction, command: c.RecordChild) -> None:
+    known = tx.state.record.children.get(command.key)
     if known is not None and not known.run:
-        turn.emit(e.ChildStarted(at=turn.now, key=command.key, run=command.run))
+        tx.emit(e.ChildStarted(at=tx.now, key=command.key, run=command.run))
 
 
-def require_queued(turn: Turn) -> None:
-    if not turn.state.place:
+def require_queued(tx: Transaction) -> None:
+    if not tx.state.place:
         raise Refused(
-            f"Run {turn.state.run} is {turn.state.status}, not in the queue.",
-            hint=f"reconvene show {turn.state.run}, or reconvene queue for those that are",
+            f"Run {tx.state.run} is {tx.state.status}, not in the queue.",
+            hint=f"reconvene show {tx.state.run}, or reconvene queue for those that are",
         )
 
 
 # --- the pieces ---
 
 
-def _pieces(turn: Turn, start: Start) -> list[Piece]:
-    found = _evaluated(turn, start.each)
+def _pieces(tx: Transaction, start: Start) -> list[Piece]:
+    found = _evaluated(tx, start.each)
     if not isinstance(found, list):
         raise _no_start(f"`{start.each}` must give a list, not {type(found).__name__}")
     if not found:
@@ -148,10 +148,10 @@ def _identity(child: e.Child) -> str:
 # --- what each of them is given ---
 
 
-def _target(turn: Turn, start: Start, command: c.AnswerCheckpoint) -> _Target:
-    own = turn.book.workflow
+def _target(tx: Transaction, start: Start, command: c.AnswerCheckpoint) -> _Target:
+    own = tx.book.workflow
     if start.workflow == own.name:
-        return _Target(own, turn.state.workflow, _chosen_settings(turn))
+        return _Target(own, tx.state.workflow, _chosen_settings(tx))
     pinned = command.workflows.get(start.workflow)
     if pinned is None:
         raise Refused(
@@ -161,10 +161,10 @@ def _target(turn: Turn, start: Start, command: c.AnswerCheckpoint) -> _Target:
     return _Target(pinned.workflow, pinned.digest, {})
 
 
-def _chosen_settings(turn: Turn) -> Values:
+def _chosen_settings(tx: Transaction) -> Values:
     """Those that somebody chose: one that follows from the inputs follows from the child's own."""
-    own, inputs = turn.book.workflow, turn.book.object(turn.state.inputs)
-    settings = turn.book.object(turn.state.settings)
+    own, inputs = tx.book.workflow, tx.book.object(tx.state.inputs)
+    settings = tx.book.object(tx.state.settings)
     try:
         usual = complete_settings(own, {}, inputs)
     except ExpressionError as error:
@@ -172,8 +172,8 @@ def _chosen_settings(turn: Turn) -> Values:
     return {name: value for name, value in settings.items() if name in own.settings and value != usual[name]}
 
 
-def _child(turn: Turn, start: Start, target: _Target, piece: Piece) -> e.Child:
-    inputs = _inputs(turn, start, target.workflow, piece)
+def _child(tx: Transaction, start: Start, target: _Target, piece: Piece) -> e.Child:
+    inputs = _inputs(tx, start, target.workflow, piece)
     try:
         settings = complete_settings(target.workflow, target.settings, inputs)
     except ExpressionError as error:
@@ -184,22 +184,22 @@ def _child(turn: Turn, start: Start, target: _Target, piece: Piece) -> e.Child:
         title=piece.title,
         workflow=target.digest,
         name=target.workflow.name,
-        inputs=turn.keep(inputs).digest,
-        settings=turn.keep(settings).digest,
+        inputs=tx.keep(inputs).digest,
+        settings=tx.keep(settings).digest,
     )
 
 
-def _inputs(turn: Turn, start: Start, workflow: Workflow, piece: Piece) -> Values:
+def _inputs(tx: Transaction, start: Start, workflow: Workflow, piece: Piece) -> Values:
     """The parent's, with the piece where the workflow says what it is about, and what `inputs` says."""
-    parent = turn.book.object(turn.state.inputs)
-    given = {name: value for name, value in parent.items() if name in workflow.inputs or name == ALWAYS}
+    parent = tx.book.object(tx.state.inputs)
+    inputs = {name: value for name, value in parent.items() if name in workflow.inputs or name == ALWAYS}
     about = text_input(workflow)
     if about:
-        given[about] = piece.description
+        inputs[about] = piece.description
     for name, source in start.inputs.items():
-        given[name] = _evaluated(turn, source, {"item": piece.view})
+        inputs[name] = _evaluated(tx, source, {"item": piece.view})
     try:
-        return complete_inputs(workflow, given)
+        return complete_inputs(workflow, inputs)
     except UserError as error:
         raise _no_start(error.message.rstrip(".")) from None
 
@@ -210,9 +210,9 @@ def text_input(workflow: Workflow) -> str:
     return "description" if "description" in texts else next((n for n, spec in texts.items() if spec.required), "")
 
 
-def _evaluated(turn: Turn, source: str, extra: Mapping[str, object] | None = None) -> object:
+def _evaluated(tx: Transaction, source: str, extra: Mapping[str, object] | None = None) -> object:
     try:
-        return evaluate(source, scope.for_expression(turn.state, turn.book, source, extra))
+        return evaluate(source, scope.for_expression(tx.state, tx.book, source, extra))
     except ExpressionError as error:
         raise _no_start(f"`{source}` failed: {error}") from None
 

@@ -14,7 +14,7 @@ from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.paths import matches
 from reconvene.core.shown import scope
 from reconvene.core.working import tracking
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.language.expressions import ExpressionError, truth
 
 
@@ -46,38 +46,38 @@ _Verdict = Literal["accepted", "rejected", "failed", "cancelled"]
 _NOTHING = Rejection("", failures=0)
 
 
-def verdict(turn: Turn, command: c.RecordAttempt, step: StepAt, task: TaskAt) -> tuple[_Verdict, Rejection]:
+def verdict(tx: Transaction, command: c.RecordAttempt, step: StepAt, task: TaskAt) -> tuple[_Verdict, Rejection]:
     if command.cancelled:
         return "cancelled", Rejection(command.why, failures=0)
     if command.failed or command.output is None:
         return "failed", Rejection(command.why or "it gave no output")
-    agent = turn.book.workflow.agents[task.agent]
-    definition = turn.phase.steps[step.index]
+    agent = tx.book.workflow.agents[task.agent]
+    definition = tx.phase.steps[step.index]
     schema = definition.schema if definition.schema is not None else agent.schema
     gates = (*agent.gates, *definition.gates)
-    if not gates and schema is None and not definition.writes and turn.phase.track is None:
+    if not gates and schema is None and not definition.writes and tx.phase.track is None:
         return "accepted", _NOTHING
     output = _Output(
-        text=turn.book.text(command.output.digest),
-        value=turn.book.load(command.value) if command.value else None,
+        text=tx.book.text(command.output.digest),
+        value=tx.book.load(command.value) if command.value else None,
         has_value=command.value is not None,
         files=tuple(file.path for file in command.files) or command.changed,
         first=task.rejected is None,
         commit=command.commit,
-        diff=turn.book.text(command.diff.digest) if command.diff else "",
+        diff=tx.book.text(command.diff.digest) if command.diff else "",
     )
     try:
-        wrong = _rejection(turn, definition, gates, schema, output, command.objections)
+        wrong = _rejection(tx, definition, gates, schema, output, command.objections)
     except ExpressionError as error:
         return "rejected", Rejection(f"the gate itself failed: {error}")
     return ("rejected", wrong) if wrong else ("accepted", _NOTHING)
 
 
 def _rejection(
-    turn: Turn, step: Step, gates: tuple[Gate, ...], schema: object, output: _Output, objections: tuple[str, ...]
+    tx: Transaction, step: Step, gates: tuple[Gate, ...], schema: object, output: _Output, objections: tuple[str, ...]
 ) -> Rejection | None:
     """None = accepted. All rules are tried, the first that fails is the reason; a model's objections come last."""
-    writes = scope.writes(turn.state, turn.book, step)
+    writes = scope.writes(tx.state, tx.book, step)
     missing = [pattern for pattern in writes if not any(matches(path, pattern) for path in output.files)]
     found: list[Rejection] = []
     if missing:
@@ -87,13 +87,13 @@ def _rejection(
             "directory; produce it even if parts are uncertain."
         )
         found.append(_sent_back(Objection("FILE_MISSING", told)))
-    if schema is not None and (wrong := _against_schema(turn, schema, output)):
+    if schema is not None and (wrong := _against_schema(tx, schema, output)):
         found.append(_sent_back(wrong))
     for gate in gates:
-        if wrong := _broken(turn, gate, output):
+        if wrong := _broken(tx, gate, output):
             wrong = wrong._replace(code=gate.code or wrong.code)
-            found.append(_sent_back(wrong, _filled(turn, gate.retry_with), gate.example))
-    if not found and (wrong := tracking.objection(turn, step, output.text)) is not None:
+            found.append(_sent_back(wrong, _filled(tx, gate.retry_with), gate.example))
+    if not found and (wrong := tracking.objection(tx, step, output.text)) is not None:
         example = next((gate.example for gate in gates if gate.example), "")
         found.append(_sent_back(wrong, example=example if wrong.code == "WRONG_FORMAT" else ""))
     found += [_sent_back(Objection("LOW_QUALITY", why)) for why in objections if not found]
@@ -104,16 +104,16 @@ def _sent_back(wrong: Objection, instead: str = "", example: str = "") -> Reject
     return Rejection(f"{wrong.said} {instead}".strip(), wrong.code, example)
 
 
-def _against_schema(turn: Turn, schema: object, output: _Output) -> Objection | None:
+def _against_schema(tx: Transaction, schema: object, output: _Output) -> Objection | None:
     if not output.has_value:
         return Objection(
             "WRONG_FORMAT", "the output is not JSON. Answer with JSON that fits the schema you were given."
         )
-    problems = turn.book.validate(schema, output.value)
+    problems = tx.book.validate(schema, output.value)
     return Objection("WRONG_FORMAT", f"{'; '.join(problems[:5])}.") if problems else None
 
 
-def _broken(turn: Turn, gate: Gate, output: _Output) -> Objection | None:
+def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:
     text = output.text
     if gate.min_chars and len(text.strip()) < gate.min_chars:
         return Objection(
@@ -126,32 +126,32 @@ def _broken(turn: Turn, gate: Gate, output: _Output) -> Objection | None:
         if absent:
             return Objection("WRONG_FORMAT", f"these headings are missing: {', '.join(absent)}.")
     if gate.schema is not None:
-        return _against_schema(turn, gate.schema, output)
+        return _against_schema(tx, gate.schema, output)
     if gate.kit:
-        documents = _documents(turn, gate.about)
+        documents = _documents(tx, gate.about)
         shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
         return _judged(gate.kit, shown)
     judged = {"text": text, "value": output.value, "files": list(output.files)}
     seen = {"output": {**judged, "commit": output.commit, "diff": output.diff}}
-    if gate.when and truth(gate.when, scope.for_expression(turn.state, turn.book, gate.when, seen)):
+    if gate.when and truth(gate.when, scope.for_expression(tx.state, tx.book, gate.when, seen)):
         return Objection("REJECTED", "" if gate.retry_with else f"the output fails the rule `{gate.when}`.")
     return None
 
 
-def _documents(turn: Turn, names: tuple[str, ...]) -> tuple[str, ...]:
+def _documents(tx: Transaction, names: tuple[str, ...]) -> tuple[str, ...]:
     """The texts of inputs and files by name, of those that exist."""
-    inputs, files = turn.book.object(turn.state.inputs), turn.state.world.files
-    given = (inputs.get(name.partition(".")[2]) for name in names if name.startswith("inputs."))
-    texts = (turn.book.text(files[name].digest) for name in names if name in files)
-    return (*(text for text in given if isinstance(text, str)), *texts)
+    every, files = tx.book.object(tx.state.inputs), tx.state.world.files
+    inputs = (every.get(name.partition(".")[2]) for name in names if name.startswith("inputs."))
+    texts = (tx.book.text(files[name].digest) for name in names if name in files)
+    return (*(text for text in inputs if isinstance(text, str)), *texts)
 
 
-def _filled(turn: Turn, text: str) -> str:
+def _filled(tx: Transaction, text: str) -> str:
     """What cannot be filled in is not said: the reason stands without it, and the failure is on record."""
     wrong: list[str] = []
-    said = scope.render(text, turn.state, turn.book, wrong.append)
+    said = scope.render(text, tx.state, tx.book, wrong.append)
     for message in wrong:
-        turn.emit(e.ExpressionFailed(at=turn.now, where="retry_with", source=text[:200], message=message))
+        tx.emit(e.ExpressionFailed(at=tx.now, where="retry_with", source=text[:200], message=message))
     return "" if wrong else said
 
 

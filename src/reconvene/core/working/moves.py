@@ -1,4 +1,4 @@
-"""What limits still allow, and the moves a decision or a check may order: whether one is possible, and making it.
+"""What limits still allow, and the moves a decision or a check may ask for: whether one is possible, and making it.
 
 Rules 14–17. Where a limit says no, it is named.
 """
@@ -12,7 +12,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.evolve import pass_key
 from reconvene.core.facts.state import Frame, RunState
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 
 # --- limits ---
 
@@ -72,7 +72,7 @@ def undo_refused(state: RunState, book: Book) -> str:
     if any(child.serial >= frame.round.serial for child in state.record.children.values()):
         return "a decision on it started other runs, which have a life of their own: fork the run instead"
     per_round = book.phase(frame.phase).rounds.undo
-    if state.record.undone.get(f"{frame.place}/{frame.round.n}", 0) >= per_round:
+    if state.record.undone.get(f"{frame.address}/{frame.round.n}", 0) >= per_round:
         return f"limit rounds.undo ({per_round} per round) is reached: the round stands"
     if state.record.undos >= book.workflow.limits.undo:
         return f"limit undo ({book.workflow.limits.undo} per run) is reached: the round stands"
@@ -82,40 +82,40 @@ def undo_refused(state: RunState, book: Book) -> str:
 # --- moves ---
 
 
-def move_refused(turn: Turn, move: Move) -> str:
+def move_refused(tx: Transaction, move: Move) -> str:
     """Why this move cannot be made now; "" = it can. Every limit is named."""
-    state, frame = turn.state, turn.frame
+    state, frame = tx.state, tx.frame
     match move:
         case Again():
-            phase = turn.phase
+            phase = tx.phase
             if again_fits(phase, frame):
                 return ""
             return f"limit rounds.max ({phase.rounds.max}) of {phase.id} is reached"
         case Goto(target=target, rerun=True):
-            node = turn.book.nodes[target]
-            depth = _depth(turn, node.parent)
+            node = tx.book.nodes[target]
+            depth = _depth(tx, node.parent)
             if depth == 0:
                 return f"{target} is not on the way here"
             entered = state.world.passes.get(pass_key(state.world.cursor[depth - 1], target), 0)
-            most = turn.book.workflow.limits.entries
+            most = tx.book.workflow.limits.entries
             return f"limit entries ({most} per phase) of {target} is reached" if entered >= most else ""
         case Goto(target=target):
-            return "" if find_visit(turn, target) >= 0 else "there is nothing to go back to"
+            return "" if find_visit(tx, target) >= 0 else "there is nothing to go back to"
     return ""
 
 
-def _depth(turn: Turn, parent: str) -> int:
+def _depth(tx: Transaction, parent: str) -> int:
     """How many frames remain when the cursor is cut back to `parent`; 0 = it is not on the cursor."""
-    for depth, frame in enumerate(turn.state.world.cursor, start=1):
+    for depth, frame in enumerate(tx.state.world.cursor, start=1):
         if frame.phase == parent:
             return depth
     return 0
 
 
-def find_visit(turn: Turn, target: str) -> int:
+def find_visit(tx: Transaction, target: str) -> int:
     """The visit a plain goto reopens, -1 = none: earlier, and within the same pass of every enclosing phase."""
-    world = turn.state.world
-    here = world.top.place
+    world = tx.state.world
+    here = world.top.address
     for number in range(world.visit, -1, -1):
         visit = world.visits[number]
         if visit.place == here:
@@ -129,22 +129,22 @@ def _same_pass(parents: tuple[Frame, ...], cursor: tuple[Frame, ...]) -> bool:
     if len(parents) > len(cursor):
         return False
     return all(
-        a.place == b.place and (a.round.serial if a.round else 0) == (b.round.serial if b.round else 0)
+        a.address == b.address and (a.round.serial if a.round else 0) == (b.round.serial if b.round else 0)
         for a, b in zip(parents, cursor)
     )
 
 
-def make_move(turn: Turn, move: Move) -> None:
+def make_move(tx: Transaction, move: Move) -> None:
     """Every move but `continue` and `end`, which need nothing more than their own events."""
     match move:
         case Again(agents=agents):
-            turn.emit(e.AgainOrdered(at=turn.now, agents=agents))
+            tx.emit(e.AgainOrdered(at=tx.now, agents=agents))
         case Goto(target=target, rerun=True):
-            node = turn.book.nodes[target]
-            if target in turn.state.world.skips:
-                turn.emit(e.SkipsChanged(at=turn.now, removed=(target,)))
-            turn.emit(e.Reran(at=turn.now, target=target, depth=_depth(turn, node.parent), child=node.position))
+            node = tx.book.nodes[target]
+            if target in tx.state.world.skips:
+                tx.emit(e.SkipsChanged(at=tx.now, removed=(target,)))
+            tx.emit(e.Reran(at=tx.now, target=target, depth=_depth(tx, node.parent), child=node.position))
         case Goto(target=target):
-            turn.emit(e.WentBack(at=turn.now, visit=find_visit(turn, target)))
+            tx.emit(e.WentBack(at=tx.now, visit=find_visit(tx, target)))
         case Continue() | End():
             pass

@@ -12,27 +12,27 @@ from reconvene.core.facts.state import Failed
 from reconvene.core.paths import safe_path
 from reconvene.core.shown import scope
 from reconvene.core.shown.context import summary_in
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 from reconvene.errors import ReconveneError
 from reconvene.language import templates
 
 
-def render(turn: Turn) -> None:
+def render(tx: Transaction) -> None:
     """Every templated file of the workflow that is not per task."""
-    specs = [spec for spec in turn.book.workflow.files if not spec.each]
+    specs = [spec for spec in tx.book.workflow.files if not spec.each]
     if specs:
-        _emit(turn, [(spec, turn.book.workflow.templates.get(spec.template, ""), {}) for spec in specs])
+        _emit(tx, [(spec, tx.book.workflow.templates.get(spec.template, ""), {}) for spec in specs])
 
 
-def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
+def render_tasks(tx: Transaction, done: list[TaskAt]) -> None:
     """`each: tasks`: one file per accepted task of the step that just closed."""
-    specs = [spec for spec in turn.book.workflow.files if spec.each == "tasks"]
+    specs = [spec for spec in tx.book.workflow.files if spec.each == "tasks"]
     if not specs:
         return
     work: list[tuple[FileSpec, str, scope.Scope]] = []
     for spec in specs:
         for task in done:
-            output = turn.book.load(task.value or task.output) if task.output else ""
+            output = tx.book.load(task.value or task.output) if task.output else ""
             field = spec.source.partition(".")[2]
             text = output.get(field, "") if isinstance(output, dict) and field else output
             if field == "summary" and isinstance(text, str) and not isinstance(output, dict):
@@ -48,12 +48,12 @@ def render_tasks(turn: Turn, done: list[TaskAt]) -> None:
                     },
                 )
             )
-    _emit(turn, work)
+    _emit(tx, work)
 
 
-def _emit(turn: Turn, work: list[tuple[FileSpec, str, scope.Scope]]) -> None:
-    base = _seen(turn, {source for spec, text, _ in work for source in (spec.path, text)})
-    known = turn.state.world.files
+def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> None:
+    base = _seen(tx, {source for spec, text, _ in work for source in (spec.path, text)})
+    known = tx.state.world.files
     fresh: list[e.FileOut] = []
     for spec, text, extra in work:
         names = {**base, **extra}
@@ -63,29 +63,29 @@ def _emit(turn: Turn, work: list[tuple[FileSpec, str, scope.Scope]]) -> None:
             if not path:  # this entry is not for this phase or task
                 continue
             path = safe_path(path)
-            data = _text(turn, text, names)
+            data = _text(tx, text, names)
         except ReconveneError as error:
-            if Failed(path, str(error)) not in turn.state.record.errors:
-                turn.emit(e.RenderFailed(at=turn.now, path=path, message=str(error)))
+            if Failed(path, str(error)) not in tx.state.record.errors:
+                tx.emit(e.RenderFailed(at=tx.now, path=path, message=str(error)))
             continue
-        digest = turn.book.keep(data)
+        digest = tx.book.keep(data)
         if path not in known or known[path].digest != digest:
-            turn.blobs[digest] = data
+            tx.blobs[digest] = data
             fresh.append(e.FileOut(path, digest, len(data)))
     if fresh:
-        turn.emit(e.FilesRendered(at=turn.now, files=tuple(fresh)))
+        tx.emit(e.FilesRendered(at=tx.now, files=tuple(fresh)))
 
 
-def _text(turn: Turn, text: str, names: scope.Scope) -> bytes:
+def _text(tx: Transaction, text: str, names: scope.Scope) -> bytes:
     """Worked out anew only where something that it names has changed: files are rendered before every step and again
     before a checkpoint opens, and mostly nobody has said anything in between."""
-    seen = {name: names.get(name) for name in sorted(turn.book.names_in(text))}
-    loader = turn.book.workflow.templates
-    return turn.book.made_of(text, seen, lambda: templates.render(text, names, loader=loader).encode())
+    seen = {name: names.get(name) for name in sorted(tx.book.names_in(text))}
+    loader = tx.book.workflow.templates
+    return tx.book.made_of(text, seen, lambda: templates.render(text, names, loader=loader).encode())
 
 
-def _seen(turn: Turn, sources: set[str]) -> scope.Scope:
+def _seen(tx: Transaction, sources: set[str]) -> scope.Scope:
     """What these templates see. Only what they name is worked out; the rest is there by name, for words on mistakes."""
-    named = {name for source in sources for name in turn.book.names_in(source)}
-    seen = scope.for_template(turn.state, turn.book, scope.TEMPLATE_ROOTS & named)
+    named = {name for source in sources for name in tx.book.names_in(source)}
+    seen = scope.for_template(tx.state, tx.book, scope.TEMPLATE_ROOTS & named)
     return {**dict.fromkeys(scope.TEMPLATE_ROOTS), **seen}

@@ -12,48 +12,48 @@ from reconvene.core.shown.conversation import WORD, Replay, replay
 from reconvene.core.shown.scope import value_key
 from reconvene.core.working import rendering, tracking
 from reconvene.core.working.moves import fund, undo_refused
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 
 
-def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) -> bool:
+def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: int) -> bool:
     where = f"round {serial} step {index + 1}"
     if step.when:
-        wanted = turn.truth(step.when, f"when of {where}")
+        wanted = tx.truth(step.when, f"when of {where}")
         if wanted is None:
             return False
         if not wanted:
-            turn.emit(e.StepSkipped(at=turn.now, serial=serial, step=index))
+            tx.emit(e.StepSkipped(at=tx.now, serial=serial, step=index))
             return True
-    agents = _agents(turn, frame, step, index, where)
+    agents = _agents(tx, frame, step, index, where)
     if agents is None:
         return False
     if not agents:
-        turn.emit(e.StepSkipped(at=turn.now, serial=serial, step=index))
+        tx.emit(e.StepSkipped(at=tx.now, serial=serial, step=index))
         return True
-    funded = fund(turn.state, turn.book, agents)
+    funded = fund(tx.state, tx.book, agents)
     if not funded.agents:
         key = f"limit {funded.limit} at {where}"
-        if turn.state.world.rulings.get(key):
-            turn.emit(e.StepSkipped(at=turn.now, serial=serial, step=index))
+        if tx.state.world.rulings.get(key):
+            tx.emit(e.StepSkipped(at=tx.now, serial=serial, step=index))
             return True
-        turn.met(
+        tx.met(
             "limit",
             key,
             f"limit {funded.limit} ({funded.size} agent calls) is reached at {frame.phase}",
             paths=(funded.limit, str(funded.size)),
         )
         return False
-    rendering.render(turn)
-    told = replay(turn.state, turn.book) if WORD in (step.reads or ()) else Replay()
-    turn.emit(
+    rendering.render(tx)
+    told = replay(tx.state, tx.book) if WORD in (step.reads or ()) else Replay()
+    tx.emit(
         e.StepStarted(
-            at=turn.now,
+            at=tx.now,
             serial=serial,
             step=index,
-            claim=turn.claim,
-            remarks=len(turn.state.record.remarks),
-            reads=reads.shared(turn.state, turn.book, step),
-            tasks=tuple(e.TaskStart(agent, reads.own(turn.state, turn.book, step, agent)) for agent in funded.agents),
+            claim=tx.claim,
+            remarks=len(tx.state.record.remarks),
+            reads=reads.shared(tx.state, tx.book, step),
+            tasks=tuple(e.TaskStart(agent, reads.own(tx.state, tx.book, step, agent)) for agent in funded.agents),
             unfunded=funded.unfunded,
             limit=funded.limit,
             talk=told.entries,
@@ -63,17 +63,17 @@ def start_step(turn: Turn, frame: Frame, step: Step, index: int, serial: int) ->
     return False
 
 
-def _agents(turn: Turn, frame: Frame, step: Step, index: int, where: str) -> tuple[str, ...] | None:
+def _agents(tx: Transaction, frame: Frame, step: Step, index: int, where: str) -> tuple[str, ...] | None:
     """Who works in this step. In an extra round for chosen agents, a step runs those of its agents that were chosen or
     always take part; if there are none, all of them."""
     if step.agents_expr:
-        named = turn.names(step.agents_expr, f"agents of {where}")
+        named = tx.names(step.agents_expr, f"agents of {where}")
         if named is None:
             return None
-        unknown = [str(name) for name in named if name not in turn.book.workflow.agents]
+        unknown = [str(name) for name in named if name not in tx.book.workflow.agents]
         if unknown:
-            known = ", ".join(turn.book.workflow.agents)
-            turn.met(
+            known = ", ".join(tx.book.workflow.agents)
+            tx.met(
                 "expression",
                 f"agents of {where}",
                 f"`{step.agents_expr}` names unknown agents {', '.join(unknown)} (known: {known})",
@@ -83,68 +83,68 @@ def _agents(turn: Turn, frame: Frame, step: Step, index: int, where: str) -> tup
     chosen = frame.round.agents if frame.round else ()
     if not chosen:
         return step.agents
-    everywhere = {agent for other in turn.phase.steps for agent in other.agents}
+    everywhere = {agent for other in tx.phase.steps for agent in other.agents}
     additional = tuple(agent for agent in chosen if agent not in everywhere)
-    roles = turn.book.workflow.agents
+    roles = tx.book.workflow.agents
     here = tuple(agent for agent in step.agents if agent in chosen or roles[agent].always)
     if index == 0:
         return (*here, *additional) or step.agents
     return here or step.agents
 
 
-def close_step(turn: Turn, frame: Frame, step: StepAt) -> bool:
+def close_step(tx: Transaction, frame: Frame, step: StepAt) -> bool:
     where = f"round {frame.round.serial if frame.round else 0} step {step.index + 1}"
-    step = _force_best(turn, step)
+    step = _force_best(tx, step)
     tasks = [step.tasks[agent] for agent in step.order]
-    if _step_trouble(turn, step, tasks, where):
+    if _step_trouble(tx, step, tasks, where):
         return False
-    definition = turn.phase.steps[step.index]
+    definition = tx.phase.steps[step.index]
     done = [task for task in tasks if task.status == "done"]
     missing = (*(task.agent for task in tasks if task.status != "done"), *step.missing)
-    turn.emit(
+    tx.emit(
         e.StepClosed(
-            at=turn.now,
+            at=tx.now,
             serial=frame.round.serial if frame.round else 0,
             step=step.index,
             missing=missing,
-            values=_values(turn, definition, done),
-            files=_files(turn, step, definition, done),
+            values=_values(tx, definition, done),
+            files=_files(tx, step, definition, done),
         )
     )
-    rendering.render_tasks(turn, done)
-    tracking.update(turn)
+    rendering.render_tasks(tx, done)
+    tracking.update(tx)
     return True
 
 
-def _force_best(turn: Turn, step: StepAt) -> StepAt:
+def _force_best(tx: Transaction, step: StepAt) -> StepAt:
     """At the limit of undoing, a task that failed again takes the best output that this round has had: the latest that
     passed its gates, else the one that broke the fewest rules."""
-    round_ = turn.frame.round
-    if turn.phase.steps[step.index].place == "project":
+    round_ = tx.frame.round
+    if tx.phase.steps[step.index].place == "project":
         return step  # the words without the commit they speak of would be no output
-    if round_ is None or not turn.state.record.undone.get(f"{turn.frame.place}/{round_.n}", 0):
+    if round_ is None or not tx.state.record.undone.get(f"{tx.frame.address}/{round_.n}", 0):
         return step
-    if not undo_refused(turn.state, turn.book):
+    if not undo_refused(tx.state, tx.book):
         return step
     for agent in step.order:
         if step.tasks[agent].status == "missing":
-            best = _best(turn, step.index, agent, round_.n)
+            best = _best(tx, step.index, agent, round_.n)
             if best is not None:
-                turn.emit(best)
-    now = turn.frame.round
+                tx.emit(best)
+    now = tx.frame.round
     return now.open if now is not None and now.open is not None else step
 
 
-def _best(turn: Turn, index: int, agent: str, n: int) -> e.OutputForced | None:
-    place, record = turn.frame.place, turn.state.record
-    task = task_id(turn.frame.round.serial if turn.frame.round else 0, index, agent)
+def _best(tx: Transaction, index: int, agent: str, n: int) -> e.OutputForced | None:
+    address, record = tx.frame.address, tx.state.record
+    task = task_id(tx.frame.round.serial if tx.frame.round else 0, index, agent)
     for number in range(len(record.rollbacks), 0, -1):
         undone = record.rollbacks[number]
-        for output in undone.outputs if (undone.scope, undone.n) == (place, n) else ():
+        for output in undone.outputs if (undone.scope, undone.n) == (address, n) else ():
             if (output.step, output.agent) == (index, agent):
                 source = task_id(undone.serial, index, agent)
                 return e.OutputForced(
-                    at=turn.now,
+                    at=tx.now,
                     task=task,
                     source=source,
                     passed=True,
@@ -156,14 +156,14 @@ def _best(turn: Turn, index: int, agent: str, n: int) -> e.OutputForced | None:
     sent_back = [
         note
         for note in newest_first
-        if (note.scope, note.n) == (place, n) and note.output and parse_task(note.task)[1:] == (index, agent)
+        if (note.scope, note.n) == (address, n) and note.output and parse_task(note.task)[1:] == (index, agent)
     ]
     if not sent_back:
         return None
     least = min(sent_back, key=lambda note: note.failures)
     assert least.output is not None
     return e.OutputForced(
-        at=turn.now,
+        at=tx.now,
         task=task,
         source=f"{least.task}#{least.attempt}",
         passed=False,
@@ -173,12 +173,12 @@ def _best(turn: Turn, index: int, agent: str, n: int) -> e.OutputForced | None:
     )
 
 
-def _step_trouble(turn: Turn, step: StepAt, tasks: list[TaskAt], where: str) -> bool:
+def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str) -> bool:
     """All that only a person can settle about this step, met at once."""
-    before = len(turn.state.world.trouble)
+    before = len(tx.state.world.trouble)
     doubtful = tuple(task.agent for task in tasks if task.status == "ask")
     if doubtful:
-        turn.met(
+        tx.met(
             "doubt",
             f"doubt at {where}",
             f"{', '.join(doubtful)} may have acted already: the process ended before the "
@@ -187,20 +187,20 @@ def _step_trouble(turn: Turn, step: StepAt, tasks: list[TaskAt], where: str) -> 
         )
     elif (
         "missing" not in step.settled
-        and turn.phase.steps[step.index].missing == "ask"
+        and tx.phase.steps[step.index].missing == "ask"
         and not any(task.status == "done" for task in tasks)
     ):
         reasons = "; ".join(f"{task.agent}: {task.why}" for task in tasks if task.why)
-        turn.met(
+        tx.met(
             "missing",
             f"missing at {where}",
             f"no agent of this step gave an output. {reasons}",
             agents=tuple(task.agent for task in tasks),
         )
     if "conflict" not in step.settled:
-        for path, agents in sorted(_conflicts(turn, step, tasks).items()):
-            with_person = " and you" if path in turn.state.world.edited else ""
-            turn.met(
+        for path, agents in sorted(_conflicts(tx, step, tasks).items()):
+            with_person = " and you" if path in tx.state.world.edited else ""
+            tx.met(
                 "conflict",
                 f"conflict on {path} at {where}",
                 f"{' and '.join(agents)}{with_person} changed {path} differently; the text from before stays unless "
@@ -208,17 +208,17 @@ def _step_trouble(turn: Turn, step: StepAt, tasks: list[TaskAt], where: str) -> 
                 agents=agents,
                 paths=(path,),
             )
-    return len(turn.state.world.trouble) > before
+    return len(tx.state.world.trouble) > before
 
 
-def _conflicts(turn: Turn, step: StepAt, tasks: list[TaskAt]) -> dict[str, tuple[str, ...]]:
+def _conflicts(tx: Transaction, step: StepAt, tasks: list[TaskAt]) -> dict[str, tuple[str, ...]]:
     by_path: dict[str, dict[str, str]] = {}
     for task in tasks:
-        for file in _task_files(turn, step, task):
+        for file in _task_files(tx, step, task):
             by_path.setdefault(file.path, {})[task.agent] = file.digest
     if not by_path:
         return {}
-    edited = turn.state.world.edited
+    edited = tx.state.world.edited
     return {
         path: tuple(versions)
         for path, versions in by_path.items()
@@ -226,24 +226,24 @@ def _conflicts(turn: Turn, step: StepAt, tasks: list[TaskAt]) -> dict[str, tuple
     }
 
 
-def _task_files(turn: Turn, step: StepAt, task: TaskAt) -> tuple[e.FileOut, ...]:
+def _task_files(tx: Transaction, step: StepAt, task: TaskAt) -> tuple[e.FileOut, ...]:
     if task.status != "done":
         return ()
-    definition = turn.phase.steps[step.index]
+    definition = tx.phase.steps[step.index]
     if definition.output_file and task.output is not None:
-        path = scope.output_file(turn.state, turn.book, definition)
+        path = scope.output_file(tx.state, tx.book, definition)
         return (*task.files, e.FileOut(path, task.output.digest, task.output.size))
     return task.files
 
 
-def _files(turn: Turn, step: StepAt, definition: Step, done: list[TaskAt]) -> tuple[e.FileOut, ...]:
-    disputed = _conflicts(turn, step, done)
+def _files(tx: Transaction, step: StepAt, definition: Step, done: list[TaskAt]) -> tuple[e.FileOut, ...]:
+    disputed = _conflicts(tx, step, done)
     merged: dict[str, e.FileOut] = {}
     for task in done:
-        for file in _task_files(turn, step, task):
+        for file in _task_files(tx, step, task):
             if file.path not in disputed or step.use.get(file.path) == task.agent:
                 merged[file.path] = file
-    known = turn.state.world.files
+    known = tx.state.world.files
     return tuple(
         file
         for path, file in merged.items()
@@ -251,11 +251,11 @@ def _files(turn: Turn, step: StepAt, definition: Step, done: list[TaskAt]) -> tu
     )
 
 
-def _values(turn: Turn, definition: Step, done: list[TaskAt]) -> tuple[e.ValueWrite, ...]:
+def _values(tx: Transaction, definition: Step, done: list[TaskAt]) -> tuple[e.ValueWrite, ...]:
     if not definition.output:
         return ()
-    owner = turn.book.workflow.names.get(definition.output, "")
-    key = value_key(turn.state.world.cursor, owner, definition.output)
+    owner = tx.book.workflow.names.get(definition.output, "")
+    key = value_key(tx.state.world.cursor, owner, definition.output)
     scalar = len(definition.agents) == 1 and not definition.agents_expr
     return tuple(
         e.ValueWrite(key, task.value or task.output, task.agent, "" if scalar else task.agent)
@@ -264,8 +264,8 @@ def _values(turn: Turn, definition: Step, done: list[TaskAt]) -> tuple[e.ValueWr
     )
 
 
-def open_tasks(turn: Turn) -> list[tuple[str, TaskAt]]:
-    round_ = turn.frame.round
+def open_tasks(tx: Transaction) -> list[tuple[str, TaskAt]]:
+    round_ = tx.frame.round
     if round_ is None or round_.open is None:
         return []
     step = round_.open

@@ -16,39 +16,39 @@ from reconvene.core.facts.round import OutputAt, RoundAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.kit_finder import tracker
 from reconvene.core.shown import scope
-from reconvene.core.working.turn import Turn
+from reconvene.core.working.transaction import Transaction
 
 
-def update(turn: Turn, *, closed: bool = False) -> None:
-    track, round_ = turn.phase.track, turn.frame.round
+def update(tx: Transaction, *, closed: bool = False) -> None:
+    track, round_ = tx.phase.track, tx.frame.round
     if track is None or round_ is None:
         return
-    key = _key(turn, track)
-    ref = turn.keep(tracker(track.kit).track(_before(turn, key, round_), _seen(turn, track, round_, closed=closed)))
-    now = turn.state.world.values.get(key)
+    key = _key(tx, track)
+    ref = tx.keep(tracker(track.kit).track(_before(tx, key, round_), _seen(tx, track, round_, closed=closed)))
+    now = tx.state.world.values.get(key)
     if now is None or now.ref is None or now.ref.digest != ref.digest:
-        turn.emit(e.ValuesSet(at=turn.now, values=(e.ValueWrite(key, ref, "reconvene"),)))
+        tx.emit(e.ValuesSet(at=tx.now, values=(e.ValueWrite(key, ref, "reconvene"),)))
 
 
-def objection(turn: Turn, step: Step, text: str) -> Objection | None:
+def objection(tx: Transaction, step: Step, text: str) -> Objection | None:
     """What the tracker objects to in this output of the step; None where it is not one it follows."""
-    track, round_ = turn.phase.track, turn.frame.round
+    track, round_ = tx.phase.track, tx.frame.round
     if track is None or round_ is None:
         return None
     role = next((role for role, name in track.outputs.items() if name == step.output), "")
     if not role:
         return None
-    before = _before(turn, _key(turn, track), round_)
-    return tracker(track.kit).objection(before, role, text, _seen(turn, track, round_, closed=False))
+    before = _before(tx, _key(tx, track), round_)
+    return tracker(track.kit).objection(before, role, text, _seen(tx, track, round_, closed=False))
 
 
-def settled(turn: Turn, name: str, value: object, by: str) -> object:
-    """A value that a decision has just written: where a tracker keeps it, its orders are carried out at once."""
-    kit = tracked(turn.book).get(name)
+def settled(tx: Transaction, name: str, value: object, by: str) -> object:
+    """A value that a decision has just written: where a tracker keeps it, what it asks for is done at once."""
+    kit = tracked(tx.book).get(name)
     if kit is None:
         return value
-    round_ = turn.frame.round
-    return tracker(kit).settle(value, round_.n if round_ else turn.frame.n, by, turn.now)
+    round_ = tx.frame.round
+    return tracker(kit).settle(value, round_.n if round_ else tx.frame.n, by, tx.now)
 
 
 def tracked(book: Book) -> dict[str, str]:
@@ -60,12 +60,12 @@ def tracked(book: Book) -> dict[str, str]:
 class Kept(NamedTuple):
     """A value that a tracker keeps in a run."""
 
-    place: str  # "gaps", or "batches[b2]:gaps" where each item has its own
+    where: str  # "gaps", or "batches[b2]:gaps" where each item has its own
     value: object
 
 
 def kept(state: RunState, book: Book, kit: str) -> list[Kept]:
-    """What the run follows with this kit, in each place where it has written something yet."""
+    """What the run follows with this kit, wherever it has written something yet."""
     names = [name for name, owner in tracked(book).items() if owner == kit]
     found = sorted((key.rpartition(":"), value) for key, value in state.world.values.items())
     return [
@@ -75,23 +75,23 @@ def kept(state: RunState, book: Book, kit: str) -> list[Kept]:
     ]
 
 
-def _before(turn: Turn, key: str, round_: RoundAt) -> object:
+def _before(tx: Transaction, key: str, round_: RoundAt) -> object:
     """The value as the round met it."""
-    mark = turn.state.marks.get(round_.serial)
-    return scope.load_value(turn.book, mark.values.get(key)) if mark is not None else None
+    mark = tx.state.marks.get(round_.serial)
+    return scope.load_value(tx.book, mark.values.get(key)) if mark is not None else None
 
 
-def _key(turn: Turn, track: Track) -> str:
-    return scope.value_key(turn.state.world.cursor, turn.book.workflow.names.get(track.into, ""), track.into)
+def _key(tx: Transaction, track: Track) -> str:
+    return scope.value_key(tx.state.world.cursor, tx.book.workflow.names.get(track.into, ""), track.into)
 
 
-def _seen(turn: Turn, track: Track, round_: RoundAt, *, closed: bool) -> Seen:
-    where = f"track of {turn.frame.phase}"
+def _seen(tx: Transaction, track: Track, round_: RoundAt, *, closed: bool) -> Seen:
+    where = f"track of {tx.frame.phase}"
     return Seen(
         round=round_.n,
-        given={key: turn.value(source, where) for key, source in track.given.items() if source},
-        outputs={key: _text(turn, round_, name) for key, name in track.outputs.items()},
-        files={key: _file(turn.phase, round_, name) for key, name in track.outputs.items()},
+        given={key: tx.value(source, where) for key, source in track.given.items() if source},
+        outputs={key: _text(tx, round_, name) for key, name in track.outputs.items()},
+        files={key: _file(tx.phase, round_, name) for key, name in track.outputs.items()},
         closed=closed,
     )
 
@@ -101,8 +101,8 @@ def _outputs(phase: Phase, round_: RoundAt, name: str) -> list[OutputAt]:
     return [output for output in round_.outputs if output.step in steps]
 
 
-def _text(turn: Turn, round_: RoundAt, name: str) -> str | None:
-    texts = [turn.book.text(output.output.digest) for output in _outputs(turn.phase, round_, name)]
+def _text(tx: Transaction, round_: RoundAt, name: str) -> str | None:
+    texts = [tx.book.text(output.output.digest) for output in _outputs(tx.phase, round_, name)]
     return "\n\n".join(texts) if texts else None
 
 

@@ -1,4 +1,4 @@
-"""One turn of `handle`: the working state, the events made so far, and the questions put to expressions."""
+"""One transaction of `handle`: the working state, the events made so far, and the questions put to expressions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _phase_of(book: Book, frame: Frame) -> Phase:
     return book.phase(frame.phase) if frame.phase else _WHOLE_RUN
 
 
-class Turn:
+class Transaction:
     """Mutable, lives for one call of `handle`; everything in it is derived from the call's arguments."""
 
     def __init__(self, state: RunState, book: Book, now: str, claim: str) -> None:
@@ -30,7 +30,7 @@ class Turn:
         self.claim = claim
         self.events: list[e.AnyEvent] = []
         self.blobs: dict[str, bytes] = {}
-        self.steps = 0  # from stage to stage, in this turn
+        self.steps = 0  # from stage to stage, in this transaction
         self.frame: Frame = state.world.cursor[-1] if state.world.cursor else _NOWHERE  # the top one
         self.phase: Phase = _phase_of(book, self.frame)  # its definition
 
