@@ -323,7 +323,7 @@ def edit_one(engine: Engine, run: str) -> None:
 
 
 def view_gaps(engine: Engine, run: str) -> None:
-    from reconvene.app.tracked import tracked
+    from reconvene.app.kit_views import tracked
     from reconvene.kits.gaps.records import opened
 
     assert opened(tracked(engine, run, "gaps").value).gaps

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.app.engine import Engine
-from reconvene.app.tracked import tracked
+from reconvene.app.kit_views import tracked
 from reconvene.core.facts.commands import AnswerCheckpoint
 from reconvene.errors import UserError
 from reconvene.kits.gaps.records import opened

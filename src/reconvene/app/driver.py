@@ -65,7 +65,7 @@ class Driver:
         resume: list[Command] = [Resume(self._by, self._door)] if session.state.paused else []
         commands = [*edits, Claim(self._by, self._door), *resume]
         outcomes = session.submit(commands, scan.blobs if scan else {}, self._claim)
-        if (error := outcomes[len(edits)].error) is not None:  # a run that cannot go on must not be tried again at once
+        if (error := outcomes[len(edits)]) is not None:  # a run that cannot go on must not be tried again at once
             raise error
         self._files.sync(session)
         self._branch.sync(session.state)
@@ -153,9 +153,9 @@ class Driver:
             blobs |= done.blobs
         scan = self._files.scan(session, self._by, self._door)
         commands = [*([scan.command] if scan.command else []), *(done.command for done in batch)]
-        for outcome in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
-            if outcome.error is not None:
-                raise outcome.error
+        for error in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
+            if error is not None:
+                raise error
         self._files.sync(session)
         self._branch.sync(session.state)
         tell_passed(session, self._listener)

@@ -122,14 +122,14 @@ class Engine:
                 by,
                 door,
             )
-            (outcome,) = session.submit([command], blobs)
-            if outcome.error is None:
+            (error,) = session.submit([command], blobs)
+            if error is None:
                 self._sessions.keep(session)
                 if session.state.world.files:  # templates that people may read before anybody works
                     self._files(session).restore(session)
                 return run
             if self.log.head(run) == 0:
-                raise outcome.error
+                raise error
 
     def foreseen(self, workflow: Workflow, inputs: Mapping[str, object]) -> list[str]:
         """What would stop a run of this workflow hours from now, and can be mended before it starts."""
@@ -186,11 +186,9 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            (outcome,) = session.submit([command], blobs, claim, record if decided else handle)
-            if decided and not holder and outcome.error is None:
-                (outcome,) = session.submit([GoOn()])
-            if outcome.error is not None:
-                raise outcome.error
+            session.do(command, blobs, claim, record if decided else handle)
+            if decided and not holder:
+                session.do(GoOn())
         except BaseException:
             if holder:
                 self._leases.give_back(run, holder)
@@ -222,9 +220,7 @@ class Engine:
         files = self._files(session)
         changed = files.changed_archives(session)
         pruned = prunable(session.state, keep, changed)
-        (outcome,) = session.submit([PruneArchives(keep, changed, by, door)])
-        if outcome.error is not None:
-            raise outcome.error
+        session.do(PruneArchives(keep, changed, by, door))
         if pruned:
             with self._leases.held(run) as held:
                 if held:  # whoever drives the run brings its folder up to date otherwise
@@ -241,9 +237,7 @@ class Engine:
             return []
         command = scan.command
         if command is not None:
-            (outcome,) = session.submit([command], scan.blobs)
-            if outcome.error is not None:  # the edits stay on disk, and are found again
-                raise outcome.error
+            session.do(command, scan.blobs)  # where it is refused, the edits stay on disk, and are found again
         if held:
             files.restore(session, scan)
         elif tidy or command is not None:

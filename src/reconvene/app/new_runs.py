@@ -140,11 +140,11 @@ class NewRuns:
                 place=child.place,
                 remarks=inherited,
             )
-            (outcome,) = session.submit([command])
-            if outcome.error is None or _is_child(self._log, run, parent.run, key):
+            (error,) = session.submit([command])
+            if error is None or _is_child(self._log, run, parent.run, key):
                 return run
             if not self._log.head(run):
-                raise outcome.error
+                raise error
         raise AssertionError("count() never ends")
 
     def fork(self, run: str, at: int, by: str, door: str) -> str:

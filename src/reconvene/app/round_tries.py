@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from reconvene.app import tracked
+from reconvene.app import kit_views
 from reconvene.app.engine import Engine
 from reconvene.app.views import all_rounds as folding
 from reconvene.app.views import comparison
@@ -29,7 +29,7 @@ def compare(engine: Engine, run: str, which: str, phase: str = "") -> Comparison
     session = engine.session(run)
     one = _chosen(found, run, which, phase)
     return comparison.compare(
-        found, one, engine.log.artefact, session.book.object, lambda each: tracked.facts(session, each)
+        found, one, engine.log.artefact, session.book.object, lambda each: kit_views.facts(session, each)
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import msgspec
 
@@ -32,12 +31,6 @@ _TRIES = 100  # lost compare-and-swaps in a row before giving up
 _KEPT = 8  # runs that stay known
 _WORKFLOWS = 32  # pinned workflows whose books share what was worked out once
 _BOOKS: dict[str, tuple[Workflow, dict[str, set[str]]]] = {}  # by digest, the one asked for last at the end
-
-
-class Outcome(NamedTuple):
-    """What became of one command: the error that refused it, or None."""
-
-    error: ReconveneError | None
 
 
 def book_for(log: EventLog, digest: str, run: str) -> Book:
@@ -94,9 +87,9 @@ class Session:
 
     def submit(
         self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
-    ) -> list[Outcome]:
-        """Handle these in order, in one durable append. A refused one does not keep the others out. `by`: `record`
-        leaves what follows from them for later."""
+    ) -> list[ReconveneError | None]:
+        """Handle these in order, in one durable append: the error that refused each, or None. A refused one does not
+        keep the others out. `by`: `record` leaves what follows from them for later."""
         for digest, data in (blobs or {}).items():
             self.book.remember(digest, data)
         for _ in range(_TRIES):
@@ -111,6 +104,14 @@ class Session:
                 self._check_head()
         raise StoreError(f"Run {self.run} is too busy: {_TRIES} attempts to append lost.", hint="Try again.")
 
+    def do(
+        self, command: Command, blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
+    ) -> None:
+        """One command; what refuses it is raised."""
+        (error,) = self.submit([command], blobs, claim, by)
+        if error is not None:
+            raise error
+
     def _check_head(self) -> None:
         """The head is stored beside the events. Where the two disagree, nobody can append, now or later."""
         head = self._log.head(self.run)  # first: events that others append meanwhile are read below
@@ -123,20 +124,20 @@ class Session:
 
     def _handle(
         self, commands: Sequence[Command], blobs: Mapping[str, bytes], claim: str, by: _How
-    ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[Outcome]]:
+    ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[ReconveneError | None]]:
         state, events, artefacts = self.state, list[AnyEvent](), dict(blobs)
-        outcomes: list[Outcome] = []
+        outcomes: list[ReconveneError | None] = []
         now = max(self._clock.now(), state.updated)
         for command in commands:
             try:
                 handled = by(state, command, now, self.book, claim)
             except ReconveneError as error:
-                outcomes.append(Outcome(error))
+                outcomes.append(error)
                 continue
             state = handled.state
             events += handled.events
             artefacts |= handled.blobs
-            outcomes.append(Outcome(None))
+            outcomes.append(None)
         return state, events, artefacts, outcomes
 
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:

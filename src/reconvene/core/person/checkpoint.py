@@ -11,7 +11,7 @@ from reconvene.core.facts.book import to_json
 from reconvene.core.facts.ids import checkpoint_id, digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.remarking import keep_draft
-from reconvene.core.shown import drafts, on_record, scope
+from reconvene.core.shown import drafts, on_record
 from reconvene.core.working.moves import move_refused, undo_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.language.expressions import compile as compile_expression
@@ -31,12 +31,12 @@ def open_checkpoint(tx: Transaction, *, reopened: bool = False) -> None:
         options = (*options, e.OptionOffered(WITHOUT, index=-1))
     emit_opened(
         tx,
-        prompt=_render(tx, point.prompt, f"prompt of {frame.phase}"),
+        prompt=tx.filled(point.prompt, f"prompt of {frame.phase}"),
         options=options,
         fields=fields,
         show_files=show,
         status=point.status,
-        feedback=_render(tx, point.feedback, f"feedback of {frame.phase}"),
+        feedback=tx.filled(point.feedback, f"feedback of {frame.phase}"),
         reopened=reopened,
     )
 
@@ -128,7 +128,7 @@ def _why_not(tx: Transaction, option: Option, where: str) -> tuple[bool, str]:
         if wrong:
             return True, f"its condition failed: {wrong}"
         if not wanted:
-            said = _render(tx, option.why_not, f"why_not of {where}")
+            said = tx.filled(option.why_not, f"why_not of {where}")
             return bool(said), said or "not offered here"
     if option.undo:
         refused = undo_refused(tx.state, tx.book)
@@ -158,7 +158,7 @@ def _field(tx: Transaction, field: Field) -> e.FieldAsked:
     return e.FieldAsked(
         field.id,
         field.type,
-        _render(tx, field.prompt, where),
+        tx.filled(field.prompt, where),
         choices.options,
         field.required,
         field.blank,
@@ -183,7 +183,7 @@ def _item_field(tx: Transaction, field: Field, item: object, index: int) -> e.Fi
         kind = kind if kind in _ITEM_TYPES else "choice" if choices.options else "text"
     recommended = str(data.get("recommended") or "")
     text = next((str(data[key]) for key in ("prompt", "question", "text", "title", "label") if data.get(key)), name)
-    prompt = _render(tx, field.prompt, f"field {name}") if field.prompt else text
+    prompt = tx.filled(field.prompt, f"field {name}") if field.prompt else text
     into = f"{field.into}.{name}" if field.into else ""
     return e.FieldAsked(
         name,
@@ -249,17 +249,8 @@ def _may_change(option: Option) -> bool:
     return bool(option.recommend) or (bool(option.when) and "drafts" in compile_expression(option.when).roots)
 
 
-def _render(tx: Transaction, text: str, where: str) -> str:
-    return scope.render(
-        text,
-        tx.state,
-        tx.book,
-        lambda message: tx.emit(e.ExpressionFailed(at=tx.now, where=where, source=text[:200], message=message)),
-    )
-
-
 def _shown(tx: Transaction, path: str) -> str:
     """A shown file relative to the workspace, where it lies in it."""
-    rendered = _render(tx, path, f"show_files of {tx.frame.phase}")
+    rendered = tx.filled(path, f"show_files of {tx.frame.phase}")
     root = tx.state.workspace.rstrip("/") + "/"
     return rendered.removeprefix(root).removeprefix("./")

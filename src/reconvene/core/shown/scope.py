@@ -26,38 +26,11 @@ Scope = dict[str, object]  # what an expression or a template sees, by name
 
 # What any expression may name; some see more.
 ROOTS = frozenset(
-    {
-        "context",
-        "inputs",
-        "settings",
-        "phase",
-        "round",
-        "item",
-        "items",
-        "up",
-        "groups",
-        "feedback",
-        "drafts",
-        "attempts",
-        "rollbacks",
-        "project",
-        "kit",
-    }
+    "context inputs settings phase round item items up groups feedback drafts attempts rollbacks project kit".split()
 )
 ENGINE_NAMES = (
-    "feature",
-    "checkpoints",
-    "skip_phases",
-    "phases",
-    "subagents_spawned",
-    "deliverables",
-    "gap_checks",
-    "inputs",
-    "settings",
-    "run",
-    "phase",
-    "outcome",
-    "status",
+    *("feature", "checkpoints", "skip_phases", "phases", "subagents_spawned", "deliverables", "gap_checks"),
+    *("inputs", "settings", "run", "phase", "outcome", "status"),
 )
 
 
@@ -278,15 +251,7 @@ def for_expression(state: RunState, book: Book, source: str, extra: Mapping[str,
     return {**scope, **extra} if extra else scope
 
 
-TEMPLATE_ROOTS = ROOTS | {
-    "output_dir",
-    "run",
-    "workflow",
-    "started",
-    "updated",
-    "decisions",
-    "rounds_by_phase",
-}
+TEMPLATE_ROOTS = ROOTS | {"output_dir", "run", "workflow", "started", "updated", "decisions", "rounds_by_phase"}
 
 
 def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) -> Scope:

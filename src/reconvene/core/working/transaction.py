@@ -87,29 +87,34 @@ class Transaction:
         self.met("expression", where, f"`{source}` ({where}) must give a list, not {type(result).__name__}")
         return None
 
+    def failed(self, where: str, source: str, message: str) -> None:
+        """What went wrong in a text of the workflow, on record."""
+        self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=message))
+
     def lenient(self, source: str, where: str) -> tuple[bool, str]:
         """For what is only shown to a person: (truth, "" or what went wrong). The error is recorded."""
         try:
             return truth(source, scope.for_expression(self.state, self.book, source)), ""
         except ExpressionError as error:
-            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            self.failed(where, source, str(error))
             return False, str(error)
 
     def condition(self, source: str, where: str) -> bool:
         """A condition that errs is recorded and skips the checkpoint; one that hits a limit is asked."""
         try:
             return truth(source, scope.for_expression(self.state, self.book, source))
-        except ExpressionLimit as error:
-            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
-            return True
         except ExpressionError as error:
-            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
-            return False
+            self.failed(where, source, str(error))
+            return isinstance(error, ExpressionLimit)
 
     def value(self, source: str, where: str) -> object:
         """Any JSON value for display; None with the error recorded when it fails."""
         try:
             return evaluate(source, scope.for_expression(self.state, self.book, source))
         except ExpressionError as error:
-            self.emit(e.ExpressionFailed(at=self.now, where=where, source=source, message=str(error)))
+            self.failed(where, source, str(error))
             return None
+
+    def filled(self, text: str, where: str) -> str:
+        """A template over the run. One that fails is shown as written, and the failure is recorded."""
+        return scope.render(text, self.state, self.book, lambda message: self.failed(where, text[:200], message))

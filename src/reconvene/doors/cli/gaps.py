@@ -64,7 +64,7 @@ def gaps(
     With GAP, the life of one: its states round by round, issues, conflicts, decisions, what it was split into or merged
     with. A gap marked ! is blocking.
     """
-    from reconvene.app.tracked import tracked
+    from reconvene.app.kit_views import tracked
     from reconvene.doors.cli.gap_life import put_life
     from reconvene.kits.gaps.lives import Choice
     from reconvene.kits.gaps.records import opened
