@@ -16,7 +16,7 @@ from reconvene.core.person.remarking import add_remarks, require_alive
 from reconvene.core.shown import scope
 from reconvene.core.working.moves import undo_refused
 from reconvene.core.working.transaction import Transaction
-from reconvene.errors import Bug, ReconveneError, Refused, StaleDecision
+from reconvene.errors import ReconveneError, Refused, StaleDecision
 
 
 class Archive(NamedTuple):
@@ -59,16 +59,14 @@ def prune(tx: Transaction, command: c.PruneArchives) -> None:
 
 def undo(tx: Transaction, point: e.CheckpointOpened, *, dropped: bool, by: str, why: str) -> bool:
     frame = tx.frame
-    if frame.round is None:
-        raise Bug(f"{frame.scope} has no round to undo")
     folder, archived = _archive(tx)
     tx.emit(
         e.RoundUndone(
             at=tx.now,
-            serial=frame.round.serial,
+            serial=tx.round.serial,
             phase=frame.phase,
             scope=frame.address,
-            n=frame.round.n,
+            n=tx.round.n,
             dropped=dropped,
             by=by,
             why=why,

@@ -214,9 +214,7 @@ def _any_fundable(tx: Transaction) -> bool:
 
 
 def _steps(tx: Transaction, frame: Frame) -> bool:
-    round_ = frame.round
-    if round_ is None:
-        raise Bug(f"{frame.scope} walks steps without a round")
+    round_ = tx.round
     if round_.open is not None:
         return round_.open.open == 0 and close_step(tx, frame, round_.open)
     if round_.step >= len(tx.phase.steps):
@@ -225,9 +223,7 @@ def _steps(tx: Transaction, frame: Frame) -> bool:
 
 
 def _close_round(tx: Transaction, frame: Frame) -> bool:
-    round_ = frame.round
-    if round_ is None:
-        raise Bug(f"{frame.scope} closes no round")
+    round_ = tx.round
     tracking.update(tx, closed=True)
     ended_by = _ended_by(tx, frame, f"until after round {round_.serial}")
     if ended_by is None:
@@ -265,9 +261,7 @@ def _ended_by(tx: Transaction, frame: Frame, where: str) -> str | None:
 
 
 def _closed(tx: Transaction, frame: Frame) -> bool:
-    round_ = frame.round
-    if round_ is None:
-        raise Bug(f"{frame.scope} is closed without a round")
+    round_ = tx.round
     check = tx.phase.check
     if check is not None and round_.last and frame.checked != round_.serial:
         if check.script:

@@ -9,7 +9,6 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.evolve import check_key
 from reconvene.core.facts.state import Frame
-from reconvene.core.shown import scope
 from reconvene.core.working.moves import make_move, move_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug
@@ -24,16 +23,10 @@ def apply_rules(tx: Transaction, frame: Frame, serial: int) -> bool:
         if found is None:
             return False
         if found:
-            return gap(tx, rule.then, _said(tx, rule.say) or f"check rule {number + 1}: {rule.when}")
+            say = tx.filled(rule.say, f"say of {frame.phase}")
+            return gap(tx, rule.then, say or f"check rule {number + 1}: {rule.when}")
     tx.emit(e.CheckPassed(at=tx.now, serial=serial, phase=frame.phase, scope=frame.scope))
     return True
-
-
-def _said(tx: Transaction, say: str) -> str:
-    def failed(message: str) -> None:
-        tx.emit(e.ExpressionFailed(at=tx.now, where=f"say of {tx.frame.phase}", source=say, message=message))
-
-    return scope.render(say, tx.state, tx.book, failed)
 
 
 def gap(tx: Transaction, move: Move | None, say: str) -> bool:

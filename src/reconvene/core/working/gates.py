@@ -9,7 +9,6 @@ from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate, Step
 from reconvene.core.extensions import Judged, Objection
 from reconvene.core.facts import commands as c
-from reconvene.core.facts import events as e
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.paths import matches
 from reconvene.core.shown import scope
@@ -151,7 +150,7 @@ def _filled(tx: Transaction, text: str) -> str:
     wrong: list[str] = []
     said = scope.render(text, tx.state, tx.book, wrong.append)
     for message in wrong:
-        tx.emit(e.ExpressionFailed(at=tx.now, where="retry_with", source=text[:200], message=message))
+        tx.failed("retry_with", text[:200], message)
     return "" if wrong else said
 
 

@@ -8,8 +8,10 @@ from reconvene.core.definition.workflow import Phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.evolve import evolve
+from reconvene.core.facts.round import RoundAt
 from reconvene.core.facts.state import Frame, ItemAt, RunState
 from reconvene.core.shown import scope
+from reconvene.errors import Bug
 from reconvene.language.expressions import ExpressionError, ExpressionLimit, evaluate, truth
 
 _NOWHERE = Frame(phase="", scope="", entry=0, stage="round")
@@ -40,6 +42,13 @@ class Transaction:
         before, self.frame = self.frame, self.state.world.cursor[-1]
         if self.frame.phase != before.phase:
             self.phase = _phase_of(self.book, self.frame)
+
+    @property
+    def round(self) -> RoundAt:
+        """The round in front, where there must be one."""
+        if self.frame.round is None:
+            raise Bug(f"{self.frame.scope} has no round")
+        return self.frame.round
 
     def keep(self, value: object) -> e.Ref:
         """A JSON value as an artefact."""
