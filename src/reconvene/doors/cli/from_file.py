@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, note, put, say
-from reconvene.doors.cli.stops import not_asked, to_read
+from reconvene.doors.cli.stops import Decider, not_asked, to_read
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.options import match_option, on_offer
 from reconvene.errors import UserError
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 _RULE = 80
 
 
-class FromFile:
+class FromFile(Decider):
     """Answers taken in order. One that does not fit stops everything and stays unused; nothing is guessed."""
-
-    shows = False
 
     def __init__(self, answers: list[Answer], file: str, by: str, *, tell: bool) -> None:
         self.tells = tell

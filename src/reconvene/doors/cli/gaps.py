@@ -1,6 +1,6 @@
-"""`gaps`: the gaps that a run follows, and how they converge. Only reads; the life of one is told by `gap_life`.
+"""`gaps`: the gaps that a run follows, how they converge, and the life of one. Only reads.
 
-Tables and words: what a gap is, and which of them are wanted, is told by `app.gaps` and the core.
+Tables and words: what a gap is, and which of them are wanted, is told by the kit `gaps`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, open_run, put, put_json, say, screen_width
+from reconvene.doors.cli.common import Call, command, open_run, put, put_json, put_table, say, screen_width
 from reconvene.doors.cli.text import nearest, one_line, table
 from reconvene.errors import UserError
 
@@ -65,18 +65,19 @@ def gaps(
     with. A gap marked ! is blocking.
     """
     from reconvene.app.tracked import tracked
-    from reconvene.doors.cli.gap_life import put_life
     from reconvene.kits.gaps.lives import Choice
     from reconvene.kits.gaps.records import opened
+    from reconvene.kits.gaps.vocabulary import SEVERITIES, STATES
 
     if run is not None and gap is None and run.upper().startswith("GAP-"):
         run, gap = None, run
-    choice = Choice(_states(states), _severities(severities), blocking, raised_in, still_open)
+    in_states = _words("state", states.casefold().replace("_", " "), STATES)
+    choice = Choice(in_states, _words("severity", severities.upper(), SEVERITIES), blocking, raised_in, still_open)
     engine, found = open_run(call, run)
     at, value = tracked(engine, found, "gaps", place)
     book = opened(value)
     if gap is not None:
-        put_life(call, found, _life(book, found, gap))
+        _put_life(call, found, _life(book, found, gap))
     elif call.as_json:
         put_json(_shown(book, choice), run=found, place=at)
     elif value is None:
@@ -96,27 +97,13 @@ def _life(book: Book, run: str, name: str) -> Life:
     return life_of(book, gap)
 
 
-def _states(text: str) -> frozenset[str]:
-    from reconvene.kits.gaps.vocabulary import STATES
-
-    return frozenset(_word("state", word.casefold().replace("_", " "), STATES) for word in _split(text))
-
-
-def _severities(text: str) -> frozenset[str]:
-    from reconvene.kits.gaps.vocabulary import SEVERITIES
-
-    return frozenset(_word("severity", word.upper(), SEVERITIES) for word in _split(text))
-
-
-def _split(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _word(kind: str, word: str, known: Iterable[str]) -> str:
-    names = list(known)
-    if word not in names:
-        raise UserError(f"there is no {kind} {word!r}", hint=f"{nearest(word, names)}; there are: {', '.join(names)}")
-    return word
+def _words(kind: str, text: str, known: Iterable[str]) -> frozenset[str]:
+    names, found = list(known), [word.strip() for word in text.split(",") if word.strip()]
+    for word in found:
+        if word not in names:
+            hint = f"{nearest(word, names)}; there are: {', '.join(names)}"
+            raise UserError(f"there is no {kind} {word!r}", hint=hint)
+    return frozenset(found)
 
 
 # --- all of them ---
@@ -131,9 +118,7 @@ def _shown(book: Book, choice: Choice) -> object:
     kept = ("open", "by_severity", "counts", "total", "state", "verdict", "warning", "complete", "scope", "outcome")
     return {
         "gaps": [plain(gap) for gap in chosen(book, choice)],
-        **{name: value[name] for name in kept},
-        "conflicts": value["conflicts"],
-        "rounds": value["rounds"],
+        **{name: value[name] for name in (*kept, "conflicts", "rounds")},
         "chart": [plain(bar) for bar in bars(book)],
     }
 
@@ -143,12 +128,7 @@ def _put_gaps(call: Call, run: str, book: Book, choice: Choice) -> None:
 
     found = chosen(book, choice)
     if found:
-        lines = iter(table([_cells(gap) for gap in found], _GAPS, screen_width()))
-        put(next(lines))
-        for gap, line in zip(found, lines):
-            put(line)
-            for told in _below(gap):
-                say(f"    {told}")
+        put_table(map(_cells, found), _GAPS, map(_below, found))
     else:
         put("no gap is like that" if book.gaps else "no gap is known yet")
     put()
@@ -172,18 +152,15 @@ def _cells(gap: Gap) -> tuple[object, ...]:
 
 def _below(gap: Gap) -> Iterator[str]:
     """What does not fit into a cell."""
-    if gap.blocked_by:
-        yield f"waits for {', '.join(gap.blocked_by)}"
-    if gap.question:
-        yield f"asks you: {one_line(gap.question, 200)}"
-    if gap.note:
-        yield f"note: {one_line(gap.note, 200)}"
-    if gap.parent:
-        yield f"part of {gap.parent}"
-    if gap.children:
-        yield f"split into {', '.join(gap.children)}"
-    if gap.into:
-        yield f"lives on in {gap.into}"
+    told = [
+        ("waits for", ", ".join(gap.blocked_by)),
+        ("asks you:", one_line(gap.question, 200)),
+        ("note:", one_line(gap.note, 200)),
+        ("part of", gap.parent),
+        ("split into", ", ".join(gap.children)),
+        ("lives on in", gap.into),
+    ]
+    yield from (f"    {title} {what}" for title, what in told if what)
 
 
 def _summary(book: Book, shown: int) -> Iterator[str]:
@@ -237,3 +214,60 @@ def _put_chart(book: Book) -> None:
         put("\nopen gaps")
     for line in draw(drawn, _severity_names(), screen_width(), marks()):
         put(line)
+
+
+# --- one of them ---
+
+
+def _put_life(call: Call, run: str, life: Life) -> None:
+    if call.as_json:
+        from reconvene.kits.gaps.records import plain
+
+        told = plain(life)
+        put_json({"run": run, **(told if isinstance(told, dict) else {})})
+        return
+    put(f"{life.gap.id}  {one_line(life.gap.title)}")
+    for line in _standing(life):
+        say(f"  {line}")
+    put("\nits life")
+    for moment in life.moments:
+        by = f" ({one_line(moment.by)})" if moment.by else ""
+        where = f" [{one_line(moment.where)}]" if moment.where else ""
+        what = "" if moment.what == "state" else f"{moment.what} "
+        say(f"  - round {moment.round}: {what}{one_line(moment.text, 400)}{by}{where}")
+    for conflict in life.conflicts:
+        put(f"\nopen conflict {one_line(conflict.id)}: {one_line(conflict.title)}")
+        for who, side in (("reviewer", conflict.reviewer), ("engineer", conflict.engineer)):
+            say(f"  - the {who}: {one_line(side.quote, 400)} [{one_line(side.where)}]")
+
+
+def _standing(life: Life) -> Iterator[str]:
+    """How it stands, and what it hangs together with."""
+    gap = life.gap
+    raised = f"raised by {one_line(gap.raised_by)} in round {gap.raised_in}" if gap.raised_by else ""
+    yield ", ".join(part for part in (gap.severity, "blocking" * gap.blocking, gap.state, raised) if part)
+    if gap.where:
+        yield f"found in {one_line(gap.where)}"
+    if gap.spec_lines:
+        yield f"about line {one_line(gap.spec_lines)} of the specification"
+    if gap.detail:
+        yield one_line(gap.detail, 600)
+    if gap.confidence:
+        yield f"the engineer's confidence: {one_line(gap.confidence)}"
+    if gap.proposal:
+        yield f"latest proposal: round {gap.proposal.round}, {one_line(gap.proposal.where)}"
+    for title, others in (("waits for", life.waits_for), ("holds up", life.holds_up), ("split into", life.parts)):
+        if others:
+            yield f"{title} {', '.join(f'{other.id} ({other.state})' for other in others)}"
+    if gap.parent:
+        yield f"part of {gap.parent}"
+    if gap.source:
+        yield f"brought up by the solution of {gap.source}"
+    for merge in life.merged:
+        yield f"merged: {merge.id} lives on in {merge.into} ({one_line(merge.why)})"
+    for pair in life.similar:
+        yield f"looks like {pair.of if pair.id == gap.id else pair.id}: {one_line(pair.why)}"
+    if gap.question:
+        yield f"asks you: {one_line(gap.question)}"
+    if gap.note:
+        yield f"note: {one_line(gap.note)}"

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, screen_width
-from reconvene.doors.cli.text import table, to_json
+from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, put_table
+from reconvene.doors.cli.text import to_json
 
 if TYPE_CHECKING:
     from reconvene.app.kit_views import Views
-
-_HEAD = ("VIEW", "KIT", "WHAT IT SHOWS")
 
 
 @command(
@@ -51,8 +49,7 @@ def _list(call: Call, run: str, found: Views) -> int:
     for why in found.without.values():
         note(why)
     if found.offered:
-        for line in table([(one.name, one.kit, one.view.help) for one in found.offered], _HEAD, screen_width()):
-            put(line)
+        put_table([(one.name, one.kit, one.view.help) for one in found.offered], ("VIEW", "KIT", "WHAT IT SHOWS"))
     else:
         put(f"no kit of {run} brings a view")
     return 0
@@ -63,8 +60,7 @@ def _put(rows: Sequence[object]) -> None:
     named = [row if isinstance(row, dict) else {"value": row} for row in rows]
     head = list(dict.fromkeys(str(key) for row in named for key in row))
     cells = [[_cell(row.get(key)) for key in head] for row in named]
-    for line in table(cells, [key.replace("_", " ").upper() for key in head], screen_width()):
-        put(line)
+    put_table(cells, [key.replace("_", " ").upper() for key in head])
 
 
 def _cell(value: object) -> str:

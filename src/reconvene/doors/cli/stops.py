@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
@@ -32,34 +32,41 @@ _PARKED = 3
 _KILLED = 130
 
 
-class Decider(Protocol):
-    """Decides an open checkpoint, or leaves it open (False): then the run parks."""
+class Decider:
+    """Decides an open checkpoint, or leaves it open (False): then the run parks. This one has no one to ask."""
 
-    shows: bool  # whether the person has already seen what they leave open
-    tells: bool  # whether each stop is printed, with what happened before it
-
-    def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool: ...
-
-    def ended(self) -> None:
-        """The run needs no more decisions."""
-
-
-class Nobody:
-    """There is no one to ask: every checkpoint parks."""
-
-    shows = False
-    tells = False
+    shows = False  # whether the person has already seen what they leave open
+    tells = False  # whether each stop is printed, with what happened before it
 
     def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         return False
 
     def ended(self) -> None:
-        pass
+        """The run needs no more decisions."""
 
 
-def to_its_stop(
-    call: Call, loop: asyncio.Runner, engine: Engine, run: str, decider: Decider, by: str, *, take: bool = False
-) -> tuple[Run, bool]:
+class Driving(NamedTuple):
+    """What driving takes, whichever run it is."""
+
+    call: Call
+    engine: Engine
+    decider: Decider
+    loop: asyncio.Runner
+
+
+@contextmanager
+def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
+    """One event loop for all runs: connections that agents keep open belong to the loop that opened them."""
+    import asyncio
+
+    with asyncio.Runner() as loop:
+        try:
+            yield Driving(call, engine, decider, loop)
+        finally:
+            loop.run(engine.close())
+
+
+def to_its_stop(drive: Driving, run: str, *, take: bool = False) -> tuple[Run, bool]:
     """Drive and decide until the run ends or parks: where it stands, and whether the person stopped it.
 
     `take`: only if it is still queued, or was left in the middle; else Busy."""
@@ -68,14 +75,15 @@ def to_its_stop(
     from reconvene.app import queries
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
-    stopped = _drive(call, loop, engine, run, by, take=take)
+    _, engine, decider, _ = drive
+    stopped = _drive(drive, run, take)
     while not stopped:
         summary = queries.summary(engine, run)
         if summary.checkpoint is None or not decider.decide(engine, run, summary.checkpoint):
             break
         if not decider.tells:
             unseen += summary.passed_over
-        stopped = _drive(call, loop, engine, run, by)
+        stopped = _drive(drive, run)
     found = queries.standing(engine, run)
     return replace(found, passed_over=unseen + found.passed_over), stopped
 
@@ -118,10 +126,10 @@ def keep_history(engine: Engine, run: str) -> None:
         note(f"the git history is behind: {error.message}")
 
 
-def _drive(call: Call, loop: asyncio.Runner, engine: Engine, run: str, by: str, *, take: bool = False) -> bool:
+def _drive(drive: Driving, run: str, take: bool = False) -> bool:
     """To the next stop. True when the person stopped it (Ctrl-C, or the terminal went away)."""
-    with watcher(call) as watch:
-        return loop.run(_driven(engine, run, by, watch, take))
+    with watcher(drive.call) as watch:
+        return drive.loop.run(_driven(drive.engine, run, drive.call.by, watch, take))
 
 
 async def _driven(engine: Engine, run: str, by: str, watch: Watcher, take: bool) -> bool:
@@ -172,18 +180,13 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put(f"\ncontinue with:\n  {next_command}")
     else:
         put(f"see what came of it: {call.command('files', summary.run)}")
-        if merge := merge_command(summary):
-            put(f"take the changes to your project over with:\n  {merge}")
+        if summary.project:
+            put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
 
 
 def not_asked(summary: Run) -> list[str]:
     """Checkpoints that the run went past since the last stop because their condition failed, a line each."""
     return [f"! {one_line(row.text, 300)}" for row in summary.passed_over]
-
-
-def merge_command(summary: Run) -> str:
-    """What brings the run's branch into the person's project; "" where it changed none."""
-    return clean(summary.project.merge) if summary.project else ""
 
 
 def headline(summary: Run) -> str:
@@ -241,10 +244,8 @@ def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:
             return call.command(*example(summary.checkpoint, run))
         case "paused" | "running" | "waiting" | "queued":
             return call.command("resume", run)
-        case _ if summary.unmade:  # it has ended, and what it started is still to be put into the queue
-            return call.command("resume", run)
-        case _:
-            return ""
+        case _:  # it has ended; what it started may still have to be put into the queue
+            return call.command("resume", run) if summary.unmade else ""
 
 
 def example(checkpoint: Checkpoint, run: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconvene.doors.cli.common import split_pair, unknown
+from reconvene.doors.cli.text import nearest
 from reconvene.doors.shared.fields import answer_in, typed
 from reconvene.errors import UserError
 
@@ -34,7 +34,7 @@ def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> Values:
         name, text = split_pair(pair, "--input")
         spec = workflow.inputs.get(name) or (Input() if name == _ALWAYS else None)
         if spec is None:
-            raise unknown("input", name, list(workflow.inputs))
+            raise _unknown("input", name, list(workflow.inputs))
         value = input_value(name, spec, text)
         before = values.get(name)
         if spec.type == "files" and isinstance(before, list) and isinstance(value, list):
@@ -79,7 +79,7 @@ def read_settings(workflow: Workflow, pairs: Iterable[str]) -> Values:
         name, text = split_pair(pair, "--set")
         spec: Setting | None = workflow.settings.get(name)
         if spec is None:
-            raise unknown("setting", name, list(workflow.settings))
+            raise _unknown("setting", name, list(workflow.settings))
         values[name] = typed(f"setting {name!r}", spec.type, text)
     return values
 
@@ -90,7 +90,7 @@ def read_fields(fields: Mapping[str, Field], pairs: Iterable[str]) -> Answers:
     for pair in pairs:
         name, text = split_pair(pair, "--field")
         if name not in fields:
-            raise unknown("field", name, list(fields))
+            raise _unknown("field", name, list(fields))
         file = text.startswith("@") and fields[name].type != "agents"
         answers[name] = answer_in(fields[name], read_text(name, Path(text[1:])) if file else text)
     return answers
@@ -127,3 +127,15 @@ def _read_folder(name: str, root: Path) -> list[dict[str, str]]:
                 raise UserError(f"{name!r}: the folder holds more than {_LARGEST // 1_000_000} MB of text")
             files.append({"name": path.relative_to(root).as_posix(), "text": text})
     return files
+
+
+def split_pair(text: str, option: str) -> tuple[str, str]:
+    """`name=value` → both."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UserError(f"{option} {text!r} is not name=value", hint=f"write {option} name=value")
+    return name.strip(), value
+
+
+def _unknown(kind: str, name: str, known: list[str]) -> UserError:
+    return UserError(f"there is no {kind} {name!r}", hint=nearest(name, known) or f"there is no {kind} at all here")

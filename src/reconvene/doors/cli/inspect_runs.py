@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, say, screen_width
-from reconvene.doors.cli.text import clean, harmless_json, one_line, table, to_json
+from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.text import clean, harmless_json, one_line, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -81,18 +81,14 @@ def _put_alone(call: Call, runs: Sequence[str]) -> None:
             put(f"  … and {len(runs) - _FEW} more: {call.command('runs', '--status', 'running')}")
 
 
-def _paged(function: Callable[..., int]) -> Callable[..., int]:
-    """The options of a list that is shown page by page."""
-    for option in (
-        click.option("--after", default="", metavar="CURSOR", help="Only what comes after: UPDATED/RUN of a row."),
-        click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N; 0 = all."),
-    ):
-        function = option(function)
-    return function
+# The options of a list that is shown page by page.
+_AFTER = click.option("--after", default="", metavar="CURSOR", help="Only what comes after: UPDATED/RUN of a row.")
+_LIMIT = click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N; 0 = all.")
 
 
 @command()
-@_paged
+@_LIMIT
+@_AFTER
 def inbox(call: Call, after: str, limit: int) -> int:
     """Runs that wait for a person, newest first."""
     found = _rows(call, "waiting", after, limit, beside="running")
@@ -108,8 +104,7 @@ def inbox(call: Call, after: str, limit: int) -> int:
     for one in found.rows:
         piece = f"{one.title}: " if one.parent and one.title else ""
         lines.append((one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks))
-    for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
-        put(line)
+    put_table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"))
     _tell_more(call, "inbox", found, limit)
     first = found.rows[0].run
     put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
@@ -123,7 +118,8 @@ def inbox(call: Call, after: str, limit: int) -> int:
     type=click.Choice(["queued", "running", "waiting", "paused", "completed", "failed", "aborted"]),
     help="Only these.",
 )
-@_paged
+@_LIMIT
+@_AFTER
 def runs(call: Call, status: str | None, after: str, limit: int) -> int:
     """Every run, newest first."""
     found = _rows(call, status, after, limit)
@@ -137,20 +133,12 @@ def runs(call: Call, status: str | None, after: str, limit: int) -> int:
         put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
         return 0
     family = [_family(one) for one in rows]
+    status_of = {one.run: one.status + " (not driven)" * (one.run in alone) for one in rows}
     lines = [
-        (
-            one.run,
-            one.status + " (not driven)" * (one.run in alone),
-            one.phase,
-            _since(one.updated),
-            one.workflow,
-            *([own] if any(family) else []),
-        )
+        (one.run, status_of[one.run], one.phase, _since(one.updated), one.workflow, *([own] if any(family) else []))
         for one, own in zip(rows, family)
     ]
-    head = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else []))
-    for line in table(lines, head, screen_width()):
-        put(line)
+    put_table(lines, ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else [])))
     _tell_more(call, "runs", found, limit, *chosen)
     _put_alone(call, alone)
     return 0
@@ -177,7 +165,7 @@ def show(call: Call, run: str | None) -> int:
     from reconvene.app import queries
     from reconvene.app.measures import review
     from reconvene.doors.cli.stops import report
-    from reconvene.doors.shared.talk_lines import talk_lines
+    from reconvene.doors.shared.advice import talk_lines
 
     engine, found = open_run(call, run)
     shown = queries.show(engine, found)
@@ -316,9 +304,7 @@ def files(call: Call, run: str | None, path: str | None) -> int:
     if not rows:
         put(f"{found} has no files yet")
         return 0
-    lines = [(row.phase, row.by, row.size, row.path) for row in rows]
-    for line in table(lines, ("PHASE", "BY", "BYTES", "PATH"), screen_width()):
-        put(line)
+    put_table([(row.phase, row.by, row.size, row.path) for row in rows], ("PHASE", "BY", "BYTES", "PATH"))
     return 0
 
 
@@ -351,9 +337,9 @@ def _rounds(text: str) -> tuple[str, str]:
     """`1..3` → both ends; `2` → what round 2 did; an end left out is the query's to choose."""
     from reconvene.errors import UserError
 
-    found = _RANGE.fullmatch(text) if text else None
     if not text:
         return "", ""
+    found = _RANGE.fullmatch(text)
     if found is None:
         raise UserError(f"{text!r} is not ROUND..ROUND", hint="write the rounds' numbers, as in 1..2")
     if found[3]:
