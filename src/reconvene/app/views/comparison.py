@@ -13,10 +13,7 @@ from msgspec import Struct
 
 from reconvene.app.views.all_rounds import Round, Said, Tried, tries_of
 from reconvene.core.facts.commands import Answers
-from reconvene.core.facts.events import FileOut
 from reconvene.core.paths import diff_summary, unified_diff
-
-__all__ = ["Asked", "Comparison", "Difference", "Facts", "compare"]
 
 Read = Callable[[str], bytes]
 _STANDS = ("accepted", "forced")
@@ -89,6 +86,7 @@ def compare(
     tries = tries_of(found, one)
     # Where the round was dropped, or its retry has given nothing yet, the tries are compared among themselves.
     newest = next((each for each in reversed(tries) if _given(each)), None)
+    earlier = [each for each in tries if newest and each.serial < newest.serial]
     return Comparison(
         one.phase,
         one.place,
@@ -96,12 +94,7 @@ def compare(
         newest.serial if newest and not newest.undone else 0,
         tuple(_facts(each, read, gaps(each)) for each in tries),
         tuple(_asked(each, fields) for each in tries if each.undone),
-        tuple(
-            difference
-            for each in tries
-            if newest and each.serial < newest.serial
-            for difference in _differences(each, newest, read)
-        ),
+        tuple(difference for each in earlier if newest for difference in _differences(each, newest, read)),
     )
 
 
@@ -109,7 +102,8 @@ def _facts(one: Round, read: Read, gaps: Mapping[str, object] | None) -> Facts:
     lengths: dict[str, int] = {}
     for tried in _given(one).values():
         if tried.output is not None:
-            lengths[tried.agent] = lengths.get(tried.agent, 0) + len(_text(read, tried.output.digest))
+            text = read(tried.output.digest).decode("utf-8", errors="replace")
+            lengths[tried.agent] = lengths.get(tried.agent, 0) + len(text)
     return Facts(
         one.serial,
         one.outcome,
@@ -151,11 +145,8 @@ def _pieces(one: Round) -> dict[str, _Piece]:
         name = f"{agent} (step {step + 1})" if agents.count(agent) > 1 else agent
         pieces[name] = _Piece(tried.output.digest, "" if tried.verdict == "accepted" else f" ({tried.verdict})")
     told = {piece.digest for piece in pieces.values()}
-    return {**{file.path: _Piece(file.digest, told=file.digest in told) for file in _written(one)}, **pieces}
-
-
-def _written(one: Round) -> list[FileOut]:
-    return [file for file in one.versions if file.digest]
+    files = [file for file in one.versions if file.digest]
+    return {**{file.path: _Piece(file.digest, told=file.digest in told) for file in files}, **pieces}
 
 
 def _differences(old: Round, new: Round, read: Read) -> list[Difference]:
@@ -177,7 +168,3 @@ def _head(mark: str, one: Round, name: str, piece: _Piece | None) -> str:
     if piece is None:
         return f"{mark} R{one.serial}: no {name}"
     return f"{mark} R{one.serial}/{name} ({one.outcome}){piece.note}"
-
-
-def _text(read: Read, digest: str) -> str:
-    return read(digest).decode("utf-8", errors="replace")

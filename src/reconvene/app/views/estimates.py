@@ -135,14 +135,11 @@ def measurements(events: Iterable[e.AnyEvent]) -> dict[str, list[Task]]:
                 before = spent.get(event.task, Task(0.0))
                 usage = event.usage
                 # An attempt in doubt ended nobody knows when: the time until it was found says nothing.
-                unmeasured = 0.0 if event.verdict == "doubt" else _between(began.get(event.task, event.at), event.at)
-                seconds = usage.seconds or unmeasured
+                since = event.at if event.verdict == "doubt" else began.get(event.task, event.at)
+                seconds = usage.seconds or seconds_between(since, event.at)
                 began[event.task] = event.at
-                task = Task(
-                    before.seconds + seconds,
-                    before.tokens + usage.input_tokens + usage.output_tokens,
-                    before.cost + usage.cost,
-                )
+                tokens = before.tokens + usage.input_tokens + usage.output_tokens
+                task = Task(before.seconds + seconds, tokens, before.cost + usage.cost)
                 spent[event.task] = task
                 if event.verdict == "accepted":
                     found.setdefault(parse_task(event.task)[2], []).append(task)
@@ -151,5 +148,6 @@ def measurements(events: Iterable[e.AnyEvent]) -> dict[str, list[Task]]:
     return found
 
 
-def _between(earlier: str, later: str) -> float:
+def seconds_between(earlier: str, later: str) -> float:
+    """Never negative: a clock that was set back must not give time away."""
     return max(0.0, (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds())
