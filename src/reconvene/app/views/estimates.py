@@ -35,16 +35,12 @@ class Estimate(Struct, frozen=True):
         calls = f"{self.calls} agent call{'' if self.calls == 1 else 's'}"
         if self.minutes is None:
             return f"{calls}; {self.basis}"
-        parts = [_spoken(self.minutes), calls]
+        parts = ["less than a minute" if self.minutes < 1 else f"about {self.minutes:.0f} min", calls]
         if self.tokens:
             parts.append(f"about {_rounded(self.tokens)} tokens")
         if self.cost:
             parts.append(f"about ${self.cost:.2f}")
         return f"{', '.join(parts)} ({self.basis})"
-
-
-def _spoken(minutes: float) -> str:
-    return "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
 
 
 def _rounded(tokens: int) -> str:
@@ -79,6 +75,7 @@ def estimate(
     unmeasured = tuple(dict.fromkeys(name for name in names if name not in last))
     seconds = sum(_span([expected[name].seconds for name in step], concurrency) for step in steps)
     rests = sum(len(last[name]) for name in dict.fromkeys(names) if name in last) or len(everything)
+    basis = f"from {rests} measured task{'' if rests == 1 else 's'} of this run"
     cost = sum(expected[name].cost for name in names)
     tokens = sum(expected[name].tokens for name in names)
     return Estimate(
@@ -86,15 +83,10 @@ def estimate(
         calls=len(names),
         tokens=tokens or None,
         cost=round(cost, 6) or None,
-        basis=_basis(rests, unmeasured),
+        basis=f"{basis}; {', '.join(unmeasured)} as the run's median" if unmeasured else basis,
         measurements=rests,
         unmeasured=unmeasured,
     )
-
-
-def _basis(rests: int, unmeasured: tuple[str, ...]) -> str:
-    told = f"from {rests} measured task{'' if rests == 1 else 's'} of this run"
-    return f"{told}; {', '.join(unmeasured)} as the run's median" if unmeasured else told
 
 
 def _steps(agents: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:

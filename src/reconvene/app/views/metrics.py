@@ -3,8 +3,6 @@
 A pure fold. Every stretch of time between two events belongs to exactly one of: the person (a checkpoint is open), a
 pause, an idle run (nobody drove it: what lies before a takeover), or the agents. A round's wall time is what its agents
 took, from its start to its checkpoint, so that a night in between is not the agents' fault.
-
-Targets and warnings are judged in `targets`; what another round would take is in `estimates`.
 """
 
 from __future__ import annotations

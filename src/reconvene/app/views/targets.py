@@ -1,8 +1,4 @@
-"""What good looks like: the four success measures of a process with checkpoints, their targets, and their warnings.
-
-Plain numbers in, a reading in words out. How many measurements a reading rests on is always told: a rate of two
-checkpoints is a rate all the same, but nobody should trust it much.
-"""
+"""What good looks like: the four success measures, their targets and warnings, and how many measurements each has."""
 
 from __future__ import annotations
 

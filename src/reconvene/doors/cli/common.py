@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from reconvene.doors.cli.text import clean, command_line, table, to_json, wrapped
+from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
 from reconvene.errors import UserError
 from reconvene.settings import DEFAULT_HOME, HOME_VARIABLE, home_folder, person
 
@@ -48,7 +48,7 @@ class Call(NamedTuple):
 
 
 def command(
-    *, epilog: str = "", commands: Sequence[click.Command] = ()
+    epilog: str = "", *, commands: Sequence[click.Command] = ()
 ) -> Callable[[Callable[..., int]], click.Command]:
     """Make a click command of a function taking `call: Call` first and returning the exit code.
 
@@ -128,17 +128,6 @@ def note(text: str) -> None:
     sys.stdout.flush()
     sys.stderr.write(clean(text) + "\n")
     sys.stderr.flush()
-
-
-def screen_width() -> int:
-    """COLUMNS, else the terminal's own width, else 100. (`shutil` knows too, and takes long to import.)"""
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isdecimal() and int(asked):
-        return int(asked)
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 100
-    except (OSError, ValueError):
-        return 100
 
 
 def open_engine(call: Call) -> Engine:

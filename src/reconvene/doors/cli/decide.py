@@ -1,7 +1,4 @@
-"""`decide`, `pause`, `abort`, `rollback`, `fork`: one word of a person, recorded, and the run driven on where it may.
-
-All but `fork` exit with how the run stands afterwards (0 completed, 1 failed, 2 aborted, 3 parked).
-"""
+"""`decide`, `pause`, `abort`, `rollback`, `fork`: a word of a person, recorded, and the run driven on where it may."""
 
 from __future__ import annotations
 
@@ -17,14 +14,12 @@ if TYPE_CHECKING:
     from reconvene.core.facts.commands import Command, RemarkIn
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene decide two-step-1 --option Continue
   reconvene decide two-step-1 --option Again --feedback 'correction: Revenue is $900M' --feedback 'shorter please'
   reconvene decide two-step-1 --option 2 --field severity=high --by Ada
-"""
-)
+""")
 @click.argument("run", required=False)
 @click.option("--option", "option", metavar="LABEL", help="Its label, the beginning of it, or its number.")
 @click.option(
@@ -139,7 +134,7 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], no_drive: b
     return _submit(call, *open_run(call, run), undo, drive=not no_drive)
 
 
-@command(epilog="Example:\n  reconvene log two-step-1        # find the event\n  reconvene fork two-step-1 --at 12")
+@command("Example:\n  reconvene log two-step-1        # find the event\n  reconvene fork two-step-1 --at 12")
 @click.argument("run")
 @click.option("--at", "at", type=click.IntRange(min=1), required=True, metavar="SEQ", help="The last event to share.")
 @BY

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from reconvene.wire.recordings import Case
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene demo
   reconvene demo brainstorm --case complex
   reconvene demo quality-gate
-"""
-)
+""")
 @click.argument("name", required=False)
 @click.option("--case", "case", default="", metavar="NAME", help="Which case, where a recording has several.")
 @BY
@@ -51,7 +49,10 @@ def demo(call: Call, name: str | None, case: str) -> int:
     code = run_command.main([*words[1:], *also], "run", standalone_mode=False, parent=click.get_current_context())
     assert isinstance(code, int)
     if not call.as_json:
-        _tell_others(call, chosen, known, played)
+        for other in known:
+            if other != played:
+                put(f"\nAnother case of it: {call.command('demo', chosen, '--case', other.name)}")
+        say(f"\nOther demos ({call.command('demo', 'NAME')}): {', '.join(one for one in demos() if one != chosen)}")
     # To end a demo early, as its answers do or as a person likes, is no failure.
     fine = [EXIT_CODES["aborted"], *([EXIT_CODES["waiting"]] if call.interactive else [])]
     return 0 if code in fine else code
@@ -63,13 +64,3 @@ def _case(known: Sequence[Case], wanted: str) -> Case:
         names = [one.name for one in known if one.name]
         raise UserError(f"there is no case {clean(wanted)!r}", hint=nearest(wanted, names) or "it has only one")
     return found[0]
-
-
-def _tell_others(call: Call, chosen: str, known: Sequence[Case], played: Case) -> None:
-    from reconvene.wire.packaged import demos
-
-    for other in known:
-        if other != played:
-            put(f"\nAnother case of it: {call.command('demo', chosen, '--case', other.name)}")
-    others = [name for name in demos() if name != chosen]
-    say(f"\nOther demos ({call.command('demo', 'NAME')}): {', '.join(others)}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
 from reconvene.doors.shared.fields import asked, mark, worded
-from reconvene.doors.shared.menu import Menu
+from reconvene.doors.shared.options import Menu
 from reconvene.doors.shared.remarks import said_in
 
 if TYPE_CHECKING:

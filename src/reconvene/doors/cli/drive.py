@@ -1,7 +1,4 @@
-"""`run`, `new` and `resume`: start a workflow, or take a parked run up again, and drive it.
-
-Which decisions a run may take is the engine's business; how they are asked for is `stops.py`'s.
-"""
+"""`run`, `new` and `resume`: start a workflow, or take a parked run up again, and drive it."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ from reconvene.doors.cli.common import (
     note,
     open_engine,
     open_run,
-    put,
     say,
 )
 from reconvene.doors.cli.text import clean, nearest, one_line
@@ -43,14 +39,12 @@ _RECORDED = click.option(
 )
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene run two-step.yaml
   reconvene run market-entry --input question="Shall we build the second plant?" --input brief=@brief.md
   reconvene run two-step.yaml --answers answers.yaml --json
-"""
-)
+""")
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
@@ -89,7 +83,7 @@ def run_command(
     return proceed(call, engine, run, decider, only_record=no_drive)
 
 
-@command(epilog="Example:\n  reconvene new scenario-planning --input company=@company.md")
+@command("Example:\n  reconvene new scenario-planning --input company=@company.md")
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
@@ -97,12 +91,7 @@ def run_command(
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
 def new(
-    call: Call,
-    workflow: str,
-    inputs: tuple[str, ...],
-    settings: tuple[str, ...],
-    recorded: bool,
-    no_input: bool,
+    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], recorded: bool, no_input: bool
 ) -> int:
     """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`.
 
@@ -209,9 +198,7 @@ def _of_kit(kit: str, name: str) -> Path:
 
 
 def who_decides(call: Call, answers: str | None, no_input: bool, played: Recording | None = None) -> Decider:
-    """A file of answers, the person, or nobody. A bad answers file is refused before anything starts.
-
-    The answers of a recording are suggested to the person."""
+    """A file of answers (a bad one is refused now), the person (a recording's answers are suggested), or nobody."""
     from reconvene.doors.cli.stops import Decider
 
     if answers is not None:
@@ -303,7 +290,7 @@ def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: b
         told = spec.type in ("text", "file") and typed.get(name, value) == value
         if told and isinstance(value, str) and value.strip():
             say(f"\n{name}: {one_line(summary_in(value))}")
-    put()
+    say()
     if wait:
         from reconvene.doors.cli.ask import ask_text
 

@@ -42,25 +42,14 @@ class FromFile(Decider):
         try:
             option = match_option(checkpoint, answer.option)
             current = self._hear(engine, run, answer) if answer.remarks else checkpoint
-            engine.submit(
-                run,
-                AnswerCheckpoint(
-                    checkpoint.id,
-                    option.label,
-                    fields=answer.fields,
-                    remarks=answer.remarks,
-                    digest=current.digest if current else "",
-                    by=answer.by or self._by,
-                    door=DOOR,
-                ),
-                driving=True,
-            )
+            seen, by = current.digest if current else "", answer.by or self._by
+            decision = AnswerCheckpoint(checkpoint.id, option.label, answer.fields, answer.remarks, seen, by, DOOR)
+            engine.submit(run, decision, driving=True)
         except UserError as error:
             changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
-            where = f"{self._file}:{answer.line}: entry {answer.number}"
-            raise UserError(
-                f"{where}: {error.message}{changes}", hint=f"{error.hint}; {run} stays parked there".removeprefix("; ")
-            ) from error
+            told = f"{self._file}:{answer.line}: entry {answer.number}: {error.message}{changes}"
+            hint = f"{error.hint}; {run} stays parked there".removeprefix("; ")
+            raise UserError(told, hint=hint) from error
         self._left = self._left[1:]
         if self.tells:
             put(f"▸ {option.label}   ({os.path.basename(self._file)}:{answer.line})")

@@ -1,35 +1,34 @@
-"""`gaps`: the gaps that a run follows, how they converge, and the life of one. Only reads.
-
-Tables and words: what a gap is, and which of them are wanted, is told by the kit `gaps`.
-"""
+"""`gaps`: the gaps that a run follows, how they converge, and the life of one. Only reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, open_run, put, put_json, put_table, say, screen_width
-from reconvene.doors.cli.text import nearest, one_line, table
+from reconvene.doors.cli.common import Call, command, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.text import nearest, one_line, screen_width, table
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.kits.gaps.lives import Choice, Life
     from reconvene.kits.gaps.records import Book, Gap
 
+SHADES = "█▓▒░"
+PLAIN = "#=+."  # what stands for each severity, the gravest first
 _GAPS = ("GAP", "SEVERITY", "STATE", "RAISED", "TITLE")
 _ROUNDS = ("ROUND", "START", "RESOLVED", "NEW", "END", "NET", "WEIGHT", "STATE")
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene gaps spec-refinement-1
   reconvene gaps spec-refinement-1 --open --severity HIGH,CRITICAL
   reconvene gaps spec-refinement-1 GAP-FLOW-001        # the life of one gap
-"""
-)
+""")
 @click.argument("run", required=False)
 @click.argument("gap", required=False)
 @click.option(
@@ -206,7 +205,6 @@ def _signed(number: int) -> str:
 
 
 def _put_chart(book: Book) -> None:
-    from reconvene.doors.cli.chart import draw, marks
     from reconvene.kits.gaps.lives import bars
 
     drawn = [(bar.label, bar.counts) for bar in bars(book)]
@@ -214,6 +212,45 @@ def _put_chart(book: Book) -> None:
         put("\nopen gaps")
     for line in draw(drawn, _severity_names(), screen_width(), marks()):
         put(line)
+
+
+def marks() -> str:
+    """What stands for each severity, the gravest first. NO_COLOR and TERM=dumb ask for plain characters."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return PLAIN
+    try:
+        SHADES.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return PLAIN
+    return SHADES
+
+
+def draw(rows: Sequence[tuple[str, Mapping[str, int]]], names: Sequence[str], width: int, signs: str) -> Iterator[str]:
+    """A line per row: its label, its blocks, its total and what that is made of; then what the blocks mean."""
+    if not rows:
+        return
+    most = max(sum(counts.values()) for _, counts in rows)
+    tails = [_tail(counts, names) for _, counts in rows]
+    label = max(len(name) for name, _ in rows)
+    room = max(10, min(width - label - max(map(len, tails)) - 6, 60))
+    for (name, counts), tail in zip(rows, tails):
+        blocks = "".join(
+            sign * cells for sign, cells in zip(signs, _scaled([counts[one] for one in names], most, room))
+        )
+        yield f"  {name:<{label}}  {blocks:<{min(room, max(most, 1))}}  {tail}".rstrip()
+    yield f"  {'':<{label}}  " + "  ".join(f"{sign} {name.lower()}" for sign, name in zip(signs, names))
+
+
+def _tail(counts: Mapping[str, int], names: Sequence[str]) -> str:
+    made_of = ", ".join(f"{counts[name]} {name.lower()}" for name in names if counts[name])
+    return f"{sum(counts.values())}" + (f": {made_of}" if made_of else "")
+
+
+def _scaled(counts: Sequence[int], most: int, room: int) -> list[int]:
+    """One cell for each gap while they fit; then to scale, and whatever there is shows."""
+    if most <= room:
+        return list(counts)
+    return [max(1, count * room // most) if count else 0 for count in counts]
 
 
 # --- one of them ---

@@ -75,7 +75,8 @@ def doctor(call: Call) -> int:
     """
     from reconvene.adapters.agents.auto import describe
 
-    rows = [_python(), _sqlite(), _home(call), _git(), *_worktrees(call), *describe(os.environ)]
+    python = ("python", True, ".".join(map(str, sys.version_info[:3])))  # an older one does not come this far
+    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *describe(os.environ)]
     if call.as_json:
         put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
         return 0
@@ -88,10 +89,6 @@ def doctor(call: Call) -> int:
 Row = tuple[str, bool, str]
 
 
-def _python() -> Row:
-    return "python", sys.version_info >= (3, 11), ".".join(map(str, sys.version_info[:3]))
-
-
 def _sqlite() -> Row:
     import sqlite3
 
@@ -101,10 +98,10 @@ def _sqlite() -> Row:
 
 
 def _home(call: Call) -> Row:
-    place = Path(call.home).resolve()
-    near = next(folder for folder in (place, *place.parents) if folder.exists())
+    home = Path(call.home).resolve()
+    near = next(folder for folder in (home, *home.parents) if folder.exists())
     fine = near.is_dir() and os.access(near, os.W_OK)
-    return "state", fine, f"{place}" + ("" if fine else ": cannot be written; choose another with --home DIR")
+    return "state", fine, f"{home}" + ("" if fine else ": cannot be written; choose another with --home DIR")
 
 
 def _git() -> Row:

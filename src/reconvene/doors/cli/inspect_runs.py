@@ -9,11 +9,12 @@ import json
 import os
 import re
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.common import OPEN, Call, command, note, open_run, put, put_json, put_table, say
 from reconvene.doors.cli.text import clean, harmless_json, one_line, to_json
 
 if TYPE_CHECKING:
@@ -35,22 +36,18 @@ class _Found(NamedTuple):
 
 
 def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str | None = None) -> _Found:
-    """`beside`: of runs with this status, too, it is told which are alone. No state yet is an empty list; looking must
-    not create any."""
+    """No state yet is an empty list. `beside`: of runs with this status, too, it is told which are alone."""
     from reconvene.app.index import page
     from reconvene.wiring import open_log
 
     if not os.path.isdir(call.home):
         return _Found([], [])
-    log = open_log(call.home)
-    try:
+    with closing(open_log(call.home)) as log:
         found = page(log, status, after, limit)
         others = [row.run for row in log.index(status=beside)] if beside else []
         running = [one.run for one in found.rows if one.status == "running"] + others
         driven = log.driven() if running else frozenset()
         return _Found(found.rows, [run for run in running if run not in driven], found.next)
-    finally:
-        log.close()
 
 
 def _tell_more(call: Call, name: str, found: _Found, limit: int, *more: str) -> None:
@@ -71,6 +68,8 @@ def _doc(row: Listed, alone: Sequence[str]) -> str:
 
 def _put_alone(call: Call, runs: Sequence[str]) -> None:
     """What no process works on and no person is asked about would be forgotten."""
+    if call.as_json:
+        return
     if len(runs) == 1:
         put(f"\n{runs[0]} is running, but nobody is driving it; go on with: {call.command('resume', runs[0])}")
     elif runs:
@@ -94,20 +93,19 @@ def inbox(call: Call, after: str, limit: int) -> int:
     found = _rows(call, "waiting", after, limit, beside="running")
     if call.as_json:
         _put_rows(found.rows)
-        _tell_more(call, "inbox", found, limit)
-        return 0
-    if not found.rows:
+    elif found.rows:
+        pieces = [f"{one.title}: " if one.parent and one.title else "" for one in found.rows]
+        lines = [
+            (one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks)
+            for one, piece in zip(found.rows, pieces)
+        ]
+        put_table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"))
+    else:
         put("nothing waits for you")
-        _put_alone(call, found.alone)
-        return 0
-    lines = []
-    for one in found.rows:
-        piece = f"{one.title}: " if one.parent and one.title else ""
-        lines.append((one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks))
-    put_table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"))
     _tell_more(call, "inbox", found, limit)
-    first = found.rows[0].run
-    put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
+    if found.rows and not call.as_json:
+        first = found.rows[0].run
+        put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
     _put_alone(call, found.alone)
     return 0
 
@@ -124,22 +122,19 @@ def runs(call: Call, status: str | None, after: str, limit: int) -> int:
     """Every run, newest first."""
     found = _rows(call, status, after, limit)
     rows, alone = found.rows, found.alone
-    chosen = ("--status", status) if status else ()
     if call.as_json:
         _put_rows(rows, alone)
-        _tell_more(call, "runs", found, limit, *chosen)
-        return 0
-    if not rows:
+    elif rows:
+        stands = [one.status + " (not driven)" * (one.run in alone) for one in rows]
+        lines = [(one.run, how, one.phase, _since(one.updated), one.workflow) for one, how in zip(rows, stands)]
+        head, family = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW"), [_family(one) for one in rows]
+        if any(family):
+            put_table([(*line, own) for line, own in zip(lines, family)], (*head, "FAMILY"))
+        else:
+            put_table(lines, head)
+    else:
         put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
-        return 0
-    family = [_family(one) for one in rows]
-    status_of = {one.run: one.status + " (not driven)" * (one.run in alone) for one in rows}
-    lines = [
-        (one.run, status_of[one.run], one.phase, _since(one.updated), one.workflow, *([own] if any(family) else []))
-        for one, own in zip(rows, family)
-    ]
-    put_table(lines, ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else [])))
-    _tell_more(call, "runs", found, limit, *chosen)
+    _tell_more(call, "runs", found, limit, *(("--status", status) if status else ()))
     _put_alone(call, alone)
     return 0
 
@@ -224,8 +219,8 @@ def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = sa
 
 def _child(child: Child) -> str:
     outcome = f" ({child.outcome})" if child.outcome not in ("", child.status) else ""
-    place = f" at {child.phase}" if child.phase and child.status in ("waiting", "paused", "running") else ""
-    return f"{child.run}  {child.status}{place}{outcome}  {child.title}"
+    where = f" at {child.phase}" if child.phase and child.status in OPEN else ""
+    return f"{child.run}  {child.status}{where}{outcome}  {child.title}"
 
 
 def _remark(remark: Remark) -> str:
@@ -300,17 +295,14 @@ def files(call: Call, run: str | None, path: str | None) -> int:
     rows = queries.files(engine, found)
     if call.as_json:
         put_json(rows)
-        return 0
-    if not rows:
+    elif rows:
+        put_table([(row.phase, row.by, row.size, row.path) for row in rows], ("PHASE", "BY", "BYTES", "PATH"))
+    else:
         put(f"{found} has no files yet")
-        return 0
-    put_table([(row.phase, row.by, row.size, row.path) for row in rows], ("PHASE", "BY", "BYTES", "PATH"))
     return 0
 
 
-@command(
-    epilog="Examples:\n  reconvene diff                  # what the last round did\n  reconvene diff two-step-1 1..2"
-)
+@command("Examples:\n  reconvene diff                  # what the last round did\n  reconvene diff two-step-1 1..2")
 @click.argument("run", required=False)
 @click.argument("rounds", required=False, metavar="[ROUND..ROUND]")
 def diff(call: Call, run: str | None, rounds: str | None) -> int:

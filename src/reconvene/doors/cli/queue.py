@@ -6,11 +6,12 @@ Listing reads index rows through the bare log, as `inbox` does.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, note, open_home, put, put_json, put_table
+from reconvene.doors.cli.common import BY, DOOR, OPEN, Call, answer, command, note, open_home, put, put_json, put_table
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from reconvene.app.index import Listed
     from reconvene.doors.cli.stops import Decider
     from reconvene.doors.cli.work_off import Worked
-
-_BEGUN = ("running", "waiting", "paused")
 
 
 class _Queued(NamedTuple):
@@ -44,8 +43,7 @@ def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
 
     if not os.path.isdir(call.home):
         return [], []
-    log = open_log(call.home)
-    try:
+    with closing(open_log(call.home)) as log:
         entries = in_order(log)
         families = children_by_parent(log) if entries else {}
         rows = [
@@ -53,8 +51,6 @@ def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
             for position, entry in enumerate(entries, start=1)
         ]
         return rows, unmade(log)
-    finally:
-        log.close()
 
 
 def _begun(row: _Queued) -> str:
@@ -63,7 +59,7 @@ def _begun(row: _Queued) -> str:
     return ", ".join(f"{states.count(status)} {status}" for status in dict.fromkeys(states)) or "–"
 
 
-@command(epilog="Examples:\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue move brainstorm-1.docs 2")
+@command("Examples:\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue move brainstorm-1.docs 2")
 @click.argument("run")
 @click.argument("position", metavar="POSITION|first|last")
 @BY
@@ -94,7 +90,7 @@ def drop(call: Call, run: str, yes: bool) -> int:
     found = engine.find(run)
     summary = queries.summary(engine, found)
     sure = yes or not call.interactive or summary.status != "queued"
-    if not sure and not agreed(f"Drop {found} ({summary.title})?", given=False):
+    if not sure and not agreed(f"Drop {found} ({summary.title})?", default=False):
         note("nothing was changed")
         return 0
     engine.submit(found, DropQueued(call.by, DOOR))
@@ -138,7 +134,7 @@ def _work_off(call: Call, decider: Decider) -> list[Worked]:
 
     def go_on(run: str, before: Worked | None) -> bool:
         """A person who left a run open may have had enough."""
-        left = before is not None and before.summary.status in _BEGUN and decider.shows
+        left = before is not None and before.summary.status in OPEN and decider.shows
         return not left or agreed(f"Go on with the next one, {run}?")
 
     with driving(call, engine, decider) as drive:
@@ -149,7 +145,7 @@ def _work_off(call: Call, decider: Decider) -> list[Worked]:
 
 
 @command(
-    epilog="Examples:\n  reconvene queue\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue run",
+    "Examples:\n  reconvene queue\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue run",
     commands=(move, drop, run_command),
 )
 def queue(call: Call) -> int:

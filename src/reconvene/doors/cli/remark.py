@@ -1,8 +1,4 @@
-"""`remark`: something said about a run, as "kind: text", as a free text to be understood, or as a filled-in form.
-
-Recorded at once, read again or taken back later; drives nothing. How a text is understood and what it weighs is not
-decided here.
-"""
+"""`remark`: something said about a run, as "kind: text", as free text or as a form; read again or taken back later."""
 
 from __future__ import annotations
 
@@ -22,15 +18,13 @@ if TYPE_CHECKING:
     from reconvene.app.views.read_model import Remark
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene remark two-step-1 'correction: Revenue is $900M, not $850M'
   reconvene remark two-step-1 --understand 'Revenue is $900M, not $850M. The board approved the pivot yesterday'
   reconvene remark two-step-1 --form remarks.md --dry-run
   reconvene remark two-step-1 --reread FB-002 --kind 'strategic shift' --level major
-"""
-)
+""")
 @click.argument("run")
 @click.argument("text", required=False)
 @click.option("--understand", is_flag=True, help="TEXT is free text: split it, and find out what each part is.")
@@ -98,18 +92,15 @@ def _entries(text: str, form: str | None, agents: tuple[str, ...], *, understand
     from reconvene.core.kit_finder import reader
     from reconvene.doors.shared.remarks import understood
 
-    if form is not None:
-        return _from_form(form, agents)
-    return understood(text, agents) if understand else [Entry(reader().typed(text))]
+    if form is None:
+        return understood(text, agents) if understand else [Entry(reader().typed(text))]
 
-
-def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
     from reconvene.doors.cli.typed_values import read_text
     from reconvene.doors.shared.form import read
 
-    found = read(read_text("--form", Path(file)), agents)
+    found = read(read_text("--form", Path(form)), agents)
     if found.problems:
-        told = [f"{file}:{problem.line}: {problem.what}" for problem in found.problems]
+        told = [f"{form}:{problem.line}: {problem.what}" for problem in found.problems]
         raise UserError("\n".join(told), hint="nothing was recorded; put it right and give it again")
     return list(found.entries)
 

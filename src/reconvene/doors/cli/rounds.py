@@ -1,7 +1,4 @@
-"""`rounds`: every round of a run, those rolled back included, and how a retry differs from what it replaced.
-
-Words and tables only: what a round is and what became of it is told by `app.rounds`.
-"""
+"""`rounds`: every round of a run, those rolled back included, and how a retry differs from what it replaced."""
 
 from __future__ import annotations
 
@@ -25,14 +22,12 @@ _HEAD = ("NO", "PHASE", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "COST"
 _COST = _HEAD.index("COST")
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene rounds two-step-1
   reconvene rounds two-step-1 --compare 2     # what differed in the retry of round 2
   reconvene rounds two-step-1 --prune --keep 1
-"""
-)
+""")
 @click.argument("run", required=False)
 @click.option("--compare", "compared", default="", metavar="N", help="How the tries of round N (or R7) differ.")
 @click.option("--phase", default="", metavar="PHASE", help="With --compare: the phase whose round N is meant.")
@@ -82,7 +77,7 @@ def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool) -> int
         for archive in before:
             put(f"  {archive.folder}/  ({_files(len(archive.paths))}, {archive.size} bytes)")
         these = "this folder" if len(before) == 1 else f"these {len(before)} folders"
-        if not ask_yes(f"Remove {these}?", given=False):
+        if not ask_yes(f"Remove {these}?", default=False):
             put("nothing was removed")
             return 0
     pruned, changed = engine.prune(run, keep=keep, by=call.by, door=DOOR)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, pick
 from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.draw_checkpoint import Screen
-from reconvene.doors.cli.editor import editor
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import one_line
-from reconvene.doors.cli.typed_feedback import Hearing
+from reconvene.doors.cli.typed_feedback import Hearing, editor
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
-from reconvene.doors.shared.menu import Menu, build, find
+from reconvene.doors.shared.options import Menu, build, find
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class _Sitting:
 
     def _present(self, checkpoint: Checkpoint) -> Checkpoint | None:
         """Show the checkpoint, ask for remarks where it wants some, and tell what another round would bring."""
-        current = self._look(checkpoint)
+        current = self._show(checkpoint)
         if current and current.feedback:
             self._screen.question(current.feedback)
             self._suggest(current, "For example: “{said}”, and then “{option}”")
@@ -117,9 +116,9 @@ class _Sitting:
         after = self._now()
         if after is None or after.id != before.id:
             return self._present(after) if after else None
-        return after if after.digest == before.digest else self._look(after)
+        return after if after.digest == before.digest else self._show(after)
 
-    def _look(self, checkpoint: Checkpoint) -> Checkpoint | None:
+    def _show(self, checkpoint: Checkpoint) -> Checkpoint | None:
         """Take in what the person edited in the workspace, then show what is there."""
         from reconvene.app import queries
 
@@ -130,10 +129,7 @@ class _Sitting:
         talk = queries.talk(self._engine, self._run)
         # In trouble nothing is presented beside which it could stand: everything that was said is told.
         self._screen.checkpoint(
-            headline(summary),
-            checkpoint,
-            talk if checkpoint.attention else talk_before(talk),
-            not_asked(summary),
+            headline(summary), checkpoint, talk if checkpoint.attention else talk_before(talk), not_asked(summary)
         )
         return summary.checkpoint
 

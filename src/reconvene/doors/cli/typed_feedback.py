@@ -1,22 +1,25 @@
 """Feedback at a terminal: typed or written in an editor, recorded at once, shown as it was understood, and put right.
 
 What was typed is never lost: whatever interrupts or fails before it is recorded, it is recorded as a comment. A model
-that reads it, and the person who puts it right, come after that. How a text is understood is not this module's
-business; what follows from it is the engine's.
+that reads it, and the person who puts it right, come after that.
 """
 
 from __future__ import annotations
 
+import os
+import shlex
 import signal
+import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconvene.app.model_reader import Entry
 from reconvene.core.kit_finder import reader
 from reconvene.doors.cli.ask import ask_text, pick, tick
 from reconvene.doors.cli.common import DOOR, note
-from reconvene.doors.cli.editor import Sheet, editor
 from reconvene.doors.cli.text import clean
 from reconvene.doors.shared.form import again, read, write
 from reconvene.doors.shared.remarks import agrees, has_kind, in_line, joined, understood, understood_better, with_text
@@ -124,7 +127,7 @@ class Hearing:
         """Opened again as long as something is wrong with it and the person goes on changing it."""
         sheet = Sheet(write(entries, self._agents, about=self._run))
         while True:
-            given = sheet.text
+            before = sheet.text
             try:
                 sheet.edit()
             except UserError as error:
@@ -134,7 +137,7 @@ class Hearing:
                 heard.keep(list(found.entries))
             if sheet.code:
                 self._screen.line(f"the editor ended with code {sheet.code}; look well at what was saved", "yellow")
-            if not found.problems or sheet.text == given or sheet.code:
+            if not found.problems or sheet.text == before or sheet.code:
                 return
             sheet = Sheet(again(sheet.text, found.problems))
 
@@ -245,9 +248,9 @@ def _hung_up(number: int, frame: object) -> None:
 # --- putting right how a remark was understood ---
 
 
-def _typed(title: str, given: str = "") -> str:
+def _typed(title: str, before: str = "") -> str:
     """Bytes that are not UTF-8 come out of a terminal as halves of characters, which nothing can store."""
-    return clean(ask_text(title, given)).encode("utf-8", "replace").decode()
+    return clean(ask_text(title, before)).encode("utf-8", "replace").decode()
 
 
 def _change(entries: list[Entry], index: int, agents: tuple[str, ...]) -> None:
@@ -297,3 +300,46 @@ def _changed(remark: RemarkIn, what: str, agents: tuple[str, ...]) -> RemarkIn:
 def _target(remark: RemarkIn, agents: tuple[str, ...]) -> str:
     named = [part.strip() for part in remark.target.split(",")]
     return ", ".join(tick("For whom? Nobody is everybody", agents, named, {}))
+
+
+# --- the person's own editor ---
+
+
+def editor() -> list[str]:
+    """The command of VISUAL, else of EDITOR; empty where neither is set."""
+    named = os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()
+    try:
+        return shlex.split(named)
+    except ValueError:  # an open quote: taken literally, and its failure explains itself
+        return [named]
+
+
+class Sheet:
+    """A text on its way through the editor. Whatever was saved is in `text`, also when the editor failed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.code = 0
+
+    def edit(self) -> None:
+        command = editor()
+        with tempfile.TemporaryDirectory(prefix="reconvene-") as folder:
+            file = Path(folder, "remarks.md")
+            file.write_text(self.text, encoding="utf-8")
+            before = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, _theirs)
+            try:
+                self.code = subprocess.call([*command, str(file)])
+            except OSError as error:
+                raise UserError(
+                    f"the editor {command[0]!r} cannot be started: {error.strerror or error}",
+                    hint="set EDITOR to one that can",
+                ) from None
+            finally:
+                signal.signal(signal.SIGINT, before)
+                if file.is_file():
+                    self.text = file.read_text(encoding="utf-8", errors="replace")
+
+
+def _theirs(number: int, frame: object) -> None:
+    """Ctrl-C while the editor is open is meant for the editor."""

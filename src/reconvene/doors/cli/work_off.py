@@ -1,7 +1,4 @@
-"""Works queued runs off, one after the other. What becomes of one never keeps the next from its turn.
-
-Which run comes next is `app.run_queue`'s business, how one is driven and decided is `stops.py`'s.
-"""
+"""Works queued runs off, one after the other. What becomes of one never keeps the next from its turn."""
 
 from __future__ import annotations
 
@@ -115,11 +112,11 @@ def after_split(drive: Driving, run: str, made: list[str]) -> int:
     return verdict(worked)
 
 
-def agreed(question: str, *, given: bool = True) -> bool:
+def agreed(question: str, *, default: bool = True) -> bool:
     """Whether the person says yes; leaving the question is a no."""
     from reconvene.doors.cli.ask import ask_yes
 
     try:
-        return ask_yes(question, given=given)
+        return ask_yes(question, default=default)
     except (KeyboardInterrupt, EOFError):
         return False

@@ -1,7 +1,4 @@
-"""What stands beside a checkpoint, in lines: what remarks weigh, what is open, another round, the stop meter, the talk.
-
-Works on what `app.review` says; computes and decides nothing.
-"""
+"""What stands beside a checkpoint, in lines: what remarks weigh, what is open, another round, the talk."""
 
 from __future__ import annotations
 
