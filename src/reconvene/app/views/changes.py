@@ -196,12 +196,12 @@ def sentences(text: str) -> list[str]:
 
 
 @lru_cache(1000)  # most paragraphs stand in both texts, and those of a summary twice in each
-def _sentences(paragraph: str) -> list[str]:
+def _sentences(paragraph: str) -> tuple[str, ...]:
     lines = [_LEAD.sub("", line, count=1) for line in paragraph.split("\n") if not _NOT_PROSE.match(line)]
     plain = " ".join(" ".join(lines).split())
     if not _MARKS.isdisjoint(plain):
         plain = _MARKUP.sub("", plain)
-    return [part for part in _BREAK.split(plain) if _WORD.search(part)]
+    return tuple(part for part in _BREAK.split(plain) if _WORD.search(part))
 
 
 @lru_cache(1000)
