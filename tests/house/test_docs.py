@@ -188,6 +188,15 @@ def test_every_word_the_engine_knows_is_in_the_language_page(words: tuple[str, .
     assert [word for word in words if word not in text] == []
 
 
+@pytest.mark.parametrize(
+    ("page", "part"), [("README.md", "How feedback"), ("docs/cli.md", "Feedback"), ("docs/cli.md", "reconvene decide")]
+)
+def test_every_kind_of_remark_is_where_people_look_for_it(page: str, part: str) -> None:
+    parts = re.split(r"^##+ ", (ROOT / page).read_text(encoding="utf-8"), flags=re.M)
+    (told,) = [" ".join(one.split()) for one in parts if one.startswith(part)]
+    assert [kind for kind in KINDS if kind not in told] == []
+
+
 def test_every_type_of_a_field_is_in_its_row_of_the_language_page() -> None:
     fields = LANGUAGE.read_text(encoding="utf-8").partition("### Fields")[2]
     (row,) = re.findall(r"^\| `type` \| (.*) \|$", fields, re.M)
