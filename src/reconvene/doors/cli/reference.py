@@ -12,6 +12,7 @@ import click
 
 from reconvene.doors.cli.main import COMMANDS, cli
 from reconvene.doors.shared.form import blank
+from reconvene.doors.shared.remarks import kinds
 
 _HEAD = """\
 # The command line
@@ -76,10 +77,11 @@ failed, files conflict) is never answered from a file.
 
 ## Feedback
 
-A remark has a kind: correction, new context, clarification, strategic shift, reaction ("reaction to economist: …"),
-missing factor, comment. `--feedback "kind: text"` and `remark RUN "kind: text"` take it as written. On a terminal, and
-with `remark --understand`, free text is split and classified by rules, and what came of it is shown. `remark --form`
-and, where `EDITOR` or `VISUAL` is set, "Write it in your editor" at a checkpoint read this form:
+A remark has a kind: {kinds}.
+A reaction may say to whom: "reaction to economist: …". `--feedback "kind: text"` and `remark RUN "kind: text"` take it
+as written. On a terminal, and with `remark --understand`, free text is split and classified by rules, and what came of
+it is shown. `remark --form` and, where `EDITOR` or `VISUAL` is set, "Write it in your editor" at a checkpoint read this
+form:
 
 ```markdown
 {form}
@@ -104,7 +106,8 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 
 def reference() -> str:
     """The whole page."""
-    return "\n".join([_HEAD.replace("{form}", blank().rstrip()), *_commands()]).rstrip() + "\n"
+    head = _HEAD.replace("{form}", blank().rstrip()).replace("{kinds}", ", ".join(kinds()))
+    return "\n".join([head, *_commands()]).rstrip() + "\n"
 
 
 def _commands() -> Iterator[str]:
