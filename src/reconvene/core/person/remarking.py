@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from reconvene.core import kit_finder
+from reconvene.core.definition.field_types import typed
 from reconvene.core.extensions import Reading
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.evolve import remark_key
 from reconvene.core.facts.ids import remark_id
-from reconvene.core.person.answering import typed
 from reconvene.core.shown import drafts
 from reconvene.core.working.turn import Turn
 from reconvene.errors import Refused

@@ -107,11 +107,8 @@ def ask_field(field: Field, default: object, reasons: Mapping[str, str] = _NO_RE
             chosen = default if isinstance(default, list) else []
             # None ticked is an answer too: left out, it would fall back to the default that was just unticked.
             return tick(title, field.options, chosen, reasons, lambda names: wrong(field, names))
-        case "number":
-            return _ask_number(field, title, default)
         case _:
-            typed = ask_text(title if title.endswith("?") else f"{title}:", "" if default is None else clean(default))
-            return typed if typed.strip() else None
+            return _ask_line(field, title if title.endswith("?") else f"{title}:", default)
 
 
 def _ask_choice(field: Field, title: str, default: str | None) -> object:
@@ -128,15 +125,16 @@ def _ask_choice(field: Field, title: str, default: str | None) -> object:
     return ask_text("In your words:", clean(default) if own else "").strip() or None
 
 
-def _ask_number(field: Field, title: str, default: object) -> object:
+def _ask_line(field: Field, title: str, default: object) -> object:
+    """Whatever is typed on a line, and nothing that is no answer to the field."""
     import questionary
 
     def valid(text: str) -> bool | str:
         try:
-            return not text.strip() or answer_in(field, text) is not None
+            return (wrong(field, answer_in(field, text)) if text.strip() else "") or True
         except UserError as error:
             return error.message
 
     start = "" if default is None else clean(default)
-    text = str(ask(questionary.text(_asked(f"{title}:"), default=start, validate=valid, qmark=MARK)))
+    text = str(ask(questionary.text(_asked(title), default=start, validate=valid, qmark=MARK)))
     return answer_in(field, text) if text.strip() else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from reconvene.core.kit_finder import reader
 from reconvene.doors.cli.main import cli
 from reconvene.doors.shared.form import blank
 
@@ -73,10 +74,11 @@ failed, files conflict) is never answered from a file.
 
 ## Feedback
 
-A remark has a kind: correction, new context, clarification, strategic shift, reaction ("reaction to economist: …"),
-missing factor, comment. `--feedback "kind: text"` and `remark RUN "kind: text"` take it as written. On a terminal, and
-with `remark --understand`, free text is split and classified by rules, and what came of it is shown. `remark --form`
-and, where `EDITOR` or `VISUAL` is set, "Write it in your editor" at a checkpoint read this form:
+A remark has a kind: {kinds}.
+A reaction may say to whom: "reaction to economist: …". `--feedback "kind: text"` and `remark RUN "kind: text"` take it
+as written. On a terminal, and with `remark --understand`, free text is split and classified by rules, and what came of
+it is shown. `remark --form` and, where `EDITOR` or `VISUAL` is set, "Write it in your editor" at a checkpoint read this
+form:
 
 ```markdown
 {form}
@@ -102,7 +104,8 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 def reference() -> str:
     """The whole page."""
     top = click.Context(cli, info_name="reconvene", help_option_names=["-h", "--help"])
-    return "\n".join([_HEAD.replace("{form}", blank().rstrip()), *_sections(cli, top)]).rstrip() + "\n"
+    head = _HEAD.replace("{form}", blank().rstrip()).replace("{kinds}", ", ".join(reader().kinds))
+    return "\n".join([head, *_sections(cli, top)]).rstrip() + "\n"
 
 
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:

@@ -33,16 +33,14 @@ def needed(checkpoint: Checkpoint) -> list[Field]:
 
 def wrong(field: Field, answer: object) -> str:
     """Why it is no answer to the field, before it is given; "" where it is one. The engine checks by the same rules."""
-    from reconvene.core.facts.events import FieldAsked
-    from reconvene.core.person import answering
+    from reconvene.core.definition import field_types
 
     if field.required and answer in (None, "", []):
         return "choose at least one" if field.type == "agents" else f"{field.prompt} needs an answer"
     if answer is None:
         return ""
-    same = FieldAsked(field.id, field.type, options=field.options, blank=field.blank, other=field.other)
     try:
-        answering.typed(same, answer)
+        field_types.typed(field, answer)
     except Refused as error:
         return error.message
     return ""
