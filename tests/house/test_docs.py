@@ -26,7 +26,7 @@ from reconvene.core.shown.scope import ROOTS
 from reconvene.doors.cli.main import cli
 from reconvene.kits.reading.feedback import KINDS
 from reconvene.wire.answers_file import read_answers
-from reconvene.wire.grammar import REMOVED, TABLES
+from reconvene.wire.grammar import FIELD_TYPES, REMOVED, TABLES
 from reconvene.wire.shapes import Later
 from reconvene.wire.spellings import SPELLINGS
 from reconvene.wire.values import READ_WORDS
@@ -186,6 +186,21 @@ def test_every_key_that_was_taken_out_is_in_the_decision() -> None:
 def test_every_word_the_engine_knows_is_in_the_language_page(words: tuple[str, ...]) -> None:
     text = LANGUAGE.read_text(encoding="utf-8")
     assert [word for word in words if word not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "part"), [("README.md", "How feedback"), ("docs/cli.md", "Feedback"), ("docs/cli.md", "reconvene decide")]
+)
+def test_every_kind_of_remark_is_where_people_look_for_it(page: str, part: str) -> None:
+    parts = re.split(r"^##+ ", (ROOT / page).read_text(encoding="utf-8"), flags=re.M)
+    (told,) = [" ".join(one.split()) for one in parts if one.startswith(part)]
+    assert [kind for kind in KINDS if kind not in told] == []
+
+
+def test_every_type_of_a_field_is_in_its_row_of_the_language_page() -> None:
+    fields = LANGUAGE.read_text(encoding="utf-8").partition("### Fields")[2]
+    (row,) = re.findall(r"^\| `type` \| (.*) \|$", fields, re.M)
+    assert [name for name in FIELD_TYPES if not re.search(rf"\b{name}\b", row)] == []
 
 
 def test_the_limits_in_the_language_page_are_the_real_ones() -> None:

@@ -56,6 +56,15 @@ def test_every_file_and_folder_on_the_page_of_the_house_is_there() -> None:
     assert sorted(name for name in named if not (SOURCE / name).exists()) == []
 
 
+def test_every_way_that_a_change_takes_is_on_the_page_of_the_house() -> None:
+    page = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
+    _, ways, changes = re.split(r"^## (?:The ways through the house|Where would you change …)$", page, flags=re.M)
+    known = re.findall(r"^\| ([^|]+) \| (?=.*`)", ways, re.M)
+    taken = re.findall(r"the way of ([^;:,.|]+)", changes)
+    assert len(taken) > 10
+    assert sorted({way.strip() for way in taken} - set(known)) == []
+
+
 def test_paths_of_the_source_that_documents_and_comments_name_are_there() -> None:
     path = re.compile(r"(?<![\w/.])(?:core|app|wire|doors|adapters|kits|language)/[a-z_/]+\.py")
     texts = [*(ROOT / "docs").glob("*.md"), *SOURCE.rglob("*.py"), *(ROOT / "docs" / "decisions").glob("002*.md")]

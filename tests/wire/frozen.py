@@ -39,6 +39,13 @@ class Format(NamedTuple):
     how: str  # where the steps are written down
     may_grow: bool = False  # a new field with a default is no change: its reader passes over what it does not know
 
+    elsewhere: object = None  # what this format shares with another one, under whose version it is kept
+
+    @property
+    def shape(self) -> dict[str, dict[str, str]]:
+        known = {cls.__name__ for cls in structs(self.elsewhere)}
+        return {name: found for name, found in shape(self.root).items() if name not in known}
+
     @property
     def file(self) -> Path:
         return FOLDER / f"{self.name}.v{self.version}.json"
@@ -49,12 +56,13 @@ FORMATS = (
     Format("events", events.VERSION, AnyEvent, lambda: every_event(), "the head of wire/event_json.py"),
     # The value in which a run keeps its gaps. It has no version of its own: workflows read it as they read any value.
     Format("gaps", 1, Book, None, "let `opened` in kits/gaps/records.py read the old form too", may_grow=True),
-    Format("state", EVOLVE_VERSION, RunState, None, "beside EVOLVE_VERSION in core/facts/state.py"),
+    # A snapshot's key holds the version of the events, too: what the state keeps of them has no version of its own.
+    Format("state", EVOLVE_VERSION, RunState, None, "beside EVOLVE_VERSION in core/facts/state.py", elsewhere=AnyEvent),
 )
 
 
 def frozen(format: Format) -> dict[str, object]:
-    found: dict[str, object] = {"structs": shape(format.root)}
+    found: dict[str, object] = {"structs": format.shape}
     if format.sample is not None:
         found["sample"] = as_json(format.sample())
     return found

@@ -65,7 +65,7 @@ class Around(Struct, omit_defaults=True):
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
 def test_no_field_type_or_default_changes_without_a_new_version(format: Format) -> None:
     assert format.file.exists(), f"{format.name}: version {format.version} is new; {COMMAND} writes it down"
-    then, now = json.loads(format.file.read_bytes())["structs"], shape(format.root)
+    then, now = json.loads(format.file.read_bytes())["structs"], format.shape
     before, after = (
         {f"{struct}.{name}": kind for struct, own in form.items() for name, kind in own.items()} for form in (then, now)
     )

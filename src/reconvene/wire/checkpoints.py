@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.workflow import Checkpoint, Continue, End, Field, Option
 from reconvene.core.person.attention import RESERVED as RESERVED_LABELS
 from reconvene.wire.named import Named
@@ -166,13 +167,14 @@ class Checkpoints:
         return texts_of(node, "options"), ""
 
     def _default(self, node: Mapping, kind: str, choices: tuple[str, ...]) -> tuple[object, str]:
-        """A constant, or the source of an expression: as for settings, a string is one unless text is asked for."""
+        """A constant, or the source of an expression: as for settings, a string is one unless the type is literal."""
         if node.get("expr") is not None:
             return None, self._reading.expression(node, "expr", ROUTED_ROOTS)
         default = node.get("default")
         if default is None:
             return None, ""
-        if not (isinstance(default, Scalar) and isinstance(default.value, str)) or kind == "text":
+        literal = kind in TYPES and TYPES[kind].literal
+        if literal or not (isinstance(default, Scalar) and isinstance(default.value, str)):
             return plain(default), ""
         if default.value in choices:
             return default.value, ""

@@ -6,6 +6,7 @@ are in `spellings.py`: they are rewritten before anything is compared with this 
 
 from __future__ import annotations
 
+from reconvene.core.definition.field_types import TYPES
 from reconvene.wire.shapes import (
     Anything,
     Expression,
@@ -25,7 +26,7 @@ from reconvene.wire.shapes import (
 
 INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder", "project")
 SETTING_TYPES = ("text", "number", "bool", "json")
-FIELD_TYPES = ("text", "number", "choice", "confirm", "agents", "item")
+FIELD_TYPES = (*TYPES, "item")
 REMARKS = ("none", "optional", "required")
 MISSING = ("ask", "go_on")
 STATUSES = ("completed", "failed", "aborted")

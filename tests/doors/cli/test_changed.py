@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reconvene.app.views.read_model import Change, Checkpoint
-from reconvene.doors.cli.draw_checkpoint import Paper
+from reconvene.doors.cli.draw_checkpoint import Screen
 from reconvene.wiring import open_engine
 
 if TYPE_CHECKING:
@@ -120,6 +120,6 @@ def test_on_a_terminal_it_stands_under_the_prompt(
     reconvene: Command, parked: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checkpoint = Checkpoint("c", "Good?", (), (), "d", "waiting", False, "", changed=CHANGED)
-    Paper(open_engine(folder / ".reconvene"), parked).checkpoint("again-1 waits", checkpoint)
+    Screen(open_engine(folder / ".reconvene"), parked).checkpoint("again-1 waits", checkpoint)
     told = capsys.readouterr().out
     assert told.index("Good?") < told.index("What changed since the round before:") < told.index("was: The cost is 0")

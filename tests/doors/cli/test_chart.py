@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from reconvene.doors.cli.chart import PLAIN, SHADES, draw, marks
+from reconvene.doors.cli.gaps import PLAIN, SHADES, draw, marks
 
 NAMES = ("CRITICAL", "HIGH", "MEDIUM", "LOW")
 

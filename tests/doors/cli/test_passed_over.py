@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reconvene.app import queries
-from reconvene.doors.cli.draw_checkpoint import Paper
+from reconvene.doors.cli.draw_checkpoint import Screen
 from reconvene.doors.cli.stops import not_asked
 from reconvene.wiring import open_engine
 
@@ -78,7 +78,7 @@ def test_the_person_at_the_terminal_reads_it_above_the_question(
     engine = open_engine(folder / ".reconvene")
     summary = queries.summary(engine, "gated-1")
     assert summary.checkpoint is not None
-    Paper(engine, "gated-1").checkpoint("gated-1", summary.checkpoint, (), not_asked(summary))
+    Screen(engine, "gated-1").checkpoint("gated-1", summary.checkpoint, (), not_asked(summary))
     shown = " ".join(capsys.readouterr().out.split())
     assert shown.index(TOLD) < shown.index("Continue with next phase?")
 

@@ -7,15 +7,8 @@ from reconvene.app.views.estimates import Estimate
 from reconvene.app.views.ratings import Meter
 from reconvene.app.views.read_model import Change
 from reconvene.app.views.remark_lives import Entry, ledger_of
-from reconvene.doors.shared.advice import (
-    changed_lines,
-    never_answered,
-    preview_line,
-    reasons,
-    said_in,
-    sections,
-    weighed,
-)
+from reconvene.doors.shared.advice import changed_lines, never_answered, preview_line, reasons, sections, weighed
+from reconvene.doors.shared.remarks import said_in
 
 from .made import remark
 

@@ -6,9 +6,9 @@ import pytest
 
 from reconvene.app.views.read_model import Said
 from reconvene.doors.cli.stops import describe
+from reconvene.doors.shared.advice import talk_before, talk_lines
 from reconvene.doors.shared.fields import mark, title_of, unanswered
-from reconvene.doors.shared.menu import Entry, build, find
-from reconvene.doors.shared.talk_lines import talk_before, talk_lines
+from reconvene.doors.shared.options import Entry, build, find
 
 from .made import checkpoint, field, option
 

@@ -13,11 +13,9 @@ from typing import Literal
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from reconvene.app.views.metrics import seconds_of_rounds
+from reconvene.app.views import metrics
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
-
-__all__ = ["Outcome", "Round", "Said", "Tried", "Undone", "rounds", "tries_of"]
 
 Outcome = Literal["stands", "open", "rolled back", "dropped", "cut short"]
 
@@ -108,14 +106,12 @@ class Round(RoundShown, frozen=True):
 
 def rounds(events: Iterable[e.AnyEvent]) -> tuple[Round, ...]:
     """In the order in which they began. A group's own rounds, in which only its phases work, are left out."""
-    log = list(events)
     fold = _Fold()
-    for event in log:
+    for event in events:
         fold.take(event)
     fold.close()
-    seconds = seconds_of_rounds(log)
     found = [fold.rounds[serial] for serial in sorted(fold.rounds) if serial not in fold.groups]
-    return tuple(one.counted(seconds.get(one.serial, 0.0)) for one in found)
+    return tuple(one.counted(fold.times.rounds[one.serial].seconds) for one in found)
 
 
 def tries_of(found: Sequence[Round], one: Round) -> tuple[Round, ...]:
@@ -127,29 +123,26 @@ class _Fold:
     def __init__(self) -> None:
         self.rounds: dict[int, Round] = {}
         self.groups: set[int] = set()
-        self._items: dict[str, str] = {}  # scope → item under way
+        self.times = metrics.Fold()
         self._current = 0
         self._open: e.CheckpointOpened | None = None
         self._decision: e.DecisionRecorded | None = None
         self._remarks: dict[str, list[Said]] = {}  # checkpoint → what was said there
 
     def take(self, event: e.AnyEvent) -> None:
+        self.times.take(event)
         match event:
-            case e.ItemStarted():
-                self._items[event.scope] = event.key
-            case e.ItemDone():
-                self._items.pop(event.scope, None)
             case e.RoundStarted():
-                self._begin(event)
+                self._current, place = event.serial, self.times.rounds[event.serial].place
+                begun = Round(event.serial, event.phase, place, event.n, event.name, event.at, extra=event.extra)
+                self.rounds[event.serial] = begun
             case e.PhaseEntered() | e.PhaseSkipped():
                 self._inside(event.scope.rpartition("/")[0])
             case e.StepStarted():
                 agents = (*event.unfunded, *(start.agent for start in event.tasks))
                 self._add(event.serial, agents=agents)
-            case e.AttemptEnded() | e.LateOutputArchived():
+            case e.AttemptEnded() | e.LateOutputArchived() | e.OutputForced():
                 self._tried(event)
-            case e.OutputForced():
-                self._forced(event)
             case e.StepClosed():
                 self._add(event.serial, missing=event.missing, files=event.files, values=event.values)
             case e.ValuesSet():
@@ -180,14 +173,6 @@ class _Fold:
             if at >= 0:
                 said[at : at + 1] = [replace(said[at], kind=event.kind)] if isinstance(event, e.RemarkRead) else []
 
-    def _begin(self, event: e.RoundStarted) -> None:
-        key = self._items.get(event.scope)
-        place = f"{event.scope}[{key}]" if key else event.scope
-        self._current = event.serial
-        self.rounds[event.serial] = Round(
-            event.serial, event.phase, place, event.n, event.name, event.at, extra=event.extra
-        )
-
     def _inside(self, place: str) -> None:
         """A phase lies in `place`: the round under way there is its group's."""
         held = [one.serial for one in self.rounds.values() if one.place == place]
@@ -217,31 +202,20 @@ class _Fold:
             values=tuple({(write.key, write.agent): write for write in (*one.values, *values)}.values()),
         )
 
-    def _tried(self, event: e.AttemptEnded | e.LateOutputArchived) -> None:
+    def _tried(self, event: e.AttemptEnded | e.LateOutputArchived | e.OutputForced) -> None:
         serial, step, agent = parse_task(event.task)
         one = self.rounds.get(serial)
         if one is None:
             return
-        tried = Tried(
-            agent,
-            step,
-            event.attempt,
-            event.verdict if isinstance(event, e.AttemptEnded) else "late",
-            event.at,
-            event.why,
-            event.output,
-            event.usage.seconds,
-            event.usage.cost,
-        )
-        self.rounds[serial] = replace(one, tried=(*one.tried, tried), cost=one.cost + event.usage.cost)
-
-    def _forced(self, event: e.OutputForced) -> None:
-        serial, step, agent = parse_task(event.task)
-        one = self.rounds.get(serial)
-        if one is not None:
+        if isinstance(event, e.OutputForced):
             attempt = 1 + sum((tried.step, tried.agent) == (step, agent) for tried in one.tried)
             tried = Tried(agent, step, attempt, "forced", event.at, f"the output of {event.source}", event.output)
-            self.rounds[serial] = replace(one, tried=(*one.tried, tried))
+        else:
+            verdict, spent = event.verdict if isinstance(event, e.AttemptEnded) else "late", event.usage
+            tried = Tried(
+                agent, step, event.attempt, verdict, event.at, event.why, event.output, spent.seconds, spent.cost
+            )
+        self.rounds[serial] = replace(one, tried=(*one.tried, tried), cost=one.cost + tried.cost)
 
     def _undo(self, event: e.RoundUndone) -> None:
         """Rounds begun since lie inside it, and go with it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from reconvene.app.session import Session
@@ -35,6 +36,7 @@ _CODE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
 _LEAD = re.compile(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
 _NOT_PROSE = re.compile(r"\s*(?:[#|]|[-=*_]{3,}\s*$)")
+_MARKS = frozenset("*_`")
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _REMARK = re.compile(r"\bFB-\d+\b")
 _FIGURE = re.compile(r"(?<![\w.,])(?<!\w-)\d+(?:[.,]\d+)*")  # and not part of a name such as ISSUE-R1-001
@@ -189,14 +191,20 @@ def _paired(sentence: str, gone: dict[str, frozenset[str]], said: Mapping[str, s
 
 def sentences(text: str) -> list[str]:
     """Prose only, without markup: no headings, tables or code."""
-    found: list[str] = []
-    for paragraph in _PARAGRAPH.split(_CODE.sub("", text[:_LONGEST])):
-        lines = [_LEAD.sub("", line, count=1) for line in paragraph.split("\n") if not _NOT_PROSE.match(line)]
-        plain = _MARKUP.sub("", " ".join(" ".join(lines).split()))
-        found += [part for part in _BREAK.split(plain) if _WORD.search(part)]
-    return found[:_MOST]
+    paragraphs = _PARAGRAPH.split(_CODE.sub("", text[:_LONGEST]))
+    return [sentence for paragraph in paragraphs for sentence in _sentences(paragraph)][:_MOST]
 
 
+@lru_cache(1000)  # most paragraphs stand in both texts, and those of a summary twice in each
+def _sentences(paragraph: str) -> tuple[str, ...]:
+    lines = [_LEAD.sub("", line, count=1) for line in paragraph.split("\n") if not _NOT_PROSE.match(line)]
+    plain = " ".join(" ".join(lines).split())
+    if not _MARKS.isdisjoint(plain):
+        plain = _MARKUP.sub("", plain)
+    return tuple(part for part in _BREAK.split(plain) if _WORD.search(part))
+
+
+@lru_cache(1000)
 def _plain(sentence: str) -> str:
     """What two sentences have in common that say the same: no punctuation, no case, no reference to a remark."""
     return " ".join(_WORD.findall(_REMARK.sub("", sentence).casefold()))

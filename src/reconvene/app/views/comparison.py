@@ -1,7 +1,7 @@
 """How the tries of one round differ: what each of them gave, what the person asked to change, a diff of the outputs.
 
-Pure: contents come from the caller's `read`, and what a try did to the gaps of a tracker, where there is one, from its
-`gaps`. It must not know workflows, and judges nothing: whether a retry is better is for the person to say.
+Pure: contents come from the caller's `read`, what a try did to gaps from its `gaps`. Judges nothing: that is for the
+person to do.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from msgspec import Struct
 
 from reconvene.app.views.all_rounds import Round, Said, Tried, tries_of
 from reconvene.core.facts.commands import Answers
-from reconvene.core.facts.events import FileOut
 from reconvene.core.paths import diff_summary, unified_diff
-
-__all__ = ["Asked", "Comparison", "Difference", "Facts", "compare"]
 
 Read = Callable[[str], bytes]
 _STANDS = ("accepted", "forced")
@@ -72,7 +69,7 @@ class Comparison(Struct, frozen=True):
     differences: tuple[Difference, ...]
 
 
-class _Piece(NamedTuple):
+class _Content(NamedTuple):
     digest: str
     note: str = ""
     told: bool = False  # a file that is an output's very text
@@ -88,7 +85,8 @@ def compare(
     """All tries of the round that `one` is a try of; each one that was taken back against the one that stands."""
     tries = tries_of(found, one)
     # Where the round was dropped, or its retry has given nothing yet, the tries are compared among themselves.
-    newest = next((each for each in reversed(tries) if _given(each)), None)
+    newest = next((each for each in reversed(tries) if _outputs(each)), None)
+    earlier = [each for each in tries if newest and each.serial < newest.serial]
     return Comparison(
         one.phase,
         one.place,
@@ -96,20 +94,16 @@ def compare(
         newest.serial if newest and not newest.undone else 0,
         tuple(_facts(each, read, gaps(each)) for each in tries),
         tuple(_asked(each, fields) for each in tries if each.undone),
-        tuple(
-            difference
-            for each in tries
-            if newest and each.serial < newest.serial
-            for difference in _differences(each, newest, read)
-        ),
+        tuple(difference for each in earlier if newest for difference in _differences(each, newest, read)),
     )
 
 
 def _facts(one: Round, read: Read, gaps: Mapping[str, object] | None) -> Facts:
     lengths: dict[str, int] = {}
-    for tried in _given(one).values():
+    for tried in _outputs(one).values():
         if tried.output is not None:
-            lengths[tried.agent] = lengths.get(tried.agent, 0) + len(_text(read, tried.output.digest))
+            text = read(tried.output.digest).decode("utf-8", errors="replace")
+            lengths[tried.agent] = lengths.get(tried.agent, 0) + len(text)
     return Facts(
         one.serial,
         one.outcome,
@@ -132,7 +126,7 @@ def _asked(one: Round, fields: Callable[[str], Mapping[str, object]]) -> Asked:
     return Asked(one.serial, undone.at, undone.by, why, dict(fields(undone.fields)), undone.remarks)
 
 
-def _given(one: Round) -> dict[tuple[int, str], Tried]:
+def _outputs(one: Round) -> dict[tuple[int, str], Tried]:
     """What every agent gave in every step: the output that was accepted, else the last that a gate sent back."""
     best: dict[tuple[int, str], Tried] = {}
     for tried in one.tried:
@@ -142,28 +136,25 @@ def _given(one: Round) -> dict[tuple[int, str], Tried]:
     return best
 
 
-def _pieces(one: Round) -> dict[str, _Piece]:
-    given = _given(one)
-    agents = [agent for _, agent in given]
-    pieces: dict[str, _Piece] = {}
-    for (step, agent), tried in given.items():
+def _contents(one: Round) -> dict[str, _Content]:
+    outputs = _outputs(one)
+    agents = [agent for _, agent in outputs]
+    contents: dict[str, _Content] = {}
+    for (step, agent), tried in outputs.items():
         assert tried.output is not None
         name = f"{agent} (step {step + 1})" if agents.count(agent) > 1 else agent
-        pieces[name] = _Piece(tried.output.digest, "" if tried.verdict == "accepted" else f" ({tried.verdict})")
-    told = {piece.digest for piece in pieces.values()}
-    return {**{file.path: _Piece(file.digest, told=file.digest in told) for file in _written(one)}, **pieces}
-
-
-def _written(one: Round) -> list[FileOut]:
-    return [file for file in one.versions if file.digest]
+        contents[name] = _Content(tried.output.digest, "" if tried.verdict == "accepted" else f" ({tried.verdict})")
+    told = {content.digest for content in contents.values()}
+    files = [file for file in one.versions if file.digest]
+    return {**{file.path: _Content(file.digest, told=file.digest in told) for file in files}, **contents}
 
 
 def _differences(old: Round, new: Round, read: Read) -> list[Difference]:
-    before, after = _pieces(old), _pieces(new)
+    before, after = _contents(old), _contents(new)
     found: list[Difference] = []
     for name in dict.fromkeys((*before, *after)):
         was, now = before.get(name), after.get(name)
-        if all(piece.told for piece in (was, now) if piece):
+        if all(content.told for content in (was, now) if content):
             continue  # the output's own difference says it
         diff = unified_diff(name, read(was.digest) if was else None, read(now.digest) if now else None)
         if diff:
@@ -173,11 +164,7 @@ def _differences(old: Round, new: Round, read: Read) -> list[Difference]:
     return found
 
 
-def _head(mark: str, one: Round, name: str, piece: _Piece | None) -> str:
-    if piece is None:
+def _head(mark: str, one: Round, name: str, content: _Content | None) -> str:
+    if content is None:
         return f"{mark} R{one.serial}: no {name}"
-    return f"{mark} R{one.serial}/{name} ({one.outcome}){piece.note}"
-
-
-def _text(read: Read, digest: str) -> str:
-    return read(digest).decode("utf-8", errors="replace")
+    return f"{mark} R{one.serial}/{name} ({one.outcome}){content.note}"

@@ -35,16 +35,12 @@ class Estimate(Struct, frozen=True):
         calls = f"{self.calls} agent call{'' if self.calls == 1 else 's'}"
         if self.minutes is None:
             return f"{calls}; {self.basis}"
-        parts = [_spoken(self.minutes), calls]
+        parts = ["less than a minute" if self.minutes < 1 else f"about {self.minutes:.0f} min", calls]
         if self.tokens:
             parts.append(f"about {_rounded(self.tokens)} tokens")
         if self.cost:
             parts.append(f"about ${self.cost:.2f}")
         return f"{', '.join(parts)} ({self.basis})"
-
-
-def _spoken(minutes: float) -> str:
-    return "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
 
 
 def _rounded(tokens: int) -> str:
@@ -79,6 +75,7 @@ def estimate(
     unmeasured = tuple(dict.fromkeys(name for name in names if name not in last))
     seconds = sum(_span([expected[name].seconds for name in step], concurrency) for step in steps)
     rests = sum(len(last[name]) for name in dict.fromkeys(names) if name in last) or len(everything)
+    basis = f"from {rests} measured task{'' if rests == 1 else 's'} of this run"
     cost = sum(expected[name].cost for name in names)
     tokens = sum(expected[name].tokens for name in names)
     return Estimate(
@@ -86,15 +83,10 @@ def estimate(
         calls=len(names),
         tokens=tokens or None,
         cost=round(cost, 6) or None,
-        basis=_basis(rests, unmeasured),
+        basis=f"{basis}; {', '.join(unmeasured)} as the run's median" if unmeasured else basis,
         measurements=rests,
         unmeasured=unmeasured,
     )
-
-
-def _basis(rests: int, unmeasured: tuple[str, ...]) -> str:
-    told = f"from {rests} measured task{'' if rests == 1 else 's'} of this run"
-    return f"{told}; {', '.join(unmeasured)} as the run's median" if unmeasured else told
 
 
 def _steps(agents: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:
@@ -135,14 +127,11 @@ def measurements(events: Iterable[e.AnyEvent]) -> dict[str, list[Task]]:
                 before = spent.get(event.task, Task(0.0))
                 usage = event.usage
                 # An attempt in doubt ended nobody knows when: the time until it was found says nothing.
-                unmeasured = 0.0 if event.verdict == "doubt" else _between(began.get(event.task, event.at), event.at)
-                seconds = usage.seconds or unmeasured
+                since = event.at if event.verdict == "doubt" else began.get(event.task, event.at)
+                seconds = usage.seconds or seconds_between(since, event.at)
                 began[event.task] = event.at
-                task = Task(
-                    before.seconds + seconds,
-                    before.tokens + usage.input_tokens + usage.output_tokens,
-                    before.cost + usage.cost,
-                )
+                tokens = before.tokens + usage.input_tokens + usage.output_tokens
+                task = Task(before.seconds + seconds, tokens, before.cost + usage.cost)
                 spent[event.task] = task
                 if event.verdict == "accepted":
                     found.setdefault(parse_task(event.task)[2], []).append(task)
@@ -151,5 +140,6 @@ def measurements(events: Iterable[e.AnyEvent]) -> dict[str, list[Task]]:
     return found
 
 
-def _between(earlier: str, later: str) -> float:
+def seconds_between(earlier: str, later: str) -> float:
+    """Never negative: a clock that was set back must not give time away."""
     return max(0.0, (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds())

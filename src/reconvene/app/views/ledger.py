@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from immutables import Map
-from msgspec import Struct, json
+from msgspec import Struct, convert, json
 from msgspec.structs import replace
 
 from reconvene.app.views.remark_lives import (
@@ -49,13 +49,6 @@ def ledger(events: Iterable[e.AnyEvent], text_of: TextOf, kits: tuple[str, ...] 
 # --- the fold ---
 
 
-class _Output(Struct, frozen=True):
-    task: str
-    ref: e.Ref
-    value: e.Ref | None
-    at: str
-
-
 class _File(Struct, frozen=True):
     ref: e.Ref
     remarks: int  # how many remarks its writer had been shown
@@ -69,7 +62,7 @@ class _Fold:
         self._withdrawn: set[int] = set()
         self._deliveries: list[Delivery] = []
         self._counts: list[int] = []  # of each delivery: how many remarks; they only ever grow
-        self.outputs: list[_Output] = []
+        self.outputs: list[e.AttemptEnded] = []
         self.undone: set[int] = set()
         self.files: Map[str, _File] = Map()
         self._marks: dict[int, Map[str, _File]] = {}  # round → the files before it
@@ -92,8 +85,8 @@ class _Fold:
                 self._marks[event.serial] = self.files
             case e.StepStarted():
                 self._deliver(event)
-            case e.AttemptEnded(verdict="accepted", output=e.Ref() as output):
-                self.outputs.append(_Output(event.task, output, event.value, event.at))
+            case e.AttemptEnded(verdict="accepted", output=e.Ref()):
+                self.outputs.append(event)
             case e.StepClosed():
                 self._write(event.files, self._shown.get((event.serial, event.step), 0))
             case e.FilesEdited():
@@ -143,7 +136,17 @@ class _Fold:
                     answers.setdefault(found.id, []).append(answer)
         reflected = self._reflections(text_of, known, unknown)
         delivered = self._delivered()
-        entries = tuple(self._entry(remark, delivered[remark.number], answers, reflected) for remark in standing)
+        entries = tuple(
+            judged(
+                replace(
+                    convert(remark, Entry, from_attributes=True),
+                    delivered=delivered[remark.number],
+                    answers=tuple(answers.get(remark.id, ())),
+                    reflected=tuple(reflected.get(remark.id, ())),
+                )
+            )
+            for remark in standing
+        )
         return ledger_of(entries, tuple(dict.fromkeys(unknown)))
 
     def _delivered(self) -> dict[int, Deliveries]:
@@ -158,15 +161,16 @@ class _Fold:
             agents[at] = later
         return {number: Deliveries(self._deliveries, first, agents.get(first, ())) for number, first in since.items()}
 
-    def _cited(self, output: _Output, text_of: TextOf) -> Iterator[Citation]:
+    def _cited(self, output: e.AttemptEnded, text_of: TextOf) -> Iterator[Citation]:
         """From the parsed value where there is one, then whatever only the text around it cites."""
         cited_in = kit_finder.judge(self._kits)
         inside = cited_in(text_of(output.value)) if output.value else ()
         yield from inside
         seen = {found.id for found in inside}
-        yield from (found for found in cited_in(text_of(output.ref)) if found.id not in seen)
+        around = cited_in(text_of(output.output)) if output.output else ()
+        yield from (found for found in around if found.id not in seen)
 
-    def _replied(self, output: _Output, text_of: TextOf) -> Iterator[Citation]:
+    def _replied(self, output: e.AttemptEnded, text_of: TextOf) -> Iterator[Citation]:
         """In a talk a reply is an answer to what was said to it, whether or not it cites it."""
         new = self._replies.get(output.task)
         reply = _reply(text_of(output.value)) if new and output.value else ""
@@ -177,31 +181,6 @@ class _Fold:
         for remark in self.remarks[new.start - 1 : new.stop - 1]:
             if remark.phase == round_.phase and remark.id not in cited:
                 yield Citation(remark.id, "addressed", reply, 0)
-
-    def _entry(
-        self,
-        remark: e.RemarkAdded,
-        delivered: Deliveries,
-        answers: dict[str, list[Answer]],
-        reflected: dict[str, list[Reflection]],
-    ) -> Entry:
-        entry = Entry(
-            id=remark.id,
-            number=remark.number,
-            kind=remark.kind,
-            text=remark.text,
-            at=remark.at,
-            by=remark.by,
-            target=remark.target,
-            phase=remark.phase,
-            n=remark.n,
-            checkpoint=remark.checkpoint,
-            path=remark.path,
-            delivered=delivered,
-            answers=tuple(answers.get(remark.id, ())),
-            reflected=tuple(reflected.get(remark.id, ())),
-        )
-        return judged(entry)
 
     def _reflections(
         self, text_of: TextOf, known: dict[str, e.RemarkAdded], unknown: list[Unknown]

@@ -3,22 +3,20 @@
 A pure fold. Every stretch of time between two events belongs to exactly one of: the person (a checkpoint is open), a
 pause, an idle run (nobody drove it: what lies before a takeover), or the agents. A round's wall time is what its agents
 took, from its start to its checkpoint, so that a night in between is not the agents' fault.
-
-Targets and warnings are judged in `targets`; what another round would take is in `estimates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 
 from immutables import Map
 from msgspec import Struct, convert
 
 from reconvene.app.views import targets
+from reconvene.app.views.estimates import seconds_between
 from reconvene.app.views.ledger import Ledger
 from reconvene.app.views.targets import Reading
-from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move
+from reconvene.core.definition.workflow import Again, Continue, End, Goto
 from reconvene.core.facts import events as e
 
 _MOST_BARS = 20  # rounds drawn: the latest
@@ -128,18 +126,10 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def measure(events: Iterable[e.AnyEvent], ledger: Ledger | None = None, completeness: object = None) -> Metrics:
     """`completeness`: the person's answer to "did they capture everything?", from wherever the workflow asks it."""
-    fold = _Fold()
+    fold = Fold()
     for event in events:
         fold.take(event)
     return fold.close(ledger, completeness)
-
-
-def seconds_of_rounds(events: Iterable[e.AnyEvent]) -> dict[int, float]:
-    """Serial → how long the round's agents took, by the same clock as `measure`; a round under way so far."""
-    fold = _Fold()
-    for event in events:
-        fold.take(event)
-    return fold.seconds()
 
 
 def aggregate(runs: Iterable[Metrics]) -> Metrics:
@@ -154,11 +144,6 @@ def aggregate(runs: Iterable[Metrics]) -> Metrics:
 # --- the fold ---
 
 
-def _seconds(earlier: str, later: str) -> float:
-    """Never negative: a clock that was set back must not give time away."""
-    return max(0.0, (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds())
-
-
 class _Round:
     def __init__(self, event: e.RoundStarted, place: str) -> None:
         self.event = event
@@ -169,14 +154,16 @@ class _Round:
         self.shown = False  # before the person: what follows is no longer its time
 
 
-class _Fold:
+class Fold:
+    """`rounds`: by serial, where each took place and how long its agents took, so far where it is under way."""
+
     def __init__(self) -> None:
         self.run = ""
         self._last = ""
         self._open: e.CheckpointOpened | None = None
         self._paused = False
         self._items: dict[str, str] = {}  # scope → item under way
-        self._rounds: dict[int, _Round] = {}
+        self.rounds: dict[int, _Round] = {}
         self._current: _Round | None = None
         self._files: Map[str, str] = Map()  # path → scope in which an agent wrote it
         self._marks: dict[int, Map[str, str]] = {}
@@ -200,21 +187,24 @@ class _Fold:
             case e.RoundStarted():
                 key = self._items.get(event.scope)
                 self._current = _Round(event, f"{event.scope}[{key}]" if key else event.scope)
-                self._rounds[event.serial] = self._current
+                self.rounds[event.serial] = self._current
                 self._marks[event.serial] = self._files
             case e.StepStarted():
-                if event.serial in self._rounds:
-                    self._rounds[event.serial].worked = True
+                if event.serial in self.rounds:
+                    self.rounds[event.serial].worked = True
                 self.tasks += len(event.tasks)
             case e.AttemptEnded() | e.LateOutputArchived():
                 self._spend(event.usage)
             case e.StepClosed():
                 self._write(event)
             case e.CheckpointOpened():
-                self._checkpoint(event)
+                self._open = event
+                self._reviews.append(0.0)
+                if not event.attention:
+                    self._show(event.serial)
             case e.RoundClosed():
-                if event.serial in self._rounds:
-                    self._rounds[event.serial].closed = True
+                if event.serial in self.rounds:
+                    self.rounds[event.serial].closed = True
             case e.CheckpointSkipped():
                 self._show(event.serial)
             case e.DecisionRecorded():
@@ -240,7 +230,7 @@ class _Fold:
 
     def _pass_time(self, event: e.AnyEvent) -> None:
         """The time since the event before belongs to whoever held the run until now."""
-        seconds = _seconds(self._last, event.at) if self._last else 0.0
+        seconds = seconds_between(self._last, event.at) if self._last else 0.0
         self._last = event.at
         if self._open is not None:
             self._reviews[-1] += seconds
@@ -260,33 +250,27 @@ class _Fold:
         self.cost += usage.cost
 
     def _write(self, event: e.StepClosed) -> None:
-        scope = self._rounds[event.serial].event.scope if event.serial in self._rounds else ""
+        scope = self.rounds[event.serial].event.scope if event.serial in self.rounds else ""
         for file in event.files:
             if file.digest:
                 self._files = self._files.set(file.path, scope)
             elif file.path in self._files:
                 self._files = self._files.delete(file.path)
 
-    def _checkpoint(self, event: e.CheckpointOpened) -> None:
-        self._open = event
-        self._reviews.append(0.0)
-        if not event.attention:
-            self._show(event.serial)
-
     def _show(self, serial: int) -> None:
         """This round's work is done and before the person."""
-        if serial in self._rounds:
-            self._rounds[serial].shown = True
+        if serial in self.rounds:
+            self.rounds[serial].shown = True
 
     def _decided(self, event: e.DecisionRecorded) -> None:
         self._open = None
         if event.attention:
             return
         self.decisions += 1
-        self.iterations += _another_round(event.move)
-        if isinstance(event.move, Continue | End) and event.serial in self._rounds:
-            place = self._rounds[event.serial].place
-            rounds = sum(one.place == place and one.worked for one in self._rounds.values())
+        self.iterations += isinstance(event.move, Again) or (isinstance(event.move, Goto) and event.move.rerun)
+        if isinstance(event.move, Continue | End) and event.serial in self.rounds:
+            place = self.rounds[event.serial].place
+            rounds = sum(one.place == place and one.worked for one in self.rounds.values())
             self._approved += [rounds] if rounds else []
 
     def _undone(self, event: e.RoundUndone) -> None:
@@ -296,16 +280,15 @@ class _Fold:
         self._open = None
         self._files = self._marks.get(event.serial, self._files)
 
-    def seconds(self) -> dict[int, float]:
-        return {serial: one.seconds for serial, one in self._rounds.items()}
-
     def close(self, ledger: Ledger | None, completeness: object) -> Metrics:
-        worked = [one for one in self._rounds.values() if one.worked]
-        places = dict.fromkeys(one.place for one in worked)
+        worked = [one for one in self.rounds.values() if one.worked]
+        extra: dict[str, list[bool]] = {}  # of each place, whether its rounds were added
+        for one in worked:
+            extra.setdefault(one.place, []).append(one.event.extra)
         answer = _answered(completeness)
         return Metrics(
             runs=(self.run,),
-            phases=tuple(self._phase(place, worked) for place in places),
+            phases=tuple(PhaseRounds(self.run, at, was.count(False), was.count(True)) for at, was in extra.items()),
             rounds=tuple(
                 RoundTime(self.run, one.event.phase, one.event.n, round(one.seconds / 60, 3), one.event.extra)
                 for one in worked
@@ -321,7 +304,7 @@ class _Fold:
             idle_minutes=round(self._idle / 60, 3),
             remarks=self.remarks,
             judged_remarks=len(ledger) if ledger is not None else 0,
-            open_remarks=len(ledger.open_remarks()) if ledger is not None else 0,
+            open_remarks=len(ledger.open) if ledger is not None else 0,
             tasks=self.tasks,
             attempts=self.attempts,
             input_tokens=self.tokens_in,
@@ -330,18 +313,10 @@ class _Fold:
             deliverables=sum(scope in self._closed for scope in self._files.values()),
         )
 
-    def _phase(self, place: str, worked: list[_Round]) -> PhaseRounds:
-        extra = [one.event.extra for one in worked if one.place == place]
-        return PhaseRounds(self.run, place, extra.count(False), extra.count(True))
-
 
 def _takes_over(event: e.AnyEvent) -> bool:
     """Somebody takes the run up again: until then nobody worked, or nobody can say who did."""
     return isinstance(event, e.TasksClaimed) or (isinstance(event, e.AttemptEnded) and event.verdict == "doubt")
-
-
-def _another_round(move: Move) -> bool:
-    return isinstance(move, Again) or (isinstance(move, Goto) and move.rerun)
 
 
 _YES = frozenset(("yes", "y", "true", "complete", "completely", "everything", "all", "1"))

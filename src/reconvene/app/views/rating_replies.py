@@ -51,7 +51,7 @@ def parse_ratings(text: str, value: object = None) -> Ratings:
     """An agent's output: its parsed JSON where there is any (`value`), else its text."""
     rows = _from_json(value if value is not None else _decoded(text))
     if rows is None:
-        rows = _from_markdown(text)
+        rows = [row for section in _sections(text) for row in _rows(section.splitlines())]
     given: dict[str, Rating] = {}
     problems: list[str] = []
     for item, rating, reason in rows:
@@ -116,10 +116,6 @@ def _split_rating(rating: object) -> tuple[object, object]:
 # --- Markdown ---
 
 
-def _from_markdown(text: str) -> list[_Row]:
-    return [row for section in _sections(text) for row in _rows(section.splitlines())]
-
-
 def _sections(text: str) -> Iterator[str]:
     for heading in _HEADING.finditer(text):
         rest = text[heading.end() :]
@@ -131,12 +127,11 @@ def _rows(lines: Iterable[str]) -> Iterator[_Row]:
     columns = (0, 1, 2)
     for line in lines:
         stripped = line.strip()
+        if _RULER.match(stripped) and stripped.startswith("|"):
+            continue
         if stripped.startswith("|"):
-            cells = [
-                cell.strip() for cell in _CELLS.split(stripped.strip("|") if stripped[-2:] != "\\|" else stripped[1:])
-            ]
-            if _RULER.match(stripped):
-                continue
+            inner = stripped.strip("|") if stripped[-2:] != "\\|" else stripped[1:]
+            cells = [cell.strip() for cell in _CELLS.split(inner)]
             header = _columns(cells)
             if header is not None:
                 columns = header
@@ -154,16 +149,15 @@ def _rows(lines: Iterable[str]) -> Iterator[_Row]:
 def _columns(cells: list[str]) -> tuple[int, int, int] | None:
     """Where item, rating and reason stand, if this row is the table's header."""
     low = [_clean(cell).casefold() for cell in cells]
-    rating = next((at for at, cell in enumerate(low) if cell.startswith(("rating", "score"))), None)
-    if rating is None or any(char.isdigit() for char in low[rating].partition("(")[0]):
+
+    def first(*beginnings: str) -> int:
+        return next((at for at, cell in enumerate(low) if cell.startswith(beginnings)), -1)
+
+    rating, reason, item = first("rating", "score"), first("reason", "why", "because"), first("item", "name", "what")
+    if rating < 0 or any(char.isdigit() for char in low[rating].partition("(")[0]):
         return None
-    reason = next((at for at, cell in enumerate(low) if cell.startswith(("reason", "why", "because"))), -1)
-    item = next((at for at, cell in enumerate(low) if cell.startswith(("item", "name", "what"))), None)
-    if item is None:
-        item = next(
-            (at for at in range(len(low)) if at not in (rating, reason) and low[at] not in ("#", "no", "no.")), 0
-        )
-    return item, rating, reason
+    others = [at for at in range(len(low)) if at not in (rating, reason) and low[at] not in ("#", "no", "no.")]
+    return item if item >= 0 else next(iter(others), 0), rating, reason
 
 
 def _cell(cells: list[str], at: int) -> str:
@@ -202,9 +196,9 @@ def same_item(one: str, other: str) -> bool:
 
 
 _BINDING = frozenset(
-    ("no", "not", "without", "never", "less", "more", "before", "after", "above", "below", "up", "down")
+    "no not without never less more before after above below up down "
+    "over under in out on off from to with against".split()
 )
-_BINDING |= {"over", "under", "in", "out", "on", "off", "from", "to", "with", "against"}
 
 
 def _key_words(identity_: str) -> dict[str, str]:

@@ -116,14 +116,10 @@ class Meter(Struct, frozen=True):
     lines: tuple[str, ...] = ()  # all of it in words
 
     @property
-    def open_items(self) -> tuple[ItemMeter, ...]:
-        return self._with("open")
-
-    @property
     def findings(self) -> tuple[ItemMeter, ...]:
-        return self._with("disagreement")
+        return self.judged("disagreement")
 
-    def _with(self, verdict: Verdict) -> tuple[ItemMeter, ...]:
+    def judged(self, verdict: Verdict) -> tuple[ItemMeter, ...]:
         return tuple(item for item in self.items if item.verdict == verdict)
 
 
@@ -131,13 +127,11 @@ def _advice(meter: Meter) -> str:
     """One sentence for the person who decides about another round."""
     if not meter.items:
         return "Nothing was rated, so there is nothing to measure."
-    opened = meter.open_items
-    if opened:
+    if opened := meter.judged("open"):
         names = ", ".join(f"“{item.item}”" for item in opened[:3])
         more = f" and {len(opened) - 3} more" if len(opened) > 3 else ""
         return f"Another round would likely change {names}{more}."
-    single = [item for item in meter.items if item.verdict == "single"]
-    if single:
+    if single := meter.judged("single"):
         split = sum(item.now.disagreement for item in single)
         told = f"; {split} of {len(single)} divide the raters" if split else ""
         return f"One round only: how stable the ratings are shows after another{told}."
@@ -188,9 +182,8 @@ class _Names:
     def key(self, item: str) -> str:
         name = identity(item)
         if name not in self._key:
-            found = next((key for key in self.ordered if same_item(key, name)), None)
-            if found is None:
-                found = name
+            found = next((key for key in self.ordered if same_item(key, name)), name)
+            if found not in self.ordered:
                 self.ordered.append(name)
             self._key[name] = found
             self._wordings.setdefault(found, {})[name] = item
@@ -234,17 +227,13 @@ def _item(shown: str, key: str, tables: Sequence[_Table], raters: tuple[str, ...
 def _verdict(
     now: Spread, before: Spread | None, moved: tuple[Move, ...], common: int, missing: tuple[str, ...], *, first: bool
 ) -> tuple[Verdict, str]:
-    gone = f"not rated by {', '.join(missing)}" if missing else ""
+    if missing:
+        return "open", f"not rated by {', '.join(missing)}"
     if before is None:
-        if gone:
-            return "open", gone
         return ("single", "the first round") if first else ("open", "new in this round")
-    if gone:
-        return "open", gone
     if common < 2:
         return "open", "fewer than two rated it in both rounds"
-    unstable = _unstable(now, before, moved, common)
-    if unstable:
+    if unstable := _unstable(now, before, moved, common):
         return "open", unstable
     if now.disagreement:
         return "disagreement", "the raters disagree, and another round did not change it"
@@ -281,12 +270,9 @@ def _sides(given: Mapping[str, Rating]) -> tuple[tuple[Argument, ...], tuple[Arg
 def _lines(meter: Meter) -> Iterator[str]:
     yield meter.advice
     for item in meter.items:
-        spread_ = item.now
-        told = "" if item.before is None else f" (was {item.before.median:g})"
-        yield (
-            f"  {_MARKS[item.verdict]} {item.item}: median {spread_.median:g}{told}, "
-            f"{spread_.low:g}–{spread_.high:g}, {spread_.n} raters: {item.why}"
-        )
+        now, was = item.now, "" if item.before is None else f" (was {item.before.median:g})"
+        told = f"median {now.median:g}{was}, {now.low:g}–{now.high:g}, {now.n} raters"
+        yield f"  {_MARKS[item.verdict]} {item.item}: {told}: {item.why}"
         for move in item.moved:
             yield f"      {move.agent} {move.was:g} → {move.now:g}"
         for side, arguments in (("for", item.arguments_high), ("against", item.arguments_low)):

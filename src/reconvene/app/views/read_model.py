@@ -25,7 +25,7 @@ class Field(Shown, frozen=True):
     """A question with a typed answer."""
 
     id: str
-    type: str  # text, number, choice, confirm, agents
+    type: str  # one of core/definition/field_types.py
     prompt: str
     options: tuple[str, ...] = ()
     required: bool = False

@@ -1,7 +1,4 @@
-"""The life of every remark as it is told: what was delivered, what was answered, what shows; for scripts and people.
-
-Shapes and words only. How they follow from the log is `ledger`'s business.
-"""
+"""The life of every remark as it is told, to scripts and to people. How it follows from the log is in `ledger`."""
 
 from __future__ import annotations
 
@@ -103,17 +100,11 @@ class Entry(Struct, frozen=True):
 
 def judged(entry: Entry) -> Entry:
     """With where the remark stands."""
-    status = _status(entry)
-    return replace(entry, status=status, open=status in ("captured", "delivered"))
-
-
-def _status(entry: Entry) -> Status:
-    if entry.reflected:
-        return "reflected"
     said = {answer.how for answer in entry.standing.values()}
-    if said:
-        return "addressed" if "addressed" in said else "declined"
-    return "delivered" if entry.delivered else "captured"
+    status: Status = "delivered" if entry.delivered else "captured"
+    if entry.reflected or said:
+        status = "reflected" if entry.reflected else "addressed" if "addressed" in said else "declined"
+    return replace(entry, status=status, open=status in ("captured", "delivered"))
 
 
 class Ledger(Struct, frozen=True):

@@ -1,8 +1,4 @@
-"""What good looks like: the four success measures of a process with checkpoints, their targets, and their warnings.
-
-Plain numbers in, a reading in words out. How many measurements a reading rests on is always told: a rate of two
-checkpoints is a rate all the same, but nobody should trust it much.
-"""
+"""What good looks like: the four success measures, their targets and warnings, and how many measurements each has."""
 
 from __future__ import annotations
 
@@ -39,13 +35,12 @@ def completeness(answers: Sequence[str]) -> Reading:
     target = "“yes, they captured everything”"
     if not answers:
         return Reading("completeness", None, "not asked yet", target, "unknown")
-    yes = answers.count("yes")
-    shown = answers[0] if len(answers) == 1 else f"{yes} of {len(answers)} yes"
-    good = yes == len(answers)
-    say = "" if good else "Important context was missed for the person"
-    return Reading(
-        "completeness", yes / len(answers), shown, target, "ok" if good else "failure", say, measured=len(answers)
-    )
+    yes, count = answers.count("yes"), len(answers)
+    shown = answers[0] if count == 1 else f"{yes} of {count} yes"
+    if yes == count:
+        return Reading("completeness", 1.0, shown, target, "ok", measured=count)
+    say = "Important context was missed for the person"
+    return Reading("completeness", yes / count, shown, target, "failure", say, count)
 
 
 def rounds_per_phase(rounds: Sequence[int]) -> Reading:
@@ -63,11 +58,9 @@ def minutes_per_round(minutes: Sequence[float]) -> Reading:
     if not minutes:
         return Reading(name, None, "none yet", target, "unknown")
     mean, slow = sum(minutes) / len(minutes), sum(one > MOST_MINUTES for one in minutes)
-    shown = f"{mean:.1f}"
-    if slow:
-        say = f"The person waited more than {MOST_MINUTES:g} minutes for {slow} of {len(minutes)} rounds"
-        return Reading(name, mean, shown, target, "failure", say, len(minutes))
-    return Reading(name, mean, shown, target, "ok" if mean < GOOD_MINUTES else "off target", "", len(minutes))
+    judgement: Judgement = "failure" if slow else "ok" if mean < GOOD_MINUTES else "off target"
+    say = f"The person waited more than {MOST_MINUTES:g} minutes for {slow} of {len(minutes)} rounds" if slow else ""
+    return Reading(name, mean, f"{mean:.1f}", target, judgement, say, len(minutes))
 
 
 def iteration_rate(iterations: int, decisions: int) -> Reading:
@@ -76,15 +69,13 @@ def iteration_rate(iterations: int, decisions: int) -> Reading:
     if not decisions:
         return Reading(name, None, "no checkpoint yet", target, "unknown")
     rate = iterations / decisions
-    shown = f"{rate:.0%}"
+    judgement: Judgement = "ok" if low <= rate <= high else "off target"
+    say = ""
     if rate < RATE_LOW:
-        say = "Too low: checkpoints may be unnecessary overhead"
+        judgement, say = "warning", "Too low: checkpoints may be unnecessary overhead"
     elif rate > RATE_HIGH:
-        say = "Too high: initial context gathering may be insufficient"
-    else:
-        judgement: Judgement = "ok" if low <= rate <= high else "off target"
-        return Reading(name, rate, shown, target, judgement, "", decisions)
-    return Reading(name, rate, shown, target, "warning", say, decisions)
+        judgement, say = "warning", "Too high: initial context gathering may be insufficient"
+    return Reading(name, rate, f"{rate:.0%}", target, judgement, say, decisions)
 
 
 def bar(value: float, most: float, width: int) -> str:

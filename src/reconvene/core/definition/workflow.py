@@ -110,7 +110,7 @@ Move = Continue | Again | Goto | End
 
 
 class Field(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """type: text | number | choice | confirm | agents | item (the item itself says: {id, text, type, options})."""
+    """type: one of `field_types.TYPES`, or item (the item itself says: {id, text, type, options})."""
 
     id: str = ""
     each: str = ""  # expression giving a list: one field per item

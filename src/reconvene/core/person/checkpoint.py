@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.workflow import Again, Field, Option
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import to_json
@@ -16,7 +17,6 @@ from reconvene.core.working.moves import move_refused, undo_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.language.expressions import compile as compile_expression
 
-_ITEM_TYPES = ("text", "number", "choice", "confirm")  # what an item may ask for itself
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
 
 
@@ -180,7 +180,7 @@ def _item_field(tx: Transaction, field: Field, item: object, index: int) -> e.Fi
         choices = _choices(data.get("options"))
     if kind == "item":
         kind = str(data.get("type") or "")
-        kind = kind if kind in _ITEM_TYPES else "choice" if choices.options else "text"
+        kind = kind if kind in TYPES and TYPES[kind].of_items else "choice" if choices.options else "text"
     recommended = str(data.get("recommended") or "")
     text = next((str(data[key]) for key in ("prompt", "question", "text", "title", "label") if data.get(key)), name)
     prompt = tx.filled(field.prompt, f"field {name}") if field.prompt else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from reconvene.core.definition.field_types import fits, typed
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move, Option
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -225,7 +226,7 @@ def _merged(tx: Transaction, option: e.OptionOffered, given: c.Answers, *, leavi
     answers: c.Answers = {}
     for name, field in asked.items():
         draft = before.get(name)
-        answer = given.get(name, draft if draft is not None and drafts.fits(field, draft) else field.default)
+        answer = given.get(name, draft if draft is not None and fits(field, draft) else field.default)
         if answer is not None:
             answers[name] = typed(field, answer)
     _complete(answers, option.fields)
@@ -246,48 +247,6 @@ def _complete(answers: c.Answers, fields: tuple[e.FieldAsked, ...]) -> None:
             )
         elif field.required and empty:
             raise Refused(f"{field.prompt or field.id} needs an answer first.", hint=f"Add --field {field.id}=…")
-
-
-def typed(field: e.FieldAsked, answer: object) -> object:
-    match field.type:
-        case "confirm":
-            if isinstance(answer, bool):
-                return answer
-            word = str(answer).strip().lower()
-            if word in ("yes", "y", "true", "1"):
-                return True
-            if word in ("no", "n", "false", "0"):
-                return False
-            raise Refused(f"{field.id}: answer yes or no, not {answer!r}.")
-        case "number":
-            try:
-                return answer if isinstance(answer, int | float) else float(str(answer))
-            except ValueError:
-                raise Refused(f"{field.id}: {answer!r} is not a number.") from None
-        case "agents":
-            names = (
-                answer
-                if isinstance(answer, list)
-                else [part.strip() for part in str(answer).split(",") if part.strip()]
-            )
-            wrong = [str(name) for name in names if name not in field.options]
-            if wrong:
-                raise Refused(f"{field.id}: unknown agents {', '.join(wrong)} (known: {', '.join(field.options)}).")
-            return names
-        case "choice":
-            return _chosen(field, answer)
-    return answer
-
-
-def _chosen(field: e.FieldAsked, answer: object) -> object:
-    """One of the options, by its own words or by a beginning that only one of them has ("C" for "C: a setting")."""
-    if not field.options or field.other or str(answer) in field.options or answer == field.blank:
-        return answer
-    word = str(answer).strip().casefold()
-    begun = [option for option in field.options if word and option.casefold().startswith(word)]
-    if len(begun) != 1:
-        raise Refused(f"{field.id}: {answer!r} is not one of {', '.join(field.options)}.")
-    return begun[0]
 
 
 def _chosen_agents(option: e.OptionOffered, answers: c.Answers) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
+from reconvene.core.definition.field_types import fits
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import Answers
@@ -61,22 +62,6 @@ def _replaced(field: e.FieldAsked, name: str, old: Mapping[str, e.FieldAsked], k
     if name in kept:
         return f"replaces “{question}”, your answer was “{told(kept.pop(name))}”"
     return f"replaces “{question}”" if name in old else ""
-
-
-def fits(field: e.FieldAsked, answer: object) -> bool:
-    """Whether an answer given to an earlier form of this field is one to this."""
-    if answer == field.blank:
-        return True
-    match field.type:
-        case "choice":
-            return not field.options or field.other or str(answer) in field.options
-        case "confirm":
-            return isinstance(answer, bool)
-        case "number":
-            return isinstance(answer, int | float) and not isinstance(answer, bool)
-        case "agents":
-            return isinstance(answer, list) and all(name in field.options for name in answer)
-    return True
 
 
 def told(answer: object) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from reconvene.doors.cli.common import screen_width
-from reconvene.doors.cli.text import clean, one_line, wrapped
+from reconvene.doors.cli.text import clean, one_line, screen_width, wrapped
 from reconvene.doors.shared.fields import answer_in, title_of, wrong
 from reconvene.errors import UserError
 
@@ -31,25 +30,26 @@ def ask(question: Question) -> object:
     return answer
 
 
-def ask_text(title: str, given: str = "") -> str:
+def ask_text(title: str, default: str = "") -> str:
     import questionary
 
-    return str(ask(questionary.text(_asked(title), default=given, qmark=MARK)))
+    return str(ask(questionary.text(_asked(title), default=default, qmark=MARK)))
 
 
-def ask_yes(title: str, *, given: bool = True) -> bool:
+def ask_yes(title: str, *, default: bool = True) -> bool:
     import questionary
 
-    return bool(ask(questionary.confirm(_asked(title), default=given, qmark=MARK)))
+    return bool(ask(questionary.confirm(_asked(title), default=default, qmark=MARK)))
 
 
-def pick(title: str, entries: Sequence[tuple[T, str]], given: T | None = None) -> T:
-    """One of several, by arrow keys; `given` stands first."""
+def pick(title: str, entries: Sequence[tuple[T, str]], default: T | None = None) -> T:
+    """One of several, by arrow keys; `default` stands first."""
     import questionary
 
     width = max(screen_width() - 6, 20)
     choices = [questionary.Choice(one_line(label, width), index) for index, (_, label) in enumerate(entries)]
-    start = next((choice for choice, (value, _) in zip(choices, entries) if given is not None and value == given), None)
+    named = zip(choices, entries) if default is not None else ()
+    start = next((choice for choice, (value, _) in named if value == default), None)
     found = ask(questionary.select(_asked(title), choices=choices, default=start, qmark=MARK))
     assert isinstance(found, int)
     return entries[found][0]
@@ -66,14 +66,8 @@ def tick(
     import questionary
 
     width = max(screen_width() - 8, 20)
-    ticks = [
-        questionary.Choice(
-            one_line(f"{name} ({reasons[name]})" if name in reasons else name, width),
-            index,
-            checked=name in chosen,
-        )
-        for index, name in enumerate(names)
-    ]
+    told = [one_line(f"{name} ({reasons[name]})" if name in reasons else name, width) for name in names]
+    ticks = [questionary.Choice(told[at], at, checked=name in chosen) for at, name in enumerate(names)]
 
     def valid(picked: Sequence[object]) -> bool | str:
         return wrong_with([names[index] for index in picked if isinstance(index, int)]) or True
@@ -101,51 +95,46 @@ def ask_fields(fields: Sequence[Field], before: Answers, reasons: Mapping[str, s
     return answers
 
 
-def ask_field(field: Field, given: object, reasons: Mapping[str, str] = _NO_REASONS) -> object:
+def ask_field(field: Field, default: object, reasons: Mapping[str, str] = _NO_REASONS) -> object:
     """One answer; None = none."""
-    import questionary
-
     title = one_line(field.prompt or field.id) + ("" if field.required else " (optional)")
     match field.type:
         case "choice":
-            return _ask_choice(field, title, None if given is None else str(given))
+            return _ask_choice(field, title, None if default is None else str(default))
         case "confirm":
-            start = given if isinstance(given, bool) else True
-            return bool(ask(questionary.confirm(_asked(title), default=start, qmark=MARK)))
+            return ask_yes(title, default=default if isinstance(default, bool) else True)
         case "agents":
-            chosen = given if isinstance(given, list) else []
+            chosen = default if isinstance(default, list) else []
             # None ticked is an answer too: left out, it would fall back to the default that was just unticked.
             return tick(title, field.options, chosen, reasons, lambda names: wrong(field, names))
-        case "number":
-            return _ask_number(field, title, given)
         case _:
-            typed = ask_text(title if title.endswith("?") else f"{title}:", "" if given is None else clean(given))
-            return typed if typed.strip() else None
+            return _ask_line(field, title if title.endswith("?") else f"{title}:", default)
 
 
-def _ask_choice(field: Field, title: str, given: str | None) -> object:
+def _ask_choice(field: Field, title: str, default: str | None) -> object:
     """One of its options; where the field allows it, in other words."""
     recommended, other = field.recommend or None, "\0"
     shown = [(one, title_of(field, one) + ("  (recommended)" if one == recommended else "")) for one in field.options]
     choices: list[tuple[str | None, str]] = list(shown)
     choices += [(other, "Something else, in my own words")] if field.other else []
     choices += [] if field.required else [(None, "(no answer)")]
-    own = given is not None and given not in field.options
-    found = pick(title, choices, other if own else given if given is not None else recommended)
+    own = default is not None and default not in field.options
+    found = pick(title, choices, other if own else default if default is not None else recommended)
     if found != other:
         return found
-    return ask_text("In your words:", clean(given) if own else "").strip() or None
+    return ask_text("In your words:", clean(default) if own else "").strip() or None
 
 
-def _ask_number(field: Field, title: str, given: object) -> object:
+def _ask_line(field: Field, title: str, default: object) -> object:
+    """Whatever is typed on a line, and nothing that is no answer to the field."""
     import questionary
 
     def valid(text: str) -> bool | str:
         try:
-            return not text.strip() or answer_in(field, text) is not None
+            return (wrong(field, answer_in(field, text)) if text.strip() else "") or True
         except UserError as error:
             return error.message
 
-    start = "" if given is None else clean(given)
-    text = str(ask(questionary.text(_asked(f"{title}:"), default=start, validate=valid, qmark=MARK)))
+    start = "" if default is None else clean(default)
+    text = str(ask(questionary.text(_asked(title), default=start, validate=valid, qmark=MARK)))
     return answer_in(field, text) if text.strip() else None

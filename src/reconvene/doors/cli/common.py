@@ -8,19 +8,21 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from reconvene.doors.cli.text import clean, command_line, nearest, to_json, wrapped
+from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
 from reconvene.errors import UserError
-from reconvene.settings import DEFAULT_HOME, HOME_VARIABLE, home_folder
+from reconvene.settings import DEFAULT_HOME, HOME_VARIABLE, home_folder, person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
 
+T = TypeVar("T")
 DOOR = "terminal"
+BY = click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
 
 # How a run stands → what the process exits with. `running` is a run that was recorded and is not being driven.
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "queued": 3, "running": 0}
@@ -28,10 +30,11 @@ OPEN = ("waiting", "paused", "running")
 
 
 class Call(NamedTuple):
-    """One invocation: where state lives, and whether a script is reading."""
+    """One invocation: where state lives, whether a script is reading, and, of commands with BY, who the person is."""
 
     home: str
     as_json: bool
+    by: str = ""
 
     @property
     def interactive(self) -> bool:
@@ -44,34 +47,44 @@ class Call(NamedTuple):
         return command_line(*(("--home", self.home) if elsewhere else ()), *words)
 
 
-class Outer(NamedTuple):
-    """`--home` and `--json` as given before the command."""
+def command(
+    epilog: str = "", *, commands: Sequence[click.Command] = ()
+) -> Callable[[Callable[..., int]], click.Command]:
+    """Make a click command of a function taking `call: Call` first and returning the exit code.
 
-    home: str = ""
-    as_json: bool = False
-
-
-def command(*, epilog: str = "") -> Callable[[Callable[..., int]], click.Command]:
-    """Make a click command of a function taking `call: Call` first and returning the exit code."""
+    `commands`: it is a group of these, and the function is called where none of them is named."""
 
     def decorate(function: Callable[..., int]) -> click.Command:
         @functools.wraps(function)
-        def run(home: str, as_json: bool, **arguments: object) -> int:
-            outer = click.get_current_context().find_object(Outer) or Outer()
-            return function(Call(home_folder(home or outer.home), as_json or outer.as_json), **arguments)
+        def run(home: str, as_json: bool, by: str | None = None, **arguments: object) -> int:
+            if click.get_current_context().invoked_subcommand is not None:
+                return 0
+            call = Call(home_folder(_nearest("home", home)), _nearest("as_json", as_json))
+            return function(call if by is None else call._replace(by=person(by)), **arguments)
 
-        named = (function.__name__.removesuffix("_command")).replace("_", "-")
+        named = function.__name__.removesuffix("_command")
         shaped = "\b\n" + epilog.strip() if epilog else None  # \b: keep the lines of examples as they are
         made = click.command(named, epilog=shaped)(run)
+        if commands:
+            made = click.Group(
+                named, commands, callback=run, invoke_without_command=True, help=made.help, epilog=shaped
+            )
+        where = "Where state lives; else RECONVENE_HOME, else .reconvene."
         made.params += [
-            click.Option(
-                ["--home"], default="", metavar="DIR", help="Where state lives; else RECONVENE_HOME, else .reconvene."
-            ),
+            click.Option(["--home"], default="", metavar="DIR", help=where),
             click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for scripts."),
         ]
         return made
 
     return decorate
+
+
+def _nearest(name: str, own: T) -> T:
+    """`--home` and `--json` may stand before the command or after it."""
+    context = click.get_current_context().parent
+    while context and not own:
+        own, context = context.params.get(name, own), context.parent
+    return own
 
 
 def put(text: str = "") -> None:
@@ -82,6 +95,26 @@ def put(text: str = "") -> None:
 def say(text: str = "") -> None:
     """The same for prose: on a screen, broken between words at its edge; elsewhere left for whoever reads it."""
     put(wrapped(clean(text)) if sys.stdout.isatty() else text)
+
+
+def put_table(rows: Iterable[Sequence[object]], head: Sequence[str], below: Iterable[Iterable[str]] = ()) -> None:
+    """`below`: for each row, what does not fit into a cell."""
+    first, *lines = table(list(rows), head, screen_width())
+    put(first)
+    told = iter(below)
+    for line in lines:
+        put(line)
+        for more in next(told, ()):
+            say(more)
+
+
+def answer(call: Call, value: object, text: str, **more: object) -> int:
+    """An object for a script, `text` for a person."""
+    if call.as_json:
+        put_json(value, **more)
+    else:
+        put(text)
+    return 0
 
 
 def put_json(value: object, **more: object) -> None:
@@ -95,17 +128,6 @@ def note(text: str) -> None:
     sys.stdout.flush()
     sys.stderr.write(clean(text) + "\n")
     sys.stderr.flush()
-
-
-def screen_width() -> int:
-    """COLUMNS, else the terminal's own width, else 100. (`shutil` knows too, and takes long to import.)"""
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isdecimal() and int(asked):
-        return int(asked)
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 100
-    except (OSError, ValueError):
-        return 100
 
 
 def open_engine(call: Call) -> Engine:
@@ -144,15 +166,3 @@ def _only_open(engine: Engine) -> str:
         f"{len(rows)} runs are open; name the one you mean",
         hint=f"one of: {', '.join(rows[:8])}{' …' * (len(rows) > 8)}",
     )
-
-
-def split_pair(text: str, option: str) -> tuple[str, str]:
-    """`name=value` → both."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise UserError(f"{option} {text!r} is not name=value", hint=f"write {option} name=value")
-    return name.strip(), value
-
-
-def unknown(kind: str, name: str, known: list[str]) -> UserError:
-    return UserError(f"there is no {kind} {name!r}", hint=nearest(name, known) or f"there is no {kind} at all here")

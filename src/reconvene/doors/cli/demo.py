@@ -1,8 +1,4 @@
-"""`demo`: an ordinary run of a workflow with the recording that comes with it.
-
-Puts together the words of the `run` command that anybody could type, says them, and has `run` do the rest. On a
-terminal the person decides; elsewhere the answers that come with the recording are taken.
-"""
+"""`demo`: an ordinary run with a recording. Puts together the `run` command that anybody could type, and calls it."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import EXIT_CODES, Call, command, put, say
+from reconvene.doors.cli.common import BY, EXIT_CODES, Call, command, put, say
 from reconvene.doors.cli.text import clean, nearest
 from reconvene.errors import UserError
 
@@ -19,18 +15,16 @@ if TYPE_CHECKING:
     from reconvene.wire.recordings import Case
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene demo
   reconvene demo brainstorm --case complex
   reconvene demo quality-gate
-"""
-)
+""")
 @click.argument("name", required=False)
 @click.option("--case", "case", default="", metavar="NAME", help="Which case, where a recording has several.")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
-def demo(call: Call, name: str | None, case: str, by: str) -> int:
+@BY
+def demo(call: Call, name: str | None, case: str) -> int:
     """See agents at work, a checkpoint, and feedback that changes what comes next. Offline; nothing to set up.
 
     It is a run like any other, with the recording that comes with the workflow: `run NAME --recorded`. On a terminal
@@ -51,12 +45,17 @@ def demo(call: Call, name: str | None, case: str, by: str) -> int:
         words += ["--answers", str(played.file)]
     if not call.as_json:
         put(f"This demo is an ordinary run. The command it stands for:\n  {call.command(*words)}\n")
-    also = ["--home", call.home, *(["--json"] if call.as_json else []), *(["--by", by] if by else [])]
+    also = ["--home", call.home, *(["--json"] if call.as_json else []), "--by", call.by]
     code = run_command.main([*words[1:], *also], "run", standalone_mode=False, parent=click.get_current_context())
     assert isinstance(code, int)
     if not call.as_json:
-        _tell_others(call, chosen, known, played)
-    return _of_a_demo(code, asked=call.interactive)
+        for other in known:
+            if other != played:
+                put(f"\nAnother case of it: {call.command('demo', chosen, '--case', other.name)}")
+        say(f"\nOther demos ({call.command('demo', 'NAME')}): {', '.join(one for one in demos() if one != chosen)}")
+    # To end a demo early, as its answers do or as a person likes, is no failure.
+    fine = [EXIT_CODES["aborted"], *([EXIT_CODES["waiting"]] if call.interactive else [])]
+    return 0 if code in fine else code
 
 
 def _case(known: Sequence[Case], wanted: str) -> Case:
@@ -65,19 +64,3 @@ def _case(known: Sequence[Case], wanted: str) -> Case:
         names = [one.name for one in known if one.name]
         raise UserError(f"there is no case {clean(wanted)!r}", hint=nearest(wanted, names) or "it has only one")
     return found[0]
-
-
-def _tell_others(call: Call, chosen: str, known: Sequence[Case], played: Case) -> None:
-    from reconvene.wire.packaged import demos
-
-    for other in known:
-        if other != played:
-            put(f"\nAnother case of it: {call.command('demo', chosen, '--case', other.name)}")
-    others = [name for name in demos() if name != chosen]
-    say(f"\nOther demos ({call.command('demo', 'NAME')}): {', '.join(others)}")
-
-
-def _of_a_demo(code: int, *, asked: bool) -> int:
-    """To end a demo early, as its answers do or as a person likes, is no failure."""
-    fine = [EXIT_CODES["aborted"], *([EXIT_CODES["waiting"]] if asked else [])]
-    return 0 if code in fine else code

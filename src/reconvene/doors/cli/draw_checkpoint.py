@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.text import clean, one_line
-from reconvene.doors.shared.advice import changed_lines, said_in, sections, weighed, weight_of
+from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
 from reconvene.doors.shared.fields import asked, mark, worded
-from reconvene.doors.shared.menu import Menu
-from reconvene.doors.shared.talk_lines import talk_lines
+from reconvene.doors.shared.options import Menu
+from reconvene.doors.shared.remarks import said_in
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FIRST_LINES = 8
 
 
-class Paper:
+class Screen:
     """Draws on one terminal."""
 
     def __init__(self, engine: Engine, run: str) -> None:
@@ -43,11 +43,7 @@ class Paper:
         self._console.print(Text(clean(text), style=style), soft_wrap=whole)
 
     def checkpoint(
-        self,
-        headline: str,
-        checkpoint: Checkpoint,
-        talk: Sequence[Said] = (),
-        warnings: Sequence[str] = (),
+        self, headline: str, checkpoint: Checkpoint, talk: Sequence[Said] = (), warnings: Sequence[str] = ()
     ) -> None:
         workspace = self._engine.load(self._run).workspace
         self._console.print()
@@ -57,21 +53,21 @@ class Paper:
             self.line(checkpoint.status, "dim")
         for warning in warnings:
             self.line(warning, "yellow")
-        self.talk(talk)
+        self._section("the talk so far:", talk_lines(talk))
         self._console.print()
         self.markdown(checkpoint.prompt)
-        self._changed(checkpoint)
+        title, *changed = changed_lines(checkpoint.changed) or [""]
+        self._section(title, changed)
         for path in checkpoint.show_files:
             self._beginning(path, workspace)
         self._said(checkpoint)
 
-    def talk(self, rows: Sequence[Said]) -> None:
-        """What was said here before what is presented now."""
-        if not rows:
-            return
-        self._console.print()
-        self.line("the talk so far:", "bold")
-        for line in talk_lines(rows):
+    def _section(self, title: str, lines: Sequence[str]) -> None:
+        """Nothing where there are no lines."""
+        if lines:
+            self._console.print()
+            self.line(title, "bold")
+        for line in lines:
             self._indented(line)
 
     def menu(self, menu: Menu, checkpoint: Checkpoint) -> None:
@@ -134,21 +130,11 @@ class Paper:
         text = self._content(path.removeprefix(f"{workspace}/"))
         if text is None:
             self.line("  not there, or not text", "dim")
-            return
-        lines = clean(text).splitlines()
+        lines = clean(text or "").splitlines()
         for line in lines[:_FIRST_LINES]:
             self._indented(line)
         if len(lines) > _FIRST_LINES:
             self.line(f"  … {len(lines) - _FIRST_LINES} more lines", "dim")
-
-    def _changed(self, checkpoint: Checkpoint) -> None:
-        """What another round changed."""
-        title, *lines = changed_lines(checkpoint.changed) or [""]
-        if title:
-            self._console.print()
-            self.line(title, "bold")
-        for line in lines:
-            self._indented(line)
 
     def _said(self, checkpoint: Checkpoint) -> None:
         """What was said here already: it will reach the agents whatever is decided."""
@@ -161,10 +147,10 @@ class Paper:
         if here:
             self._console.print()
             self.line("said here so far:", "bold")
-        for said in here:
-            by = f" ({said.by})" if said.by else ""
-            self._indented(f"{said.id} {said_in(said)}{by}")
-            self._indented(f"  {weight_of(said)}", "dim")
+        for one in here:
+            by = f" ({one.by})" if one.by else ""
+            self._indented(f"{one.id} {said_in(one)}{by}")
+            self._indented(f"  {weight_of(one)}", "dim")
 
     def question(self, text: str) -> None:
         """The workflow's own words for "what do you say?"."""
@@ -180,13 +166,9 @@ class Paper:
             self._indented(weighed(remark), "bold yellow" if remark.level == "major" else "green")
 
     def advice(self, review: Review, *, brief: bool = False) -> None:
-        for title, lines in sections(
-            review, ledger=f"reconvene ledger {self._run}", whole=f"reconvene show {self._run}", brief=brief
-        ):
-            self._console.print()
-            self.line(title, "bold")
-            for line in lines:
-                self._indented(line)
+        ledger, whole = f"reconvene ledger {self._run}", f"reconvene show {self._run}"
+        for title, lines in sections(review, ledger=ledger, whole=whole, brief=brief):
+            self._section(title, lines)
 
     def _indented(self, text: str, style: str = "") -> None:
         """Broken between words, its later lines a little further in than the first."""

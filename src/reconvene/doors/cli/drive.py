@@ -1,7 +1,4 @@
-"""`run`, `new` and `resume`: start a workflow, or take a parked run up again, and drive it.
-
-Which decisions a run may take is the engine's business; how they are asked for is `session.py`'s.
-"""
+"""`run`, `new` and `resume`: start a workflow, or take a parked run up again, and drive it."""
 
 from __future__ import annotations
 
@@ -11,26 +8,26 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.doors.cli.common import (
+    BY,
     DOOR,
     EXIT_CODES,
     OPEN,
     Call,
+    answer,
     command,
     note,
     open_engine,
     open_run,
-    put,
-    put_json,
-    split_pair,
+    say,
 )
-from reconvene.doors.cli.text import clean, nearest
+from reconvene.doors.cli.text import clean, nearest, one_line
 from reconvene.errors import UserError
-from reconvene.settings import person
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reconvene.app.engine import Engine
+    from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Workflow
     from reconvene.doors.cli.stops import Decider
     from reconvene.wire.recordings import Recording
@@ -42,20 +39,18 @@ _RECORDED = click.option(
 )
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene run two-step.yaml
   reconvene run market-entry --input question="Shall we build the second plant?" --input brief=@brief.md
   reconvene run two-step.yaml --answers answers.yaml --json
-"""
-)
+""")
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@BY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 @click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
@@ -66,7 +61,6 @@ def run_command(
     settings: tuple[str, ...],
     auto: bool,
     answers: str | None,
-    by: str,
     recorded: bool,
     no_input: bool,
     no_drive: bool,
@@ -77,35 +71,27 @@ def run_command(
     command that continues it.
     """
     played = _recording(workflow, inputs) if recorded else None
-    decider = who_decides(call, answers, person(by), no_input, played)
+    decider = who_decides(call, answers, no_input, played)
     if auto:
         settings = (*settings, "auto=true")
     ask = call.interactive and not no_input
     if played and not call.as_json:
-        from reconvene.doors.cli.recorded_runs import introduce
-
-        introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
-    engine, run = _started(call, workflow, inputs, settings, person(by), ask=ask, played=played)
+        _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
+    engine, run = _started(call, workflow, inputs, settings, ask, played)
     if not call.as_json:
         note(f"run {run} started")
-    return proceed(call, engine, run, decider, person(by), only_record=no_drive)
+    return proceed(call, engine, run, decider, only_record=no_drive)
 
 
-@command(epilog="Example:\n  reconvene new scenario-planning --input company=@company.md")
+@command("Example:\n  reconvene new scenario-planning --input company=@company.md")
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@BY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
 def new(
-    call: Call,
-    workflow: str,
-    inputs: tuple[str, ...],
-    settings: tuple[str, ...],
-    by: str,
-    recorded: bool,
-    no_input: bool,
+    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], recorded: bool, no_input: bool
 ) -> int:
     """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`.
 
@@ -114,31 +100,22 @@ def new(
     from reconvene.app import queries
 
     ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
-    engine, run = _started(call, workflow, inputs, settings, person(by), ask=ask, played=played)
+    engine, run = _started(call, workflow, inputs, settings, ask, played)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
-    if call.as_json:
-        put_json(queries.summary(engine, run), workspace=workspace, next=goes_on)
-    else:
-        put(f"{run}\nits folder: {workspace}\ngo on with: {goes_on}")
-    return 0
+    told = f"{run}\nits folder: {workspace}\ngo on with: {goes_on}"
+    return answer(call, queries.summary(engine, run), told, workspace=workspace, next=goes_on)
 
 
 def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
+    from reconvene.doors.cli.typed_values import split_pair
     from reconvene.wire.recordings import recording
 
     return recording(file_of(workflow), dict(split_pair(pair, "--input") for pair in inputs))
 
 
 def _started(
-    call: Call,
-    workflow: str,
-    inputs: tuple[str, ...],
-    settings: tuple[str, ...],
-    by: str,
-    *,
-    ask: bool,
-    played: Recording | None,
+    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], ask: bool, played: Recording | None
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
@@ -147,9 +124,7 @@ def _started(
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
     if played:
-        from reconvene.doors.cli.recorded_runs import filled_in
-
-        values, chosen = filled_in(call.home, played, values), {**played.case.settings, **chosen}
+        values, chosen = _filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
     if missing and not ask:
         names = ", ".join(missing)
@@ -162,23 +137,22 @@ def _started(
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
-    return engine, engine.start(loaded, values, settings=chosen, by=by, door=DOOR)
+    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR)
 
 
 @command()
 @click.argument("run", required=False)
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@BY
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
-def resume(call: Call, run: str | None, answers: str | None, by: str, no_input: bool) -> int:
+def resume(call: Call, run: str | None, answers: str | None, no_input: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
 
     Works after a pause, after a crash, after a reboot: what was recorded is not done again. A queued run leaves the
     queue. RUN is an id or the beginning of one, and may be left out when one run is open.
     """
-    decider = who_decides(call, answers, person(by), no_input)
-    engine, found = open_run(call, run)
-    return proceed(call, engine, found, decider, person(by))
+    decider = who_decides(call, answers, no_input)
+    return proceed(call, *open_run(call, run), decider)
 
 
 def load(named: str) -> Workflow:
@@ -191,19 +165,20 @@ def load(named: str) -> Workflow:
 def file_of(named: str) -> Path:
     from pathlib import Path
 
+    from reconvene.wire.packaged import packaged
+
     path = Path(named)
     if path.is_dir() and (path / "workflow.yaml").is_file():
         return path / "workflow.yaml"
     if path.exists() or path.suffix in (".yaml", ".yml"):
         return path
-    packaged = packaged_workflows()
-    if named in packaged:
-        return packaged[named]
+    if named in (known := packaged()):
+        return known[named]
     if re.fullmatch(r"[\w-]+/[\w.-]+", named):
         return _of_kit(*named.split("/"))
     raise UserError(
         f"there is no file and no packaged workflow {clean(named)!r}",
-        hint=nearest(named, packaged) or "give the path of a workflow file",
+        hint=nearest(named, known) or "give the path of a workflow file",
     )
 
 
@@ -222,18 +197,9 @@ def _of_kit(kit: str, name: str) -> Path:
     return known[name]
 
 
-def packaged_workflows() -> dict[str, Path]:
-    """Name → file of every workflow that comes with the package."""
-    from reconvene.wire.packaged import packaged
-
-    return packaged()
-
-
-def who_decides(call: Call, answers: str | None, by: str, no_input: bool, played: Recording | None = None) -> Decider:
-    """A file of answers, the person, or nobody. A bad answers file is refused before anything starts.
-
-    The answers of a recording are suggested to the person."""
-    from reconvene.doors.cli.stops import Nobody
+def who_decides(call: Call, answers: str | None, no_input: bool, played: Recording | None = None) -> Decider:
+    """A file of answers (a bad one is refused now), the person (a recording's answers are suggested), or nobody."""
+    from reconvene.doors.cli.stops import Decider
 
     if answers is not None:
         from pathlib import Path
@@ -242,52 +208,39 @@ def who_decides(call: Call, answers: str | None, by: str, no_input: bool, played
         from reconvene.doors.cli.typed_values import read_text
         from reconvene.wire.answers_file import read_answers
 
-        return FromFile(
-            read_answers(read_text("--answers", Path(answers)), answers), answers, by, tell=not call.as_json
-        )
+        given = read_answers(read_text("--answers", Path(answers)), answers)
+        return FromFile(given, answers, call.by, tell=not call.as_json)
     if call.interactive and not no_input:
         from reconvene.doors.cli.terminal import Person
 
-        return Person(by, played.case.answers if played else ())
-    return Nobody()
+        return Person(call.by, played.case.answers if played else ())
+    return Decider()
 
 
-def proceed(call: Call, engine: Engine, run: str, decider: Decider, by: str, *, only_record: bool = False) -> int:
-    """Drive on; or, where only recording was asked for, say where the run stands."""
+def proceed(call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False) -> int:
+    """Drive, decide, drive on, until the run ends or parks; or, where only recording was asked for, nothing of it.
+
+    Prints where the run stands then and answers the exit code."""
     from reconvene.app import queries
-    from reconvene.doors.cli.stops import report
+    from reconvene.doors.cli.stops import conclude, driving, exit_code, report, to_its_stop
 
-    if not only_record:
-        return _carry_on(call, engine, run, decider, by)
-    summary = queries.standing(engine, run)
-    report(call, summary)
-    return EXIT_CODES[summary.status]
+    if only_record:
+        summary = queries.standing(engine, run)
+        report(call, summary)
+        return EXIT_CODES[summary.status]
+    with driving(call, engine, decider) as drive:
+        before = queries.children_made(engine, run)
+        summary, stopped = to_its_stop(drive, run)
+        if summary.status not in OPEN:
+            decider.ended()
+        report(call, summary, brief=decider.shows)
+        conclude(call, engine, summary)
+        fresh = [child for child in queries.children_made(engine, run) if child not in before]
+        code = 0
+        if fresh and not stopped:
+            from reconvene.doors.cli.work_off import after_split  # most runs never split
 
-
-def _carry_on(call: Call, engine: Engine, run: str, decider: Decider, by: str) -> int:
-    """Drive, decide, drive on; until the run ends or parks. Prints where it stands and answers the exit code."""
-    import asyncio
-
-    from reconvene.app.queries import children_made
-    from reconvene.doors.cli.stops import conclude, exit_code, report, to_its_stop
-
-    # One event loop for all the driving: connections that agents keep open belong to the loop that opened them.
-    with asyncio.Runner() as loop:
-        try:
-            before = children_made(engine, run)
-            summary, stopped = to_its_stop(call, loop, engine, run, decider, by)
-            if summary.status not in OPEN:
-                decider.ended()
-            report(call, summary, brief=decider.shows)
-            conclude(call, engine, summary)
-            fresh = [child for child in children_made(engine, run) if child not in before]
-            code = 0
-            if fresh and not stopped:
-                from reconvene.doors.cli.work_off import after_split  # most runs never split
-
-                code = after_split(call, loop, engine, run, fresh, decider, by)
-        finally:
-            loop.run(engine.close())
+            code = after_split(drive, run, fresh)
     return exit_code(summary) or code
 
 
@@ -306,3 +259,45 @@ def _ask_input(workflow: Workflow, name: str) -> object:
                 return input_value(name, spec, typed)
         except UserError as error:
             note(error.message)
+
+
+# --- `--recorded` ---
+
+
+def _filled_in(home: str, played: Recording, given: Values) -> Values:
+    """The inputs given, and of those left out the recording's. Its project is a new one, never the person's."""
+    from reconvene.wiring import new_project
+
+    values: Values = {**played.case.inputs, **given}
+    wanted = [name for name, spec in played.workflow.inputs.items() if spec.type == "project" and name not in given]
+    if wanted and played.project:
+        values[wanted[0]] = new_project(home, played.workflow.name, played.project)
+    return values
+
+
+def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: bool) -> None:
+    """Who works on what. `given`: the inputs typed, as name=value. `wait`: until the person has read it."""
+    from reconvene.core.shown.context import summary_in
+    from reconvene.doors.cli.typed_values import split_pair
+
+    workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)
+    say(f"{workflow.name}: {one_line(workflow.description)}")
+    but = f" but {' and '.join(played.real)}" if played.real else ""
+    say(f"All agents{but} are recorded: no model is asked, nothing leaves this machine.")
+    say("What you say changes what they answer all the same.")
+    for name, spec in workflow.inputs.items():
+        value = played.case.inputs.get(name, spec.default)
+        told = spec.type in ("text", "file") and typed.get(name, value) == value
+        if told and isinstance(value, str) and value.strip():
+            say(f"\n{name}: {one_line(summary_in(value))}")
+    say()
+    if wait:
+        from reconvene.doors.cli.ask import ask_text
+
+        stops = len(played.case.answers)
+        say(
+            f"The run stops and asks you, about {stops} time{'s' * (stops != 1)}. The arrow keys choose, Enter takes "
+            "what is marked. Leave at any stop with “Pause here” or Ctrl-C: nothing is lost, and this goes on:\n"
+            f"  {call.command('resume')}\n"
+        )
+        ask_text("Press Enter to begin")

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, note, put, say
-from reconvene.doors.cli.stops import not_asked, to_read
+from reconvene.doors.cli.stops import Decider, not_asked, to_read
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.options import match_option, on_offer
 from reconvene.errors import UserError
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 _RULE = 80
 
 
-class FromFile:
+class FromFile(Decider):
     """Answers taken in order. One that does not fit stops everything and stays unused; nothing is guessed."""
-
-    shows = False
 
     def __init__(self, answers: list[Answer], file: str, by: str, *, tell: bool) -> None:
         self.tells = tell
@@ -44,25 +42,14 @@ class FromFile:
         try:
             option = match_option(checkpoint, answer.option)
             current = self._hear(engine, run, answer) if answer.remarks else checkpoint
-            engine.submit(
-                run,
-                AnswerCheckpoint(
-                    checkpoint.id,
-                    option.label,
-                    fields=answer.fields,
-                    remarks=answer.remarks,
-                    digest=current.digest if current else "",
-                    by=answer.by or self._by,
-                    door=DOOR,
-                ),
-                driving=True,
-            )
+            seen, by = current.digest if current else "", answer.by or self._by
+            decision = AnswerCheckpoint(checkpoint.id, option.label, answer.fields, answer.remarks, seen, by, DOOR)
+            engine.submit(run, decision, driving=True)
         except UserError as error:
             changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
-            where = f"{self._file}:{answer.line}: entry {answer.number}"
-            raise UserError(
-                f"{where}: {error.message}{changes}", hint=f"{error.hint}; {run} stays parked there".removeprefix("; ")
-            ) from error
+            told = f"{self._file}:{answer.line}: entry {answer.number}: {error.message}{changes}"
+            hint = f"{error.hint}; {run} stays parked there".removeprefix("; ")
+            raise UserError(told, hint=hint) from error
         self._left = self._left[1:]
         if self.tells:
             put(f"▸ {option.label}   ({os.path.basename(self._file)}:{answer.line})")

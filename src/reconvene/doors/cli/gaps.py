@@ -1,35 +1,34 @@
-"""`gaps`: the gaps that a run follows, and how they converge. Only reads; the life of one is told by `gap_life`.
-
-Tables and words: what a gap is, and which of them are wanted, is told by `app.gaps` and the core.
-"""
+"""`gaps`: the gaps that a run follows, how they converge, and the life of one. Only reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, open_run, put, put_json, say, screen_width
-from reconvene.doors.cli.text import nearest, one_line, table
+from reconvene.doors.cli.common import Call, command, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.text import nearest, one_line, screen_width, table
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.kits.gaps.lives import Choice, Life
     from reconvene.kits.gaps.records import Book, Gap
 
+SHADES = "█▓▒░"
+PLAIN = "#=+."  # what stands for each severity, the gravest first
 _GAPS = ("GAP", "SEVERITY", "STATE", "RAISED", "TITLE")
 _ROUNDS = ("ROUND", "START", "RESOLVED", "NEW", "END", "NET", "WEIGHT", "STATE")
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene gaps spec-refinement-1
   reconvene gaps spec-refinement-1 --open --severity HIGH,CRITICAL
   reconvene gaps spec-refinement-1 GAP-FLOW-001        # the life of one gap
-"""
-)
+""")
 @click.argument("run", required=False)
 @click.argument("gap", required=False)
 @click.option(
@@ -65,18 +64,19 @@ def gaps(
     with. A gap marked ! is blocking.
     """
     from reconvene.app.kit_views import tracked
-    from reconvene.doors.cli.gap_life import put_life
     from reconvene.kits.gaps.lives import Choice
     from reconvene.kits.gaps.records import opened
+    from reconvene.kits.gaps.vocabulary import SEVERITIES, STATES
 
     if run is not None and gap is None and run.upper().startswith("GAP-"):
         run, gap = None, run
-    choice = Choice(_states(states), _severities(severities), blocking, raised_in, still_open)
+    in_states = _words("state", states.casefold().replace("_", " "), STATES)
+    choice = Choice(in_states, _words("severity", severities.upper(), SEVERITIES), blocking, raised_in, still_open)
     engine, found = open_run(call, run)
     at, value = tracked(engine, found, "gaps", place)
     book = opened(value)
     if gap is not None:
-        put_life(call, found, _life(book, found, gap))
+        _put_life(call, found, _life(book, found, gap))
     elif call.as_json:
         put_json(_shown(book, choice), run=found, place=at)
     elif value is None:
@@ -96,27 +96,13 @@ def _life(book: Book, run: str, name: str) -> Life:
     return life_of(book, gap)
 
 
-def _states(text: str) -> frozenset[str]:
-    from reconvene.kits.gaps.vocabulary import STATES
-
-    return frozenset(_word("state", word.casefold().replace("_", " "), STATES) for word in _split(text))
-
-
-def _severities(text: str) -> frozenset[str]:
-    from reconvene.kits.gaps.vocabulary import SEVERITIES
-
-    return frozenset(_word("severity", word.upper(), SEVERITIES) for word in _split(text))
-
-
-def _split(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _word(kind: str, word: str, known: Iterable[str]) -> str:
-    names = list(known)
-    if word not in names:
-        raise UserError(f"there is no {kind} {word!r}", hint=f"{nearest(word, names)}; there are: {', '.join(names)}")
-    return word
+def _words(kind: str, text: str, known: Iterable[str]) -> frozenset[str]:
+    names, found = list(known), [word.strip() for word in text.split(",") if word.strip()]
+    for word in found:
+        if word not in names:
+            hint = f"{nearest(word, names)}; there are: {', '.join(names)}"
+            raise UserError(f"there is no {kind} {word!r}", hint=hint)
+    return frozenset(found)
 
 
 # --- all of them ---
@@ -131,9 +117,7 @@ def _shown(book: Book, choice: Choice) -> object:
     kept = ("open", "by_severity", "counts", "total", "state", "verdict", "warning", "complete", "scope", "outcome")
     return {
         "gaps": [plain(gap) for gap in chosen(book, choice)],
-        **{name: value[name] for name in kept},
-        "conflicts": value["conflicts"],
-        "rounds": value["rounds"],
+        **{name: value[name] for name in (*kept, "conflicts", "rounds")},
         "chart": [plain(bar) for bar in bars(book)],
     }
 
@@ -143,12 +127,7 @@ def _put_gaps(call: Call, run: str, book: Book, choice: Choice) -> None:
 
     found = chosen(book, choice)
     if found:
-        lines = iter(table([_cells(gap) for gap in found], _GAPS, screen_width()))
-        put(next(lines))
-        for gap, line in zip(found, lines):
-            put(line)
-            for told in _below(gap):
-                say(f"    {told}")
+        put_table(map(_cells, found), _GAPS, map(_below, found))
     else:
         put("no gap is like that" if book.gaps else "no gap is known yet")
     put()
@@ -172,18 +151,15 @@ def _cells(gap: Gap) -> tuple[object, ...]:
 
 def _below(gap: Gap) -> Iterator[str]:
     """What does not fit into a cell."""
-    if gap.blocked_by:
-        yield f"waits for {', '.join(gap.blocked_by)}"
-    if gap.question:
-        yield f"asks you: {one_line(gap.question, 200)}"
-    if gap.note:
-        yield f"note: {one_line(gap.note, 200)}"
-    if gap.parent:
-        yield f"part of {gap.parent}"
-    if gap.children:
-        yield f"split into {', '.join(gap.children)}"
-    if gap.into:
-        yield f"lives on in {gap.into}"
+    told = [
+        ("waits for", ", ".join(gap.blocked_by)),
+        ("asks you:", one_line(gap.question, 200)),
+        ("note:", one_line(gap.note, 200)),
+        ("part of", gap.parent),
+        ("split into", ", ".join(gap.children)),
+        ("lives on in", gap.into),
+    ]
+    yield from (f"    {title} {what}" for title, what in told if what)
 
 
 def _summary(book: Book, shown: int) -> Iterator[str]:
@@ -229,7 +205,6 @@ def _signed(number: int) -> str:
 
 
 def _put_chart(book: Book) -> None:
-    from reconvene.doors.cli.chart import draw, marks
     from reconvene.kits.gaps.lives import bars
 
     drawn = [(bar.label, bar.counts) for bar in bars(book)]
@@ -237,3 +212,99 @@ def _put_chart(book: Book) -> None:
         put("\nopen gaps")
     for line in draw(drawn, _severity_names(), screen_width(), marks()):
         put(line)
+
+
+def marks() -> str:
+    """What stands for each severity, the gravest first. NO_COLOR and TERM=dumb ask for plain characters."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return PLAIN
+    try:
+        SHADES.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return PLAIN
+    return SHADES
+
+
+def draw(rows: Sequence[tuple[str, Mapping[str, int]]], names: Sequence[str], width: int, signs: str) -> Iterator[str]:
+    """A line per row: its label, its blocks, its total and what that is made of; then what the blocks mean."""
+    if not rows:
+        return
+    most = max(sum(counts.values()) for _, counts in rows)
+    tails = [_tail(counts, names) for _, counts in rows]
+    label = max(len(name) for name, _ in rows)
+    room = max(10, min(width - label - max(map(len, tails)) - 6, 60))
+    for (name, counts), tail in zip(rows, tails):
+        blocks = "".join(
+            sign * cells for sign, cells in zip(signs, _scaled([counts[one] for one in names], most, room))
+        )
+        yield f"  {name:<{label}}  {blocks:<{min(room, max(most, 1))}}  {tail}".rstrip()
+    yield f"  {'':<{label}}  " + "  ".join(f"{sign} {name.lower()}" for sign, name in zip(signs, names))
+
+
+def _tail(counts: Mapping[str, int], names: Sequence[str]) -> str:
+    made_of = ", ".join(f"{counts[name]} {name.lower()}" for name in names if counts[name])
+    return f"{sum(counts.values())}" + (f": {made_of}" if made_of else "")
+
+
+def _scaled(counts: Sequence[int], most: int, room: int) -> list[int]:
+    """One cell for each gap while they fit; then to scale, and whatever there is shows."""
+    if most <= room:
+        return list(counts)
+    return [max(1, count * room // most) if count else 0 for count in counts]
+
+
+# --- one of them ---
+
+
+def _put_life(call: Call, run: str, life: Life) -> None:
+    if call.as_json:
+        from reconvene.kits.gaps.records import plain
+
+        told = plain(life)
+        put_json({"run": run, **(told if isinstance(told, dict) else {})})
+        return
+    put(f"{life.gap.id}  {one_line(life.gap.title)}")
+    for line in _standing(life):
+        say(f"  {line}")
+    put("\nits life")
+    for moment in life.moments:
+        by = f" ({one_line(moment.by)})" if moment.by else ""
+        where = f" [{one_line(moment.where)}]" if moment.where else ""
+        what = "" if moment.what == "state" else f"{moment.what} "
+        say(f"  - round {moment.round}: {what}{one_line(moment.text, 400)}{by}{where}")
+    for conflict in life.conflicts:
+        put(f"\nopen conflict {one_line(conflict.id)}: {one_line(conflict.title)}")
+        for who, side in (("reviewer", conflict.reviewer), ("engineer", conflict.engineer)):
+            say(f"  - the {who}: {one_line(side.quote, 400)} [{one_line(side.where)}]")
+
+
+def _standing(life: Life) -> Iterator[str]:
+    """How it stands, and what it hangs together with."""
+    gap = life.gap
+    raised = f"raised by {one_line(gap.raised_by)} in round {gap.raised_in}" if gap.raised_by else ""
+    yield ", ".join(part for part in (gap.severity, "blocking" * gap.blocking, gap.state, raised) if part)
+    if gap.where:
+        yield f"found in {one_line(gap.where)}"
+    if gap.spec_lines:
+        yield f"about line {one_line(gap.spec_lines)} of the specification"
+    if gap.detail:
+        yield one_line(gap.detail, 600)
+    if gap.confidence:
+        yield f"the engineer's confidence: {one_line(gap.confidence)}"
+    if gap.proposal:
+        yield f"latest proposal: round {gap.proposal.round}, {one_line(gap.proposal.where)}"
+    for title, others in (("waits for", life.waits_for), ("holds up", life.holds_up), ("split into", life.parts)):
+        if others:
+            yield f"{title} {', '.join(f'{other.id} ({other.state})' for other in others)}"
+    if gap.parent:
+        yield f"part of {gap.parent}"
+    if gap.source:
+        yield f"brought up by the solution of {gap.source}"
+    for merge in life.merged:
+        yield f"merged: {merge.id} lives on in {merge.into} ({one_line(merge.why)})"
+    for pair in life.similar:
+        yield f"looks like {pair.of if pair.id == gap.id else pair.id}: {one_line(pair.why)}"
+    if gap.question:
+        yield f"asks you: {one_line(gap.question)}"
+    if gap.note:
+        yield f"note: {one_line(gap.note)}"

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import click
 
-from reconvene.doors.cli.common import Call, command, put, put_json, screen_width
-from reconvene.doors.cli.text import clean, table
+from reconvene.doors.cli.common import Call, answer, command, put, put_json, put_table
+from reconvene.doors.cli.text import clean
 from reconvene.errors import WorkflowError
 
 
 @command()
 def workflows(call: Call) -> int:
     """The workflows that come with the package; `reconvene run NAME` starts one."""
-    from reconvene.doors.cli.drive import packaged_workflows
+    from reconvene.wire.packaged import packaged
     from reconvene.wire.workflow_file import load_workflow
 
     found = []
-    for name, path in packaged_workflows().items():
+    for name, path in packaged().items():
         loaded = load_workflow(path)
         needs = [key for key, spec in loaded.inputs.items() if spec.required]
         found.append(
@@ -29,9 +29,7 @@ def workflows(call: Call) -> int:
     if call.as_json:
         put_json(found)
         return 0
-    lines = [(row["name"], row["description"]) for row in found]
-    for line in table(lines, ("NAME", "WHAT IT IS"), screen_width()):
-        put(line)
+    put_table([(row["name"], row["description"]) for row in found], ("NAME", "WHAT IT IS"))
     return 0
 
 
@@ -46,18 +44,12 @@ def check(call: Call, file: str) -> int:
     except WorkflowError as error:
         if not call.as_json:
             raise
-        rows = [
-            {"file": one.file, "line": one.line, "column": one.column, "message": one.message, "hint": one.hint}
-            for one in error.problems
-        ]
-        put_json({"ok": False, "problems": rows})
+        names = ("file", "line", "column", "message", "hint")
+        put_json({"ok": False, "problems": [{name: getattr(one, name) for name in names} for one in error.problems]})
         return error.exit_code
-    if call.as_json:
-        put_json({"ok": True, "name": loaded.name, "problems": []})
-    else:
-        counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
-        put(f"{clean(file)} is a valid workflow ({loaded.name}: {counts})")
-    return 0
+    counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
+    told = f"{clean(file)} is a valid workflow ({loaded.name}: {counts})"
+    return answer(call, {"ok": True, "name": loaded.name, "problems": []}, told)
 
 
 def _count(number: int, noun: str) -> str:
@@ -81,7 +73,10 @@ def doctor(call: Call) -> int:
 
     Removes worktrees of projects that ended runs have left behind; their branches stay.
     """
-    rows = [_python(), _sqlite(), _home(call), _git(), *_worktrees(call), *_models()]
+    from reconvene.adapters.agents.auto import describe
+
+    python = ("python", True, ".".join(map(str, sys.version_info[:3])))  # an older one does not come this far
+    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *describe(os.environ)]
     if call.as_json:
         put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
         return 0
@@ -94,10 +89,6 @@ def doctor(call: Call) -> int:
 Row = tuple[str, bool, str]
 
 
-def _python() -> Row:
-    return "python", sys.version_info >= (3, 11), ".".join(map(str, sys.version_info[:3]))
-
-
 def _sqlite() -> Row:
     import sqlite3
 
@@ -107,10 +98,10 @@ def _sqlite() -> Row:
 
 
 def _home(call: Call) -> Row:
-    place = Path(call.home).resolve()
-    near = next(folder for folder in (place, *place.parents) if folder.exists())
+    home = Path(call.home).resolve()
+    near = next(folder for folder in (home, *home.parents) if folder.exists())
     fine = near.is_dir() and os.access(near, os.W_OK)
-    return "state", fine, f"{place}" + ("" if fine else ": cannot be written; choose another with --home DIR")
+    return "state", fine, f"{home}" + ("" if fine else ": cannot be written; choose another with --home DIR")
 
 
 def _git() -> Row:
@@ -136,9 +127,3 @@ def _worktrees(call: Call) -> list[Row]:
             told += [f"in use by {', '.join(used)}"] if used else []
             rows.append(("worktrees", True, "; ".join(told)))
     return rows
-
-
-def _models() -> list[Row]:
-    from reconvene.adapters.agents.auto import describe
-
-    return describe(os.environ)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import click
 
-from reconvene.doors.cli.common import Outer
 from reconvene.doors.cli.text import clean, nearest, to_json
 from reconvene.errors import ReconveneError, StaleDecision
 from reconvene.settings import debugging
@@ -31,18 +30,18 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
     "queue": ("queue", "queue", "Runs that wait for their turn: list, move, drop, run."),
-    "inbox": ("look", "inbox", "Runs that wait for a person."),
-    "runs": ("look", "runs", "Every run, newest first."),
-    "show": ("look", "show", "Where a run stands, in full."),
-    "ledger": ("measure", "ledger", "What became of every remark: who was shown it, who answered, where it shows."),
-    "stats": ("measure", "stats", "How well the checkpoints serve you: rounds, minutes, answered remarks, cost."),
+    "inbox": ("inspect_runs", "inbox", "Runs that wait for a person."),
+    "runs": ("inspect_runs", "runs", "Every run, newest first."),
+    "show": ("inspect_runs", "show", "Where a run stands, in full."),
+    "ledger": ("run_views", "ledger", "What became of every remark: who was shown it, who answered, where it shows."),
+    "stats": ("run_views", "stats", "How well the checkpoints serve you: rounds, minutes, answered remarks, cost."),
     "gaps": ("gaps", "gaps", "The gaps a run follows: which are open, how they converge, one gap's life."),
-    "view": ("kit_view", "view", "What a kit of the workflow shows of a run, as rows."),
+    "view": ("run_views", "view", "What a kit of the workflow shows of a run, as rows."),
     "rounds": ("rounds", "rounds", "Every round, those rolled back included, and what differed in a retry."),
-    "log": ("look", "log", "A run's events, one per line."),
-    "files": ("look", "files", "A run's files, or the content of one."),
-    "diff": ("look", "diff", "What a round changed in the files."),
-    "fork": ("fork", "fork", "A new run that shares another's history up to an event."),
+    "log": ("inspect_runs", "log", "A run's events, one per line."),
+    "files": ("inspect_runs", "files", "A run's files, or the content of one."),
+    "diff": ("inspect_runs", "diff", "What a round changed in the files."),
+    "fork": ("decide", "fork", "A new run that shares another's history up to an event."),
     "workflows": ("help", "workflows", "The packaged workflows."),
     "check": ("help", "check", "Check a workflow file; every problem at once, with its line."),
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
@@ -60,11 +59,10 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, function, _ = COMMANDS[cmd_name]
+        module, function, line = COMMANDS[cmd_name]
         found = getattr(importlib.import_module(f"reconvene.doors.cli.{module}"), function)
         assert isinstance(found, click.Command)
-        found.help = found.help or COMMANDS[cmd_name][2]
-        found.short_help = COMMANDS[cmd_name][2]
+        found.short_help = line
         return found
 
     def resolve_command(
@@ -92,7 +90,6 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(ctx: click.Context, home: str, as_json: bool) -> int:
     """Durable runs of teams of agents, with a person at the checkpoints."""
-    ctx.obj = Outer(home, as_json)
     if ctx.invoked_subcommand is None:
         sys.stderr.write(ctx.get_help() + "\n")
         return USAGE
@@ -151,14 +148,14 @@ def _call(words: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("\ninterrupted; nothing that was recorded is lost\n")
         return INTERRUPTED
-    except StaleDecision as error:
-        return _complain(words, "\n".join([error.message, *error.changes]), error.hint, error.exit_code)
     except ReconveneError as error:
-        return _complain(words, error.message, error.hint, error.exit_code)
+        changes = error.changes if isinstance(error, StaleDecision) else ()
+        return _complain(words, "\n".join([error.message, *changes]), error.hint, error.exit_code)
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _complain(words, _describe(error), "", 1)
+        file = f"{error.filename}: " if error.filename else ""
+        return _complain(words, f"{file}{error.strerror or error}", "", 1)
     except Exception as error:
         return _report_bug(words, error)
 
@@ -172,11 +169,6 @@ def _complain(words: list[str], message: str, hint: str, code: int) -> int:
     return code
 
 
-def _describe(error: OSError) -> str:
-    place = f"{error.filename}: " if error.filename else ""
-    return f"{place}{error.strerror or error}"
-
-
 def _report_bug(words: list[str], error: Exception) -> int:
     import tempfile
     import traceback
@@ -185,11 +177,10 @@ def _report_bug(words: list[str], error: Exception) -> int:
     if debugging():
         sys.stderr.write(trace)
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="reconvene-bug-", suffix=".log", delete=False, encoding="utf-8"
-        ) as file:
+        handle, name = tempfile.mkstemp(".log", "reconvene-bug-")
+        with open(handle, "w", encoding="utf-8") as file:
             file.write(trace)
-        where = f"details are in {file.name}"
+        where = f"details are in {name}"
     except OSError:
         where = "set RECONVENE_DEBUG=1 to see the details"
     what = f"this is a bug in reconvene ({type(error).__name__}: {error}); nothing that was recorded is lost"

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Self
 
 from reconvene.doors.cli.common import Call, note
 from reconvene.doors.cli.text import clean, one_line
@@ -21,42 +21,24 @@ if TYPE_CHECKING:
     from reconvene.ports import Progress
 
 
-class Watcher(Protocol):
-    """Listens while a run is driven; `say` puts a line above whatever is drawn."""
-
-    def __call__(self, progress: Progress) -> None: ...
-
-    def say(self, text: str) -> None: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
 def watcher(call: Call) -> Watcher:
     if call.as_json:
-        return Silent()
+        return Watcher()
     return Drawn() if sys.stdout.isatty() else Written()
 
 
-class Silent:
-    """A script reads stdout, and whatever matters is in the log. A warning goes to stderr all the same."""
+class Watcher(AbstractContextManager["Watcher", None]):
+    """Listens while a run is driven. This one is for scripts: only a warning is told, on stderr."""
 
     def __call__(self, progress: Progress) -> None:
         if progress.what == "warning":
             self.say(f"! {one_line(progress.detail, 300)}")
 
     def say(self, text: str) -> None:
+        """A line above whatever is drawn."""
         note(text)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         pass
 
 
@@ -88,7 +70,7 @@ def spell_seconds(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-class Written(Silent):
+class Written(Watcher):
     """A line on stderr when somebody starts, tries again or ends."""
 
     def __init__(self, put: Callable[[str], None] = note, clock: Callable[[], float] = time.monotonic) -> None:
@@ -144,9 +126,7 @@ class Drawn(Written):
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None

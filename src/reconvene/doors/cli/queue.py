@@ -6,14 +6,13 @@ Listing reads index rows through the bare log, as `inbox` does.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.common import DOOR, Call, Outer, command, note, open_home, put, put_json, screen_width
-from reconvene.doors.cli.text import table
+from reconvene.doors.cli.common import BY, DOOR, OPEN, Call, answer, command, note, open_home, put, put_json, put_table
 from reconvene.errors import UserError
-from reconvene.settings import home_folder, person
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,51 +20,6 @@ if TYPE_CHECKING:
     from reconvene.app.index import Listed
     from reconvene.doors.cli.stops import Decider
     from reconvene.doors.cli.work_off import Worked
-
-_BEGUN = ("running", "waiting", "paused")
-
-
-def _queue(home: str, as_json: bool) -> int:
-    """Runs that wait for their turn, in order; each is a piece of a run that was split.
-
-    The queue is one for all runs of a home. `reconvene queue run` works it off.
-    """
-    context = click.get_current_context()
-    outer = context.find_object(Outer) or Outer()
-    context.obj = Outer(home or outer.home, as_json or outer.as_json)
-    if context.invoked_subcommand is None:
-        return _list(Call(home_folder(context.obj.home), context.obj.as_json))
-    return 0
-
-
-queue = click.Group(
-    "queue",
-    callback=_queue,
-    invoke_without_command=True,
-    help=_queue.__doc__,
-    params=[
-        click.Option(["--home"], default="", metavar="DIR", help="Where state lives; else RECONVENE_HOME."),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for scripts."),
-    ],
-    epilog="\b\nExamples:\n  reconvene queue\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue run",
-)
-
-
-def _list(call: Call) -> int:
-    rows, missing = _rows(call)
-    if call.as_json:
-        put_json([row.to_json() for row in rows])
-        return 0
-    if not rows:
-        put("the queue is empty")
-    else:
-        lines = [(row.position, row.entry.run, row.entry.parent, _begun(row), row.entry.title) for row in rows]
-        for line in table(lines, ("#", "RUN", "PARENT", "ITS OTHER PIECES", "TITLE"), screen_width()):
-            put(line)
-        put(f"\nwork them off with: {call.command('queue', 'run')}")
-    for run in missing:
-        put(f"pieces of {run} are still to be put into the queue: {call.command('resume', run)}")
-    return 0
 
 
 class _Queued(NamedTuple):
@@ -89,8 +43,7 @@ def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
 
     if not os.path.isdir(call.home):
         return [], []
-    log = open_log(call.home)
-    try:
+    with closing(open_log(call.home)) as log:
         entries = in_order(log)
         families = children_by_parent(log) if entries else {}
         rows = [
@@ -98,8 +51,6 @@ def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
             for position, entry in enumerate(entries, start=1)
         ]
         return rows, unmade(log)
-    finally:
-        log.close()
 
 
 def _begun(row: _Queued) -> str:
@@ -108,32 +59,28 @@ def _begun(row: _Queued) -> str:
     return ", ".join(f"{states.count(status)} {status}" for status in dict.fromkeys(states)) or "–"
 
 
-@command(epilog="Examples:\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue move brainstorm-1.docs 2")
+@command("Examples:\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue move brainstorm-1.docs 2")
 @click.argument("run")
 @click.argument("position", metavar="POSITION|first|last")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
-def move(call: Call, run: str, position: str, by: str) -> int:
+@BY
+def move(call: Call, run: str, position: str) -> int:
     """Give RUN another place in the queue: a number from 1, first or last. Nothing else moves."""
-    from reconvene.app import run_queue as order
+    from reconvene.app import run_queue
 
     number = {"first": 1, "last": -1}.get(position.casefold(), int(position) if position.isdecimal() else 0)
     if not number:
         raise UserError(f"{position!r} is not a position", hint="write a number from 1, first or last")
     engine = open_home(call)
     found = engine.find(run)
-    stands = order.move(engine, found, number, by=person(by), door=DOOR)
-    if call.as_json:
-        put_json({"run": found, "position": stands})
-    else:
-        put(f"{found} is number {stands} in the queue")
-    return 0
+    stands = run_queue.move(engine, found, number, by=call.by, door=DOOR)
+    return answer(call, {"run": found, "position": stands}, f"{found} is number {stands} in the queue")
 
 
 @command()
 @click.argument("run")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
-def drop(call: Call, run: str, yes: bool, by: str) -> int:
+@BY
+def drop(call: Call, run: str, yes: bool) -> int:
     """Take RUN out of the queue for good: it ends as aborted, with the outcome "dropped". Its log stays."""
     from reconvene.app import queries
     from reconvene.core.facts.commands import DropQueued
@@ -143,21 +90,18 @@ def drop(call: Call, run: str, yes: bool, by: str) -> int:
     found = engine.find(run)
     summary = queries.summary(engine, found)
     sure = yes or not call.interactive or summary.status != "queued"
-    if not sure and not agreed(f"Drop {found} ({summary.title})?", given=False):
+    if not sure and not agreed(f"Drop {found} ({summary.title})?", default=False):
         note("nothing was changed")
         return 0
-    engine.submit(found, DropQueued(person(by), DOOR))
-    if call.as_json:
-        put_json(queries.summary(engine, found))
-    else:
-        put(f"{found} is dropped; what was said about it stays in its log: {call.command('log', found)}")
-    return 0
+    engine.submit(found, DropQueued(call.by, DOOR))
+    told = f"{found} is dropped; what was said about it stays in its log: {call.command('log', found)}"
+    return answer(call, queries.summary(engine, found), told)
 
 
 @command()
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@BY
 @click.option("--no-input", is_flag=True, help="Never ask: leave a run waiting at its checkpoint, and go on.")
-def run_command(call: Call, by: str, no_input: bool) -> int:
+def run_command(call: Call, no_input: bool) -> int:
     """Work the queue off in order; first what a process that died left in the middle.
 
     On a terminal you are asked at each checkpoint, and the next run begins when one has ended. Elsewhere a run that
@@ -169,8 +113,7 @@ def run_command(call: Call, by: str, no_input: bool) -> int:
     from reconvene.doors.cli.drive import who_decides
     from reconvene.doors.cli.work_off import verdict
 
-    decider = who_decides(call, None, person(by), no_input)
-    worked = _work_off(call, decider, person(by))
+    worked = _work_off(call, who_decides(call, None, no_input))
     if call.as_json:
         put_json([one.summary for one in worked])
     elif not worked:
@@ -180,10 +123,9 @@ def run_command(call: Call, by: str, no_input: bool) -> int:
     return verdict(worked)
 
 
-def _work_off(call: Call, decider: Decider, by: str) -> list[Worked]:
-    import asyncio
-
-    from reconvene.app import run_queue as order
+def _work_off(call: Call, decider: Decider) -> list[Worked]:
+    from reconvene.app import run_queue
+    from reconvene.doors.cli.stops import driving
     from reconvene.doors.cli.work_off import agreed, work_off
 
     if not os.path.isdir(call.home):
@@ -192,27 +134,35 @@ def _work_off(call: Call, decider: Decider, by: str) -> list[Worked]:
 
     def go_on(run: str, before: Worked | None) -> bool:
         """A person who left a run open may have had enough."""
-        left = before is not None and before.summary.status in _BEGUN and decider.shows
+        left = before is not None and before.summary.status in OPEN and decider.shows
         return not left or agreed(f"Go on with the next one, {run}?")
 
-    # One event loop for all of them: connections that agents keep open belong to the loop that opened them.
-    with asyncio.Runner() as loop:
-        try:
-            for parent in order.unmade(engine.log):
-                engine.make_children(parent)
-            halfway = order.interrupted(engine.log)
-            return work_off(
-                call,
-                loop,
-                engine,
-                decider,
-                by,
-                lambda: [*halfway, *(entry.run for entry in order.in_order(engine.log))],
-                go_on,
-            )
-        finally:
-            loop.run(engine.close())
+    with driving(call, engine, decider) as drive:
+        for parent in run_queue.unmade(engine.log):
+            engine.make_children(parent)
+        halfway = run_queue.interrupted(engine.log)
+        return work_off(drive, lambda: [*halfway, *(one.run for one in run_queue.in_order(engine.log))], go_on)
 
 
-for _each in (move, drop, run_command):
-    queue.add_command(_each)
+@command(
+    "Examples:\n  reconvene queue\n  reconvene queue move brainstorm-1.docs first\n  reconvene queue run",
+    commands=(move, drop, run_command),
+)
+def queue(call: Call) -> int:
+    """Runs that wait for their turn, in order; each is a piece of a run that was split.
+
+    The queue is one for all runs of a home. `reconvene queue run` works it off.
+    """
+    rows, missing = _rows(call)
+    if call.as_json:
+        put_json([row.to_json() for row in rows])
+        return 0
+    if not rows:
+        put("the queue is empty")
+    else:
+        lines = [(row.position, row.entry.run, row.entry.parent, _begun(row), row.entry.title) for row in rows]
+        put_table(lines, ("#", "RUN", "PARENT", "ITS OTHER PIECES", "TITLE"))
+        put(f"\nwork them off with: {call.command('queue', 'run')}")
+    for run in missing:
+        put(f"pieces of {run} are still to be put into the queue: {call.command('resume', run)}")
+    return 0

@@ -1,7 +1,4 @@
-"""Writes the CLI reference (docs/cli.md) from the commands themselves: `python -m reconvene.doors.cli.reference`.
-
-Knows how to ask click for help texts; holds no words about single commands.
-"""
+"""Writes docs/cli.md from the commands themselves: `python -m reconvene.doors.cli.reference > docs/cli.md`."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ from collections.abc import Iterator
 
 import click
 
-from reconvene.doors.cli.main import COMMANDS, cli
+from reconvene.core.kit_finder import reader
+from reconvene.doors.cli.main import cli
 from reconvene.doors.shared.form import blank
 
 _HEAD = """\
@@ -76,10 +74,11 @@ failed, files conflict) is never answered from a file.
 
 ## Feedback
 
-A remark has a kind: correction, new context, clarification, strategic shift, reaction ("reaction to economist: …"),
-missing factor, comment. `--feedback "kind: text"` and `remark RUN "kind: text"` take it as written. On a terminal, and
-with `remark --understand`, free text is split and classified by rules, and what came of it is shown. `remark --form`
-and, where `EDITOR` or `VISUAL` is set, "Write it in your editor" at a checkpoint read this form:
+A remark has a kind: {kinds}.
+A reaction may say to whom: "reaction to economist: …". `--feedback "kind: text"` and `remark RUN "kind: text"` take it
+as written. On a terminal, and with `remark --understand`, free text is split and classified by rules, and what came of
+it is shown. `remark --form` and, where `EDITOR` or `VISUAL` is set, "Write it in your editor" at a checkpoint read this
+form:
 
 ```markdown
 {form}
@@ -104,31 +103,21 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 
 def reference() -> str:
     """The whole page."""
-    return "\n".join([_HEAD.replace("{form}", blank().rstrip()), *_commands()]).rstrip() + "\n"
+    top = click.Context(cli, info_name="reconvene", help_option_names=["-h", "--help"])
+    head = _HEAD.replace("{form}", blank().rstrip()).replace("{kinds}", ", ".join(reader().kinds))
+    return "\n".join([head, *_sections(cli, top)]).rstrip() + "\n"
 
 
-def _commands() -> Iterator[str]:
-    top = click.Context(cli, info_name="reconvene", terminal_width=100, help_option_names=["-h", "--help"])
-    yield from _section("reconvene", cli.get_help(top))
-    for name in COMMANDS:
-        found = cli.get_command(top, name)
-        if found is not None:
-            own = click.Context(found, info_name=name, parent=top, terminal_width=100)
-            yield from _section(f"reconvene {name}", found.get_help(own))
-            yield from _commands_of(found, own, f"reconvene {name}")
-
-
-def _commands_of(group: click.Command, context: click.Context, title: str) -> Iterator[str]:
-    for name, found in group.commands.items() if isinstance(group, click.Group) else ():
-        own = click.Context(found, info_name=name, parent=context, terminal_width=100)
-        yield from _section(f"{title} {name}", found.get_help(own))
-
-
-def _section(title: str, text: str) -> Iterator[str]:
-    yield f"### {title}\n"
-    yield "```text"
-    yield from (line.rstrip() for line in text.splitlines())
+def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
+    """The help of a command, and of those that it is a group of."""
+    context.terminal_width = 100
+    yield f"### {context.command_path}\n\n```text"
+    yield from (line.rstrip() for line in command.get_help(context).splitlines())
     yield "```\n"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if found := command.get_command(context, name):
+                yield from _sections(found, click.Context(found, info_name=name, parent=context))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,4 @@
-"""`remark`: something said about a run, as "kind: text", as a free text to be understood, or as a filled-in form.
-
-Recorded at once, read again or taken back later; drives nothing. How a text is understood and what it weighs is not
-decided here.
-"""
+"""`remark`: something said about a run, as "kind: text", as free text or as a form; read again or taken back later."""
 
 from __future__ import annotations
 
@@ -11,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import DOOR, Call, command, note, open_run, put, put_json, say
+from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, note, open_run, put, put_json, say
 from reconvene.errors import UserError
-from reconvene.settings import person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,15 +18,13 @@ if TYPE_CHECKING:
     from reconvene.app.views.read_model import Remark
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene remark two-step-1 'correction: Revenue is $900M, not $850M'
   reconvene remark two-step-1 --understand 'Revenue is $900M, not $850M. The board approved the pivot yesterday'
   reconvene remark two-step-1 --form remarks.md --dry-run
   reconvene remark two-step-1 --reread FB-002 --kind 'strategic shift' --level major
-"""
-)
+""")
 @click.argument("run")
 @click.argument("text", required=False)
 @click.option("--understand", is_flag=True, help="TEXT is free text: split it, and find out what each part is.")
@@ -44,7 +37,7 @@ Examples:
 @click.option("--now", metavar="VALUE", help="What the value is.")
 @click.option("--level", type=click.Choice(["minor", "major"]), help="How much it weighs.")
 @click.option("--withdraw", metavar="ID", help="Take a remark back that no agent was shown yet.")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+@BY
 def remark(
     call: Call,
     run: str,
@@ -54,7 +47,6 @@ def remark(
     dry_run: bool,
     reread: str | None,
     withdraw: str | None,
-    by: str,
     **reading: str | None,
 ) -> int:
     """Say something about RUN, as "kind: text": every agent that works from now on is shown it.
@@ -67,24 +59,22 @@ def remark(
     from reconvene.app.views.projections import remarks
     from reconvene.doors.shared.remarks import understood_better
 
+    hint = "see: reconvene remark --help"
     if [text, form, reread, withdraw].count(None) != 3:
-        raise UserError(
-            "give one of them: TEXT, --form FILE, --reread ID, --withdraw ID", hint="see: reconvene remark --help"
-        )
+        raise UserError("give one of them: TEXT, --form FILE, --reread ID, --withdraw ID", hint=hint)
     said = {name: value for name, value in reading.items() if value is not None}
     if bool(said) != (reread is not None):
-        raise UserError(
-            "--reread ID goes with --kind, --to, --was, --now or --level", hint="see: reconvene remark --help"
-        )
+        raise UserError("--reread ID goes with --kind, --to, --was, --now or --level", hint=hint)
     engine, found = open_run(call, run)
     if reread or withdraw:
-        return _again(call, engine, found, reread, withdraw, said, person(by))
-    entries = _entries(engine, found, text or "", form, understand=understand)
-    record = OnRecord(engine, found, person(by), DOOR)
+        return _again(call, engine, found, reread, withdraw, said)
+    agents = tuple(engine.session(found).book.workflow.agents)
+    entries = _entries(text or "", form, agents, understand=understand)
+    record = OnRecord(engine, found, call.by, DOOR)
     if not dry_run:
         record.become(entries)
     if understand:
-        entries, told = understood_better(text or "", _agents(engine, found), entries)
+        entries, told = understood_better(text or "", agents, entries)
         if told:
             note(told)
     if not dry_run:
@@ -97,56 +87,44 @@ def remark(
     return 0
 
 
-def _entries(engine: Engine, run: str, text: str, form: str | None, *, understand: bool) -> list[Entry]:
+def _entries(text: str, form: str | None, agents: tuple[str, ...], *, understand: bool) -> list[Entry]:
     from reconvene.app.model_reader import Entry
     from reconvene.core.kit_finder import reader
     from reconvene.doors.shared.remarks import understood
 
-    agents = _agents(engine, run)
-    if form is not None:
-        return _from_form(form, agents)
-    return understood(text, agents) if understand else [Entry(reader().typed(text))]
+    if form is None:
+        return understood(text, agents) if understand else [Entry(reader().typed(text))]
 
-
-def _from_form(file: str, agents: tuple[str, ...]) -> list[Entry]:
     from reconvene.doors.cli.typed_values import read_text
     from reconvene.doors.shared.form import read
 
-    found = read(read_text("--form", Path(file)), agents)
+    found = read(read_text("--form", Path(form)), agents)
     if found.problems:
-        told = [f"{file}:{problem.line}: {problem.what}" for problem in found.problems]
+        told = [f"{form}:{problem.line}: {problem.what}" for problem in found.problems]
         raise UserError("\n".join(told), hint="nothing was recorded; put it right and give it again")
     return list(found.entries)
 
 
-def _agents(engine: Engine, run: str) -> tuple[str, ...]:
-    return tuple(engine.session(run).book.workflow.agents)
-
-
-def _again(
-    call: Call, engine: Engine, run: str, reread: str | None, withdraw: str | None, said: dict[str, str], by: str
-) -> int:
+def _again(call: Call, engine: Engine, run: str, reread: str | None, withdraw: str | None, said: dict[str, str]) -> int:
     """A remark that is there, read anew or taken back."""
     from reconvene.app import queries
     from reconvene.app.views.projections import remarks
     from reconvene.core.facts.commands import ReadRemark, WithdrawRemark
-    from reconvene.doors.shared.advice import said_in, weighed
+    from reconvene.doors.shared.advice import weighed
+    from reconvene.doors.shared.remarks import said_in
 
     if reread is None:
-        engine.submit(run, WithdrawRemark(str(withdraw), by, DOOR))
+        engine.submit(run, WithdrawRemark(str(withdraw), call.by, DOOR))
     else:
-        engine.submit(run, ReadRemark(reread, **said, by=by, door=DOOR))
+        engine.submit(run, ReadRemark(reread, **said, by=call.by, door=DOOR))
     state = engine.load(run)
     meant = [one for one in state.record.remarks.values() if one.id == (reread or withdraw or "").upper()]
     made = remarks(state, meant if reread else ())
-    if call.as_json:
-        put_json(queries.summary(engine, run), understood=[], remarks=made)
     for one in () if call.as_json else made:
         put(said_in(one))
         say(f"  {weighed(one)}")
-    if not call.as_json:
-        put(f"read again for {run}" if reread else f"taken back: {meant[0].id}")
-    return 0
+    told = f"read again for {run}" if reread else f"taken back: {meant[0].id}"
+    return answer(call, queries.summary(engine, run), told, understood=[], remarks=made)
 
 
 def _told(entry: Entry) -> dict[str, str]:

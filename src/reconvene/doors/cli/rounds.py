@@ -1,7 +1,4 @@
-"""`rounds`: every round of a run, those rolled back included, and how a retry differs from what it replaced.
-
-Words and tables only: what a round is and what became of it is told by `app.rounds`.
-"""
+"""`rounds`: every round of a run, those rolled back included, and how a retry differs from what it replaced."""
 
 from __future__ import annotations
 
@@ -10,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import DOOR, Call, command, open_run, put, put_json, say, screen_width
-from reconvene.doors.cli.text import clean, one_line, table
+from reconvene.doors.cli.common import BY, DOOR, Call, command, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.text import clean, one_line
 from reconvene.errors import UserError
-from reconvene.settings import person
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,22 +22,20 @@ _HEAD = ("NO", "PHASE", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "COST"
 _COST = _HEAD.index("COST")
 
 
-@command(
-    epilog="""
+@command("""
 Examples:
   reconvene rounds two-step-1
   reconvene rounds two-step-1 --compare 2     # what differed in the retry of round 2
   reconvene rounds two-step-1 --prune --keep 1
-"""
-)
+""")
 @click.argument("run", required=False)
 @click.option("--compare", "compared", default="", metavar="N", help="How the tries of round N (or R7) differ.")
 @click.option("--phase", default="", metavar="PHASE", help="With --compare: the phase whose round N is meant.")
 @click.option("--prune", is_flag=True, help="Remove the folders kept of rolled-back rounds; the log keeps it all.")
 @click.option("--keep", type=click.IntRange(min=0), default=0, metavar="K", help="With --prune: keep the newest K.")
 @click.option("--yes", is_flag=True, help="With --prune: do not ask.")
-@click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
-def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, keep: int, yes: bool, by: str) -> int:
+@BY
+def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, keep: int, yes: bool) -> int:
     """Every round of RUN in order: who worked, how long, what it cost, and whether it stands or was rolled back.
 
     --compare shows for one round what the person asked to change when they rolled it back, simple facts about each
@@ -56,7 +50,7 @@ def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, 
         raise UserError("--prune and --compare do not go together", hint="prune later; --compare still works then")
     engine, found = open_run(call, run)
     if prune:
-        return _prune(call, engine, found, keep, ask=call.interactive and not yes, by=person(by))
+        return _prune(call, engine, found, keep, ask=call.interactive and not yes)
     if compared:
         _put_comparison(call, found, looking.compare(engine, found, compared, phase))
         return 0
@@ -70,7 +64,7 @@ def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, 
     return 0
 
 
-def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool, by: str) -> int:
+def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool) -> int:
     from reconvene.core.person.undoing import prunable
 
     before = prunable(engine.load(run), keep)
@@ -82,10 +76,11 @@ def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool, by: st
 
         for archive in before:
             put(f"  {archive.folder}/  ({_files(len(archive.paths))}, {archive.size} bytes)")
-        if not ask_yes(f"Remove {_folders(len(before))}?", given=False):
+        these = "this folder" if len(before) == 1 else f"these {len(before)} folders"
+        if not ask_yes(f"Remove {these}?", default=False):
             put("nothing was removed")
             return 0
-    pruned, changed = engine.prune(run, keep=keep, by=by, door=DOOR)
+    pruned, changed = engine.prune(run, keep=keep, by=call.by, door=DOOR)
     spared = [path for path in changed if any(path in archive.paths for archive in before)]
     if call.as_json:
         put_json({"run": run, "pruned": [archive._asdict() for archive in pruned], "spared": spared})
@@ -97,24 +92,14 @@ def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool, by: st
     return 0
 
 
-def _folders(count: int) -> str:
-    return "this folder" if count == 1 else f"these {count} folders"
-
-
 def _files(count: int) -> str:
     return f"{count} file{'s' * (count != 1)}"
 
 
 def _put_rounds(call: Call, run: str, rows: tuple[Round, ...]) -> None:
-    cells = [_cells(row) for row in rows]
     shown = [column for column in range(len(_HEAD)) if column != _COST or any(row.cost for row in rows)]
-    named = [_HEAD[column] for column in shown]
-    lines = iter(table([[row[column] for column in shown] for row in cells], named, screen_width()))
-    put(next(lines))
-    for row, line in zip(rows, lines):
-        put(line)
-        for told in _below(row):
-            say(f"     {told}")
+    cells = [[row[column] for column in shown] for row in map(_cells, rows)]
+    put_table(cells, [_HEAD[column] for column in shown], map(_below, rows))
     undone = [row for row in rows if row.undone and not row.undone.within]
     if undone:
         put(f"\nwhat differed in a retry: {call.command('rounds', run, '--compare', f'R{undone[-1].serial}')}")
@@ -131,13 +116,8 @@ def _cells(row: Round) -> tuple[object, ...]:
         len(row.agents),
         row.attempts,
         f"${row.cost:.2f}" if row.cost else "",
-        outcome(row),
+        "waits for you" if row.waiting else row.outcome,
     )
-
-
-def outcome(row: Round) -> str:
-    """`stands`, or what else became of it."""
-    return "waits for you" if row.waiting else row.outcome
 
 
 def _below(row: Round) -> Iterator[str]:
@@ -145,15 +125,15 @@ def _below(row: Round) -> Iterator[str]:
     if row.undone is None:
         return
     if row.undone.within:
-        yield f"with R{row.undone.within}, which it is part of"
+        yield f"     with R{row.undone.within}, which it is part of"
         return
     by = f"by {one_line(row.undone.by)}: " if row.undone.by else ""
     said = "".join(f"; {one_line(remark.id)} {one_line(remark.text, 80)}" for remark in row.undone.remarks)
-    yield f"{by}{one_line(row.undone.why)}{said}"
+    yield f"     {by}{one_line(row.undone.why)}{said}"
     if row.undone.archived:
-        yield f"kept in {one_line(row.undone.folder)}/ ({_files(len(row.undone.archived))})"
+        yield f"     kept in {one_line(row.undone.folder)}/ ({_files(len(row.undone.archived))})"
     elif row.undone.folder:
-        yield f"was kept in {one_line(row.undone.folder)}/, pruned since; the log still has it all"
+        yield f"     was kept in {one_line(row.undone.folder)}/, pruned since; the log still has it all"
 
 
 # --- how tries differ ---
@@ -168,8 +148,7 @@ def _put_comparison(call: Call, run: str, found: Comparison) -> None:
     numbers = {facts.serial: number for number, facts in enumerate(found.tries, 1)}
     put(f"{found.phase}, round {found.n}: {len(found.tries)} {'tries' if len(found.tries) > 1 else 'try'}\n")
     head = ("", *(f"TRY {numbers[facts.serial]} (R{facts.serial})" for facts in found.tries))
-    for line in table(list(_fact_rows(found.tries)), head, screen_width()):
-        put(line)
+    put_table(_fact_rows(found.tries), head)
     for asked in found.asked:
         put()
         for line in _asked_lines(asked, numbers):
@@ -190,22 +169,19 @@ def _fact_rows(tries: tuple[Facts, ...]) -> Iterator[tuple[object, ...]]:
         yield ("cost", *(f"${facts.cost:.2f}" for facts in tries))
     if any(facts.gaps for facts in tries):
         for title, name in (("gaps addressed", "addressed"), ("gaps resolved", "resolved"), ("new gaps", "raised")):
-            yield (title, *(_ids(_listed(facts.gaps.get(name))) if facts.gaps else "" for facts in tries))
+            yield (title, *(_ids(facts.gaps.get(name)) if facts.gaps else "" for facts in tries))
         yield ("reviewer", *((str(facts.gaps.get("verdict", "")) if facts.gaps else "") for facts in tries))
     if any(facts.archive for facts in tries):
         yield ("archive", *(facts.archive for facts in tries))
-
-
-def _listed(found: object) -> tuple[str, ...]:
-    return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
 
 
 def _length(facts: Facts, agent: str) -> str:
     return f"{facts.characters[agent]} characters" if agent in facts.characters else "nothing"
 
 
-def _ids(ids: tuple[str, ...]) -> str:
+def _ids(found: object) -> str:
     """The count, and the first few by name."""
+    ids = tuple(map(str, found)) if isinstance(found, list | tuple) else ()
     if not ids:
         return "0"
     return f"{len(ids)}: {', '.join(ids[:2])}{' …' * (len(ids) > 2)}"

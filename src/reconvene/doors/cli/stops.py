@@ -1,17 +1,14 @@
-"""Drives a run to its stops and has each decided: by a file of answers, by the person at the terminal, or by nobody.
-
-The loop is the same for all three. What a run may do is the engine's business; this only carries words both ways.
-"""
+"""Drives a run to its stops and has each decided: by a file of answers, by the person at the terminal, or by nobody."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
 
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, Call, note, put, put_json, say
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.advice import changed_lines
@@ -26,40 +23,46 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Checkpoint, Field, PassedOver, Run
     from reconvene.core.facts.commands import Answers
-    from reconvene.doors.cli.progress import Watcher
 
 _PARKED = 3
 _KILLED = 130
 
 
-class Decider(Protocol):
-    """Decides an open checkpoint, or leaves it open (False): then the run parks."""
+class Decider:
+    """Decides an open checkpoint, or leaves it open (False): then the run parks. This one has no one to ask."""
 
-    shows: bool  # whether the person has already seen what they leave open
-    tells: bool  # whether each stop is printed, with what happened before it
-
-    def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool: ...
-
-    def ended(self) -> None:
-        """The run needs no more decisions."""
-
-
-class Nobody:
-    """There is no one to ask: every checkpoint parks."""
-
-    shows = False
-    tells = False
+    shows = False  # whether the person has already seen what they leave open
+    tells = False  # whether each stop is printed, with what happened before it
 
     def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         return False
 
     def ended(self) -> None:
-        pass
+        """The run needs no more decisions."""
 
 
-def to_its_stop(
-    call: Call, loop: asyncio.Runner, engine: Engine, run: str, decider: Decider, by: str, *, take: bool = False
-) -> tuple[Run, bool]:
+class Driving(NamedTuple):
+    """What driving takes, whichever run it is."""
+
+    call: Call
+    engine: Engine
+    decider: Decider
+    loop: asyncio.Runner
+
+
+@contextmanager
+def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
+    """One event loop for all runs: connections that agents keep open belong to the loop that opened them."""
+    import asyncio
+
+    with asyncio.Runner() as loop:
+        try:
+            yield Driving(call, engine, decider, loop)
+        finally:
+            loop.run(engine.close())
+
+
+def to_its_stop(drive: Driving, run: str, *, take: bool = False) -> tuple[Run, bool]:
     """Drive and decide until the run ends or parks: where it stands, and whether the person stopped it.
 
     `take`: only if it is still queued, or was left in the middle; else Busy."""
@@ -68,14 +71,15 @@ def to_its_stop(
     from reconvene.app import queries
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
-    stopped = _drive(call, loop, engine, run, by, take=take)
+    _, engine, decider, _ = drive
+    stopped = drive.loop.run(_driven(drive, run, take))
     while not stopped:
         summary = queries.summary(engine, run)
         if summary.checkpoint is None or not decider.decide(engine, run, summary.checkpoint):
             break
         if not decider.tells:
             unseen += summary.passed_over
-        stopped = _drive(call, loop, engine, run, by)
+        stopped = drive.loop.run(_driven(drive, run))
     found = queries.standing(engine, run)
     return replace(found, passed_over=unseen + found.passed_over), stopped
 
@@ -88,25 +92,19 @@ def conclude(call: Call, engine: Engine, summary: Run) -> None:
     if not call.as_json and (said := queries.closing(engine, run)):
         put(f"\n{clean(said)}")  # a document: its lines stay as they are
     if summary.status == "completed" and not call.as_json:
-        _tell_remarks(call, engine, run)
+        from reconvene.app.measures import ledger
+        from reconvene.doors.shared.advice import became_of, never_answered
+
+        book, command = ledger(engine, run), call.command("ledger", run)
+        for told in ("\n".join(became_of(book, command)), never_answered(book, command)):
+            if told:  # nothing that a person said ends in silence
+                say(f"\n{told}")
     keep_history(engine, run)
 
 
 def exit_code(summary: Run) -> int:
     """After driving: a run that still counts as running was stopped before it could park."""
     return _PARKED if summary.status == "running" else EXIT_CODES[summary.status]
-
-
-def _tell_remarks(call: Call, engine: Engine, run: str) -> None:
-    """Nothing that a person said ends in silence."""
-    from reconvene.app.measures import ledger
-    from reconvene.doors.shared.advice import became_of, never_answered
-
-    book, command = ledger(engine, run), call.command("ledger", run)
-    if lines := became_of(book, command):
-        say("\n" + "\n".join(lines))
-    if left := never_answered(book, command):
-        say(f"\n{left}")
 
 
 def keep_history(engine: Engine, run: str) -> None:
@@ -118,16 +116,9 @@ def keep_history(engine: Engine, run: str) -> None:
         note(f"the git history is behind: {error.message}")
 
 
-def _drive(call: Call, loop: asyncio.Runner, engine: Engine, run: str, by: str, *, take: bool = False) -> bool:
+async def _driven(drive: Driving, run: str, take: bool = False) -> bool:
     """To the next stop. True when the person stopped it (Ctrl-C, or the terminal went away)."""
-    with watcher(call) as watch:
-        return loop.run(_driven(engine, run, by, watch, take))
-
-
-async def _driven(engine: Engine, run: str, by: str, watch: Watcher, take: bool) -> bool:
-    import asyncio
-
-    loop = asyncio.get_running_loop()
+    engine, by, loop = drive.engine, drive.call.by, drive.loop.get_loop()
     stops = 0
 
     def stop() -> None:
@@ -143,13 +134,14 @@ async def _driven(engine: Engine, run: str, by: str, watch: Watcher, take: bool)
     known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     # What whoever started the process has it ignore (nohup, a script's background) stays ignored.
     signals = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
-    for number in signals:
-        loop.add_signal_handler(number, stop)
-    try:
-        await engine.drive(run, watch, by=by, door=DOOR, take=take)
-    finally:
+    with watcher(drive.call) as watch:
         for number in signals:
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, stop)
+        try:
+            await engine.drive(run, watch, by=by, door=DOOR, take=take)
+        finally:
+            for number in signals:
+                loop.remove_signal_handler(number)
     return stops > 0
 
 
@@ -172,8 +164,8 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put(f"\ncontinue with:\n  {next_command}")
     else:
         put(f"see what came of it: {call.command('files', summary.run)}")
-        if merge := merge_command(summary):
-            put(f"take the changes to your project over with:\n  {merge}")
+        if summary.project:
+            put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
 
 
 def not_asked(summary: Run) -> list[str]:
@@ -181,19 +173,13 @@ def not_asked(summary: Run) -> list[str]:
     return [f"! {one_line(row.text, 300)}" for row in summary.passed_over]
 
 
-def merge_command(summary: Run) -> str:
-    """What brings the run's branch into the person's project; "" where it changed none."""
-    return clean(summary.project.merge) if summary.project else ""
-
-
 def headline(summary: Run) -> str:
     """`two-step-1 is waiting at draft, round 1`"""
-    place = f" at {summary.phase}" if summary.phase else ""
+    where = f" at {summary.phase}" if summary.phase else ""
     count = f", round {summary.round}" if summary.phase and summary.round else ""
     ended = f" ({summary.outcome})" if summary.outcome not in ("", summary.status) else ""
-    open_run = summary.status in ("waiting", "paused", "running")
     alone = " (nobody is driving it)" if summary.driven is False else ""
-    return f"{summary.run} is {summary.status}{place + count if open_run else ended}{alone}"
+    return f"{summary.run} is {summary.status}{where + count if summary.status in OPEN else ended}{alone}"
 
 
 def describe(checkpoint: Checkpoint) -> str:
@@ -241,10 +227,8 @@ def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:
             return call.command(*example(summary.checkpoint, run))
         case "paused" | "running" | "waiting" | "queued":
             return call.command("resume", run)
-        case _ if summary.unmade:  # it has ended, and what it started is still to be put into the queue
-            return call.command("resume", run)
-        case _:
-            return ""
+        case _:  # it has ended; what it started may still have to be put into the queue
+            return call.command("resume", run) if summary.unmade else ""
 
 
 def example(checkpoint: Checkpoint, run: str) -> list[str]:

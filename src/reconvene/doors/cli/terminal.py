@@ -1,22 +1,22 @@
 """The person at the terminal: asked with arrow keys and free text, told when the world changed meanwhile.
 
-Only ever used where stdin and stdout are a terminal. Ctrl-C and Ctrl-D at any question leave the checkpoint open.
+A checkpoint's own questions are asked in one menu, and each answer is saved the moment it is given. Only ever used
+where stdin and stdout are a terminal. Ctrl-C and Ctrl-D at any question leave the checkpoint open.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconvene.doors.cli.ask import MARK, ask, ask_fields, pick
+from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, pick
 from reconvene.doors.cli.common import DOOR
-from reconvene.doors.cli.draw_checkpoint import Paper
-from reconvene.doors.cli.editor import editor
-from reconvene.doors.cli.questions import Questions
-from reconvene.doors.cli.stops import explain_stale, headline, keep_history, not_asked
+from reconvene.doors.cli.draw_checkpoint import Screen
+from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import one_line
-from reconvene.doors.cli.typed_feedback import Hearing
-from reconvene.doors.shared.advice import reasons
-from reconvene.doors.shared.talk_lines import talk_before
+from reconvene.doors.cli.typed_feedback import Hearing, editor
+from reconvene.doors.shared.advice import reasons, talk_before
+from reconvene.doors.shared.fields import asked, needed, unanswered
+from reconvene.doors.shared.options import Menu, build, find
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.read_model import Checkpoint, Option, Remark
+    from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark
     from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
     from reconvene.wire.answers_file import Answer
 
-_REMARK, _EDITOR, _FILE, _PARK = "remark", "editor", "file", "park"
+_REMARK, _EDITOR, _FILE, _PARK, _MOVED = "remark", "editor", "file", "park", "moved"
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
 
 
-class Person:
+class Person(Decider):
     """Decides checkpoints by asking. `decide` is one checkpoint from first sight to a recorded decision."""
 
     shows = True
@@ -52,9 +52,6 @@ class Person:
         except (KeyboardInterrupt, EOFError):
             return False
 
-    def ended(self) -> None:
-        pass
-
 
 class _Sitting:
     """One checkpoint in front of one person."""
@@ -64,9 +61,8 @@ class _Sitting:
         self._run = run
         self._by = by
         self._ideas = ideas  # those not suggested yet, or not taken up
-        self._paper = Paper(engine, run)
-        self._hearing = Hearing(engine, run, by, self._paper)
-        self._questions = Questions(engine, run, by, self._paper)
+        self._screen = Screen(engine, run)
+        self._hearing = Hearing(engine, run, by, self._screen)
         self._talks = False  # whether the agents of this phase talk with the person
         self._advised = ""  # the checkpoint beside which everything has been shown once
 
@@ -90,14 +86,14 @@ class _Sitting:
                     if current and self._submit(current, current.options[choice]):
                         return True
                     current = self._after(current) if current else None
-        self._paper.line("the run has moved on meanwhile", "yellow")
+        self._screen.line("the run has moved on meanwhile", "yellow")
         return True
 
     def _present(self, checkpoint: Checkpoint) -> Checkpoint | None:
         """Show the checkpoint, ask for remarks where it wants some, and tell what another round would bring."""
-        current = self._look(checkpoint)
+        current = self._show(checkpoint)
         if current and current.feedback:
-            self._paper.question(current.feedback)
+            self._screen.question(current.feedback)
             self._suggest(current, "For example: “{said}”, and then “{option}”")
             self._hear(_ANYTHING)
             current = self._now()
@@ -113,16 +109,16 @@ class _Sitting:
         idea = next((idea for idea in self._ideas if idea.option in on_offer), None)
         if idea is not None:
             said = one_line(" ".join(remark.text for remark in idea.remarks))
-            self._paper.line(words.format(said=said, option=one_line(idea.option)), "dim")
+            self._screen.line(words.format(said=said, option=one_line(idea.option)), "dim")
 
     def _after(self, before: Checkpoint) -> Checkpoint | None:
         """The checkpoint after a decision that was not taken: the same, the same with other contents, or another."""
         after = self._now()
         if after is None or after.id != before.id:
             return self._present(after) if after else None
-        return after if after.digest == before.digest else self._look(after)
+        return after if after.digest == before.digest else self._show(after)
 
-    def _look(self, checkpoint: Checkpoint) -> Checkpoint | None:
+    def _show(self, checkpoint: Checkpoint) -> Checkpoint | None:
         """Take in what the person edited in the workspace, then show what is there."""
         from reconvene.app import queries
 
@@ -132,11 +128,8 @@ class _Sitting:
         self._talks = queries.converses(self._engine, self._run)
         talk = queries.talk(self._engine, self._run)
         # In trouble nothing is presented beside which it could stand: everything that was said is told.
-        self._paper.checkpoint(
-            headline(summary),
-            checkpoint,
-            talk if checkpoint.attention else talk_before(talk),
-            not_asked(summary),
+        self._screen.checkpoint(
+            headline(summary), checkpoint, talk if checkpoint.attention else talk_before(talk), not_asked(summary)
         )
         return summary.checkpoint
 
@@ -150,14 +143,14 @@ class _Sitting:
         try:
             made = self._heard(title, in_editor)
         except UserError as error:
-            self._paper.line(explain_stale(error), "yellow")
+            self._screen.line(explain_stale(error), "yellow")
             return
         if made:
             del self._ideas[:1]
         if made and self._talks:
-            self._paper.line(f"recorded: {', '.join(remark.id for remark in made)}", "green")
+            self._screen.line(f"recorded: {', '.join(remark.id for remark in made)}", "green")
         elif made:
-            self._paper.weighed(made)
+            self._screen.weighed(made)
             current = self._now()
             if current and not brief:
                 self._advise(current.id)
@@ -175,7 +168,7 @@ class _Sitting:
     def _advise(self, checkpoint: str) -> None:
         """Everything once; after that only what another remark may have changed."""
         if review := self._review():
-            self._paper.advice(review, brief=self._advised == checkpoint)
+            self._screen.advice(review, brief=self._advised == checkpoint)
         self._advised = checkpoint
 
     def _choose(self, checkpoint: Checkpoint) -> str | int:
@@ -186,11 +179,11 @@ class _Sitting:
         extra += [(_EDITOR, "Write it in your editor")] if editor() else []
         extra += [(_FILE, "Show a file"), (_PARK, "Pause here, decide later")]
         if checkpoint.fields:
-            return self._questions.choose(checkpoint, extra)
+            return self._choose_in_menu(checkpoint, extra)
         choices = [_choice(index, option) for index, option in enumerate(options) if option.offered]
         listed = [*choices, questionary.Separator(), *(questionary.Choice(title, value) for value, title in extra)]
         first = next((one for one in choices if options[int(str(one.value))].recommend and not one.disabled), None)
-        self._paper.line()
+        self._screen.line()
         picked = ask(questionary.select("Your decision", choices=listed, default=first, qmark=MARK))
         return picked if isinstance(picked, int) else str(picked)
 
@@ -202,26 +195,21 @@ class _Sitting:
             self._hear(f"{one_line(option.label)}: what do you say?" if self._talks else "Your feedback:", brief=True)
         remarks = self._said() if wanted != "none" else ()
         if wanted == "required" and not remarks:
-            self._paper.line(f"“{one_line(option.label)}” needs your words", "yellow")
+            self._screen.line(f"“{one_line(option.label)}” needs your words", "yellow")
             return False
         why = reasons(self._review()) if option.fields else {}
         fields = ask_fields(option.fields, {}, why)
-        decision = AnswerCheckpoint(
-            checkpoint.id,
-            option.label,
-            fields=fields,
-            remarks=remarks,
-            digest=checkpoint.digest,
-            by=self._by,
-            door=DOOR,
-        )
-        return self._decided(decision) or (self._questions.needed(checkpoint) and self._decided(decision))
+        decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, checkpoint.digest, self._by, DOOR)
+        if self._decided(decision):
+            return True
+        missing = needed(checkpoint)
+        return bool(missing) and all(self._answer(checkpoint, field) for field in missing) and self._decided(decision)
 
     def _decided(self, decision: AnswerCheckpoint) -> bool:
         try:
             self._engine.submit(self._run, decision, driving=True)
         except UserError as error:
-            self._paper.line(explain_stale(error).partition("\nAdd --field")[0], "yellow")
+            self._screen.line(explain_stale(error).partition("\nAdd --field")[0], "yellow")
             return False
         return True
 
@@ -237,12 +225,72 @@ class _Sitting:
             if one.by == self._by and one.kind != "edit"
         )
 
+    # --- the questions of a checkpoint ---
+
+    def _choose_in_menu(self, checkpoint: Checkpoint, extras: Sequence[tuple[str, str]]) -> str | int:
+        """Answers until something else is picked: an option's index, an extra's word, or _MOVED."""
+        current: Checkpoint | None = checkpoint
+        while current is not None and current.id == checkpoint.id:
+            menu = build(current, extras)
+            self._screen.menu(menu, current)
+            found = self._picked(menu, current)
+            if not isinstance(found, list):
+                return found
+            if not all(self._answer(current, field) for field in found):
+                return _MOVED
+            current = self._now()
+        return _MOVED
+
+    def _picked(self, menu: Menu, checkpoint: Checkpoint) -> str | int | list[Field]:
+        """Fields to answer, an option's index, or an extra's word; asked until it is one of them."""
+        still_open = unanswered(checkpoint)
+        if still_open:
+            first = f"“{asked(still_open[0])}”"
+            which = first if len(still_open) == 1 else f"the {len(still_open)} open ones in turn"
+            self._screen.line(f"  Enter answers {which}", "dim")
+        while True:
+            typed = ask_text("Your choice:")
+            if not typed.strip():
+                if still_open:
+                    return still_open
+                self._screen.line(f"everything is answered; choose one of: {menu.left}", "yellow")
+                continue
+            entry = find(menu, typed)
+            if isinstance(entry, str):
+                self._screen.line(entry, "yellow")
+            elif entry.why_not:
+                self._screen.line(f"“{entry.name}” is not possible any more: {entry.why_not}", "yellow")
+                self._screen.line(f"what you can do: answer a question, {menu.left}", "yellow")
+            elif entry.kind == "field":
+                return [checkpoint.fields[int(entry.key)]]
+            else:
+                return entry.key
+
+    def _answer(self, checkpoint: Checkpoint, field: Field) -> bool:
+        """Ask one question and save what is answered. False: the checkpoint is not open any more."""
+        from reconvene.core.facts.commands import SaveDraft
+
+        answers = checkpoint.answers or {}
+        self._screen.choices(field, answers)
+        answer = ask_field(field, answers.get(field.id, field.default))
+        if answer == answers.get(field.id):
+            return True
+        try:
+            self._engine.submit(self._run, SaveDraft(checkpoint.id, {field.id: answer}, self._by))
+        except UserError as error:
+            self._screen.line(explain_stale(error), "yellow")
+            now = self._now()
+            return now is not None and now.id == checkpoint.id
+        return True
+
+    # --- files ---
+
     def _show_file(self) -> None:
-        paths = self._paper.files()
+        paths = self._screen.files()
         if not paths:
-            self._paper.line("there are no files yet", "dim")
+            self._screen.line("there are no files yet", "dim")
             return
-        self._paper.file(pick("Which file?", [(path, path) for path in paths]))
+        self._screen.file(pick("Which file?", [(path, path) for path in paths]))
 
 
 def _choice(index: int, option: Option) -> Choice:

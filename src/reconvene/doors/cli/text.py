@@ -6,12 +6,15 @@ terminal. Imports nothing heavy, so that `inbox` stays quick.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 
 from reconvene.doors.shared.harmless import UNSEEN, clean, nearest, one_line
 
-__all__ = ["clean", "command_line", "harmless_json", "nearest", "one_line", "table", "to_json", "wrapped"]
+__all__ = ["clean", "command_line", "harmless_json", "nearest", "one_line", "screen_width",
+           "table", "to_json", "wrapped"]  # fmt: skip
 
 _RAW_IN_JSON = re.compile(f"[{UNSEEN}]")
 _LAID_OUT = re.compile(r"[|#>]|```|~~~|---|===|──")
@@ -32,6 +35,12 @@ def wrapped(text: str) -> str:
     done: list[str] = []
     prose: list[str] = []
     code = False
+
+    def end_paragraph() -> None:
+        if prose:
+            done.append(filled(" ".join(prose), ""))
+            prose.clear()
+
     for line in [*text.split("\n"), ""]:
         listed = _LISTED.fullmatch(line)
         hang = " " * len(listed["indent"]) if listed else ""
@@ -40,14 +49,22 @@ def wrapped(text: str) -> str:
         if line.strip() and not hang and not as_is:
             prose.append(line)
             if line.endswith("  "):  # as in Markdown: the line ends here
-                done.append(filled(" ".join(prose), ""))
-                prose = []
+                end_paragraph()
             continue
-        if prose:
-            done.append(filled(" ".join(prose), ""))
-            prose = []
+        end_paragraph()
         done.append(line if as_is else filled(line, hang))
     return "\n".join(done[:-1])
+
+
+def screen_width() -> int:
+    """COLUMNS, else the terminal's own width, else 100. (`shutil` knows too, and takes long to import.)"""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 100
+    except (OSError, ValueError):
+        return 100
 
 
 def harmless_json(encoded: str) -> str:

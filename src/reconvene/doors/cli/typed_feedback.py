@@ -1,32 +1,36 @@
 """Feedback at a terminal: typed or written in an editor, recorded at once, shown as it was understood, and put right.
 
 What was typed is never lost: whatever interrupts or fails before it is recorded, it is recorded as a comment. A model
-that reads it, and the person who puts it right, come after that. How a text is understood is not this module's
-business; what follows from it is the engine's.
+that reads it, and the person who puts it right, come after that.
 """
 
 from __future__ import annotations
 
+import os
+import shlex
 import signal
+import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconvene.app.model_reader import Entry
-from reconvene.doors.cli.ask import pick
+from reconvene.core.kit_finder import reader
+from reconvene.doors.cli.ask import ask_text, pick, tick
 from reconvene.doors.cli.common import DOOR, note
-from reconvene.doors.cli.editor import Sheet, editor
-from reconvene.doors.cli.reading_menus import change, typed
 from reconvene.doors.cli.text import clean
 from reconvene.doors.shared.form import again, read, write
-from reconvene.doors.shared.remarks import agrees, has_kind, in_line, understood, understood_better
+from reconvene.doors.shared.remarks import agrees, has_kind, in_line, joined, understood, understood_better, with_text
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import OnRecord
     from reconvene.app.views.read_model import Remark
-    from reconvene.doors.cli.draw_checkpoint import Paper
+    from reconvene.core.facts.commands import RemarkIn
+    from reconvene.doors.cli.draw_checkpoint import Screen
 
 MORE = "more, or an empty line:"
 
@@ -54,11 +58,11 @@ class _Heard:
 class Hearing:
     """Hears one person at one checkpoint, as often as they like."""
 
-    def __init__(self, engine: Engine, run: str, by: str, paper: Paper) -> None:
+    def __init__(self, engine: Engine, run: str, by: str, screen: Screen) -> None:
         self._engine = engine
         self._run = run
         self._by = by
-        self._paper = paper
+        self._screen = screen
         self._agents = tuple(engine.session(run).book.workflow.agents)
 
     def typed(self, title: str) -> Sequence[Remark]:
@@ -68,16 +72,14 @@ class Hearing:
             self._listen(heard, title)
             self._improve(heard, heard.text, self._sort(heard, heard.text))
             if heard.text and not heard.entries:
-                self._paper.line("understood: nothing to add", "dim")
+                self._screen.line("understood: nothing to add", "dim")
             return self._settle(heard)
 
     def comment(self, title: str) -> Sequence[Remark]:
         """A word in a conversation: one text, recorded as it is, without asking how it is meant."""
-        from reconvene.core.kit_finder import reader
-
         heard = self._heard()
         with self._never_lost(heard):
-            heard.text = typed(title)
+            heard.text = _typed(title)
             if not heard.text.strip():
                 return []
             heard.keep([Entry(reader().typed(heard.text))])
@@ -89,7 +91,7 @@ class Hearing:
         with self._never_lost(heard):
             self._write(heard, [])
             if not heard.entries:
-                self._paper.line("nothing was written", "dim")
+                self._screen.line("nothing was written", "dim")
             return self._settle(heard)
 
     def _heard(self) -> _Heard:
@@ -112,11 +114,11 @@ class Hearing:
             heard.keep([entry for entry in heard.entries or () if entry not in entries] + better.entries)
 
     def _listen(self, heard: _Heard, title: str) -> None:
-        line = heard.text = typed(title)
+        line = heard.text = _typed(title)
         if agrees(line):  # or is empty: that is all
             return
         while line.strip():
-            line = typed(MORE)
+            line = _typed(MORE)
             # A line with a kind of its own is not the end of the sentence above it.
             between = "\n\n" if has_kind(line) else "\n"
             heard.text = f"{heard.text}{between}{line}".rstrip()
@@ -125,17 +127,17 @@ class Hearing:
         """Opened again as long as something is wrong with it and the person goes on changing it."""
         sheet = Sheet(write(entries, self._agents, about=self._run))
         while True:
-            given = sheet.text
+            before = sheet.text
             try:
                 sheet.edit()
             except UserError as error:
-                self._paper.line(f"{error.message}; {error.hint}", "yellow")
+                self._screen.line(f"{error.message}; {error.hint}", "yellow")
             finally:
                 found = read(clean(sheet.text), self._agents)
                 heard.keep(list(found.entries))
             if sheet.code:
-                self._paper.line(f"the editor ended with code {sheet.code}; look well at what was saved", "yellow")
-            if not found.problems or sheet.text == given or sheet.code:
+                self._screen.line(f"the editor ended with code {sheet.code}; look well at what was saved", "yellow")
+            if not found.problems or sheet.text == before or sheet.code:
                 return
             sheet = Sheet(again(sheet.text, found.problems))
 
@@ -158,7 +160,7 @@ class Hearing:
                 case "none":
                     heard.keep([])
                 case choice:
-                    change(entries, int(choice), self._agents)
+                    _change(entries, int(choice), self._agents)
                     heard.keep(entries)
         return []
 
@@ -173,12 +175,12 @@ class Hearing:
         ]
 
     def _show(self, entries: list[Entry]) -> None:
-        self._paper.line()
-        self._paper.line("understood as:", "bold")
+        self._screen.line()
+        self._screen.line("understood as:", "bold")
         for number, entry in enumerate(entries, 1):
-            self._paper.line(f"  {number}. {in_line(entry)}")
+            self._screen.line(f"  {number}. {in_line(entry)}")
             if entry.rule:
-                self._paper.line(f"     {entry.rule}", "dim")
+                self._screen.line(f"     {entry.rule}", "dim")
 
     # --- recording ---
 
@@ -213,7 +215,7 @@ class Hearing:
             return
         heard.entries = []
         with suppress(OSError):  # the terminal may be gone
-            self._paper.line(told, "yellow")
+            self._screen.line(told, "yellow")
 
 
 @contextmanager
@@ -241,3 +243,103 @@ def _hung_up(number: int, frame: object) -> None:
 
     # Raised here it would end in the event loop of the question, which shows it and waits for a key.
     app.loop.call_soon_threadsafe(leave)
+
+
+# --- putting right how a remark was understood ---
+
+
+def _typed(title: str, before: str = "") -> str:
+    """Bytes that are not UTF-8 come out of a terminal as halves of characters, which nothing can store."""
+    return clean(ask_text(title, before)).encode("utf-8", "replace").decode()
+
+
+def _change(entries: list[Entry], index: int, agents: tuple[str, ...]) -> None:
+    """One entry put right, joined with the one before it, or dropped."""
+    remark = entries[index].remark
+    what = pick(
+        f"What about {index + 1}?",
+        [
+            ("kind", f"Its kind (now: {remark.kind})"),
+            ("text", "Its words"),
+            ("target", f"Whom it is for (now: {remark.target or 'everybody'})"),
+            ("values", f"The values (now: {remark.was or '?'} → {remark.now or '?'})"),
+            *([("join", f"Join it with {index}")] if index else []),
+            ("drop", "Drop it"),
+            ("back", "Leave it as it is"),
+        ],
+    )
+    match what:
+        case "drop":
+            del entries[index]
+        case "join":
+            entries[index - 1 : index + 1] = [joined(entries[index - 1], entries[index])]
+        case "back":
+            pass
+        case _:
+            entries[index] = Entry(_changed(remark, what, agents), "as you put it")
+
+
+def _changed(remark: RemarkIn, what: str, agents: tuple[str, ...]) -> RemarkIn:
+    from msgspec.structs import replace
+
+    match what:
+        case "kind":
+            kind = pick("What is it?", [(kind, kind) for kind in reader().kinds], remark.kind)
+            asks = kind == "reaction" and not remark.target
+            return replace(remark, kind=kind, target=_target(remark, agents) if asks else remark.target)
+        case "text":
+            text = _typed("Its words:", remark.text).strip()
+            return with_text(remark, text, agents) if text else remark
+        case "target":
+            return replace(remark, target=_target(remark, agents))
+        case _:
+            was = _typed("What it said:", remark.was).strip()
+            return replace(remark, was=was, now=_typed("What it should say:", remark.now).strip())
+
+
+def _target(remark: RemarkIn, agents: tuple[str, ...]) -> str:
+    named = [part.strip() for part in remark.target.split(",")]
+    return ", ".join(tick("For whom? Nobody is everybody", agents, named, {}))
+
+
+# --- the person's own editor ---
+
+
+def editor() -> list[str]:
+    """The command of VISUAL, else of EDITOR; empty where neither is set."""
+    named = os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()
+    try:
+        return shlex.split(named)
+    except ValueError:  # an open quote: taken literally, and its failure explains itself
+        return [named]
+
+
+class Sheet:
+    """A text on its way through the editor. Whatever was saved is in `text`, also when the editor failed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.code = 0
+
+    def edit(self) -> None:
+        command = editor()
+        with tempfile.TemporaryDirectory(prefix="reconvene-") as folder:
+            file = Path(folder, "remarks.md")
+            file.write_text(self.text, encoding="utf-8")
+            before = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, _theirs)
+            try:
+                self.code = subprocess.call([*command, str(file)])
+            except OSError as error:
+                raise UserError(
+                    f"the editor {command[0]!r} cannot be started: {error.strerror or error}",
+                    hint="set EDITOR to one that can",
+                ) from None
+            finally:
+                signal.signal(signal.SIGINT, before)
+                if file.is_file():
+                    self.text = file.read_text(encoding="utf-8", errors="replace")
+
+
+def _theirs(number: int, frame: object) -> None:
+    """Ctrl-C while the editor is open is meant for the editor."""

@@ -1,23 +1,20 @@
-"""What was typed as `name=value`, made into the values that a workflow's inputs, settings and fields ask for.
-
-Reads the files that `name=@file` points at; knows nothing of runs.
-"""
+"""What was typed as `name=value` or `name=@file`, made into the values that inputs, settings and fields ask for."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconvene.doors.cli.common import split_pair, unknown
+from reconvene.doors.cli.text import nearest
 from reconvene.doors.shared.fields import answer_in, typed
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
     from reconvene.app.views.read_model import Field
     from reconvene.core.definition.run_inputs import Values
-    from reconvene.core.definition.workflow import Input, Setting, Workflow
+    from reconvene.core.definition.workflow import Input, Workflow
     from reconvene.core.facts.commands import Answers
 
 _ALWAYS = "feature"  # the one input that a workflow need not declare
@@ -30,11 +27,8 @@ def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> Values:
 
     values: Values = {}
     named: Values = {}
-    for pair in pairs:
-        name, text = split_pair(pair, "--input")
-        spec = workflow.inputs.get(name) or (Input() if name == _ALWAYS else None)
-        if spec is None:
-            raise unknown("input", name, list(workflow.inputs))
+    for name, text in _named(pairs, "input", workflow.inputs, _ALWAYS):
+        spec = workflow.inputs.get(name) or Input()
         value = input_value(name, spec, text)
         before = values.get(name)
         if spec.type == "files" and isinstance(before, list) and isinstance(value, list):
@@ -74,23 +68,14 @@ def input_value(name: str, spec: Input, text: str) -> object:
 
 
 def read_settings(workflow: Workflow, pairs: Iterable[str]) -> Values:
-    values: Values = {}
-    for pair in pairs:
-        name, text = split_pair(pair, "--set")
-        spec: Setting | None = workflow.settings.get(name)
-        if spec is None:
-            raise unknown("setting", name, list(workflow.settings))
-        values[name] = typed(f"setting {name!r}", spec.type, text)
-    return values
+    given = _named(pairs, "setting", workflow.settings)
+    return {name: typed(f"setting {name!r}", workflow.settings[name].type, text) for name, text in given}
 
 
 def read_fields(fields: Mapping[str, Field], pairs: Iterable[str]) -> Answers:
     """`--field id=value` → answers in the fields' own types. `id=@file` reads a file."""
     answers: Answers = {}
-    for pair in pairs:
-        name, text = split_pair(pair, "--field")
-        if name not in fields:
-            raise unknown("field", name, list(fields))
+    for name, text in _named(pairs, "field", fields):
         file = text.startswith("@") and fields[name].type != "agents"
         answers[name] = answer_in(fields[name], read_text(name, Path(text[1:])) if file else text)
     return answers
@@ -127,3 +112,22 @@ def _read_folder(name: str, root: Path) -> list[dict[str, str]]:
                 raise UserError(f"{name!r}: the folder holds more than {_LARGEST // 1_000_000} MB of text")
             files.append({"name": path.relative_to(root).as_posix(), "text": text})
     return files
+
+
+def _named(pairs: Iterable[str], kind: str, known: Iterable[str], also: str = "") -> Iterator[tuple[str, str]]:
+    """Each pair as name and value, the name one of those known."""
+    names = list(known)
+    for pair in pairs:
+        name, text = split_pair(pair, "--set" if kind == "setting" else f"--{kind}")
+        if name not in (*names, also):
+            hint = nearest(name, names) or f"there is no {kind} at all here"
+            raise UserError(f"there is no {kind} {name!r}", hint=hint)
+        yield name, text
+
+
+def split_pair(text: str, option: str) -> tuple[str, str]:
+    """`name=value` → both."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UserError(f"{option} {text!r} is not name=value", hint=f"write {option} name=value")
+    return name.strip(), value

@@ -1,22 +1,17 @@
-"""Works queued runs off, one after the other. What becomes of one never keeps the next from its turn.
-
-Which run comes next is `app.queue`'s business, how one is driven and decided is `session.py`'s.
-"""
+"""Works queued runs off, one after the other. What becomes of one never keeps the next from its turn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from reconvene.app import run_queue as queue
-from reconvene.doors.cli.common import Call, note, put, say
-from reconvene.doors.cli.stops import Decider, conclude, exit_code, report, to_its_stop
+from reconvene.app import run_queue
+from reconvene.doors.cli.common import note, put, say
+from reconvene.doors.cli.stops import Driving, conclude, exit_code, report, to_its_stop
 from reconvene.doors.cli.text import one_line
 from reconvene.errors import Busy, ReconveneError
 
 if TYPE_CHECKING:
-    import asyncio
-
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Run
 
@@ -41,15 +36,10 @@ def verdict(worked: list[Worked]) -> int:
 
 
 def work_off(
-    call: Call,
-    loop: asyncio.Runner,
-    engine: Engine,
-    decider: Decider,
-    by: str,
-    following: Callable[[], list[str]],
-    go_on: Callable[[str, Worked | None], bool],
+    drive: Driving, following: Callable[[], list[str]], go_on: Callable[[str, Worked | None], bool]
 ) -> list[Worked]:
     """Take up what `following` names, the first first, each once, as long as `go_on` agrees."""
+    call, engine, decider, _ = drive
     worked: list[Worked] = []
     seen: set[str] = set()
     while run := next((run for run in following() if run not in seen), ""):
@@ -59,7 +49,7 @@ def work_off(
         if not call.as_json:
             note(f"\n── {run}: {_title(engine, run)}")
         try:
-            summary, stopped = to_its_stop(call, loop, engine, run, decider, by, take=True)
+            summary, stopped = to_its_stop(drive, run, take=True)
         except Busy as error:
             note(f"{error.message} It is left to them.")
             continue
@@ -67,7 +57,11 @@ def work_off(
             worked.append(_failed(engine, run, error))
             continue
         worked.append(Worked(summary))
-        _tell(call, engine, decider, summary)
+        if not call.as_json:
+            report(call, summary, brief=decider.shows)
+        conclude(call, engine, summary)
+        if summary.status == "waiting" and not decider.shows:
+            note(f"{run} waits for a person, and is left waiting")
         if stopped:
             break
     return worked
@@ -83,14 +77,6 @@ def _failed(engine: Engine, run: str, error: ReconveneError | OSError) -> Worked
     return Worked(replace(queries.summary(engine, run), error=str(error)), str(error))
 
 
-def _tell(call: Call, engine: Engine, decider: Decider, summary: Run) -> None:
-    if not call.as_json:
-        report(call, summary, brief=decider.shows)
-    conclude(call, engine, summary)
-    if summary.status == "waiting" and not decider.shows:
-        note(f"{summary.run} waits for a person, and is left waiting")
-
-
 def _title(engine: Engine, run: str) -> str:
     from reconvene.app import queries
 
@@ -101,11 +87,10 @@ def _title(engine: Engine, run: str) -> str:
 # --- after a split ---
 
 
-def after_split(
-    call: Call, loop: asyncio.Runner, engine: Engine, run: str, made: list[str], decider: Decider, by: str
-) -> int:
+def after_split(drive: Driving, run: str, made: list[str]) -> int:
     """Say what was put into the queue; on a terminal, offer to go on with it at once."""
-    titles = {entry.run: entry.title for entry in queue.in_order(engine.log)}
+    call, engine, decider, _ = drive
+    titles = {entry.run: entry.title for entry in run_queue.in_order(engine.log)}
     if call.as_json or not decider.shows:
         tell = note if call.as_json else put
         count = "one piece is" if len(made) == 1 else f"{len(made)} pieces are"
@@ -116,22 +101,22 @@ def after_split(
         say(f"  {child}  {titles.get(child, '')}")
 
     def following() -> list[str]:
-        return [entry.run for entry in queue.in_order(engine.log) if entry.parent == run]
+        return [entry.run for entry in run_queue.in_order(engine.log) if entry.parent == run]
 
     def go_on(child: str, before: Worked | None) -> bool:
         return agreed(f"Go on with the {'next' if before else 'first'} piece, {_title(engine, child)}?")
 
-    worked = work_off(call, loop, engine, decider, by, following, go_on)
+    worked = work_off(drive, following, go_on)
     if following():
         put(f"\nthe rest stays in the queue; go on with: {call.command('queue', 'run')}")
     return verdict(worked)
 
 
-def agreed(question: str, *, given: bool = True) -> bool:
+def agreed(question: str, *, default: bool = True) -> bool:
     """Whether the person says yes; leaving the question is a no."""
     from reconvene.doors.cli.ask import ask_yes
 
     try:
-        return ask_yes(question, given=given)
+        return ask_yes(question, default=default)
     except (KeyboardInterrupt, EOFError):
         return False

@@ -1,7 +1,4 @@
-"""What stands beside a checkpoint, in lines: what remarks weigh, what is still open, another round, the stop meter.
-
-Works on what `app.review` says; computes and decides nothing.
-"""
+"""What stands beside a checkpoint, in lines: what remarks weigh, what is open, another round, the talk."""
 
 from __future__ import annotations
 
@@ -9,16 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.doors.shared.harmless import clean, one_line
-from reconvene.doors.shared.remarks import said
 
 if TYPE_CHECKING:
     from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
     from reconvene.app.views.ledger import Entry, Ledger
-    from reconvene.app.views.read_model import Change, Remark
+    from reconvene.app.views.read_model import Change, Remark, Said
 
 _MOST_METER = 24
 _MOST_OPEN = 8
 _MOST_CHANGED = 4
+_LONGEST_SAID = 400  # characters of one entry of the talk; the log has them all
 _MARKS = {"major": "▲", "minor": "·"}
 
 
@@ -83,10 +80,6 @@ def weight_of(remark: Remark) -> str:
     return f"{remark.level}{': ' * bool(remark.level and remark.reason)}{one_line(remark.reason)}"
 
 
-def said_in(remark: Remark) -> str:
-    return said(remark.kind, remark.text, remark.target, remark.was, remark.now)
-
-
 def changed_lines(changed: Sequence[Change]) -> list[str]:
     """What another round changed, agent by agent; those who say the same together."""
     agents: dict[tuple[str, str], list[str]] = {}
@@ -128,3 +121,40 @@ def never_answered(ledger: Ledger, command: str) -> str:
     count = "1 remark was" if len(left) == 1 else f"{len(left)} remarks were"
     named = "; ".join(f"{entry.id} {one_line(entry.text, 60)}" for entry in left[:3])
     return f"{count} never answered: {named}{'; …' * (len(left) > 3)}; see: {command}"
+
+
+# --- the talk between agents and the person ---
+
+
+def talk_line(row: Said) -> str:
+    """`ann: question 2 makes no sense`, `brainstormer presented: 4 items`, `ann chose “Discuss”`"""
+    text = one_line("; ".join(row.text.split("\n")) if row.kind == "answer" else row.text, _LONGEST_SAID)
+    who = one_line(row.who or "the person")
+    match row.kind:
+        case "remark":
+            return f"{who}: {text} [{row.id}]"
+        case "output":
+            return f"{who} presented: {text}"
+        case "answer" if who == "reconvene":
+            return f"set aside: {text}"
+        case "answer":
+            return f"{who} answered: {text}"
+        case "decision":
+            return f"{who} chose “{text}”"
+    return f"{who} {text}"
+
+
+def talk_lines(rows: Sequence[Said]) -> list[str]:
+    """The talk in lines. That somebody who spoke then chose to discuss goes without saying."""
+
+    def told(row: Said, before: Said | None) -> bool:
+        same = before and (row.who, row.round) == (before.who, before.round)
+        return not (same and before and (before.kind, row.kind) == ("remark", "decision"))
+
+    return [talk_line(row) for row, before in zip(rows, [None, *rows]) if told(row, before)]
+
+
+def talk_before(rows: Sequence[Said]) -> Sequence[Said]:
+    """What was said before what is presented now: that is shown anyway, and what was said about it beside it."""
+    last = max((at for at, row in enumerate(rows) if row.kind == "output"), default=0)
+    return rows[:last]

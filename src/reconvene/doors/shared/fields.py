@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from contextlib import suppress
 
 from reconvene.app.views.read_model import Checkpoint, Field
 from reconvene.core.facts.commands import Answers
@@ -10,8 +12,10 @@ from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.errors import Refused, UserError
 
 _LONGEST_ANSWER = 40
-_TRUE = ("true", "yes", "y", "on", "1")
-_FALSE = ("false", "no", "n", "off", "0")
+_WORDS = {
+    **dict.fromkeys(("true", "yes", "y", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "n", "off", "0"), False),
+}
 
 
 def unanswered(checkpoint: Checkpoint) -> list[Field]:
@@ -29,16 +33,14 @@ def needed(checkpoint: Checkpoint) -> list[Field]:
 
 def wrong(field: Field, answer: object) -> str:
     """Why it is no answer to the field, before it is given; "" where it is one. The engine checks by the same rules."""
-    from reconvene.core.facts.events import FieldAsked
-    from reconvene.core.person import deciding
+    from reconvene.core.definition import field_types
 
     if field.required and answer in (None, "", []):
         return "choose at least one" if field.type == "agents" else f"{field.prompt} needs an answer"
     if answer is None:
         return ""
-    same = FieldAsked(field.id, field.type, options=field.options, blank=field.blank, other=field.other)
     try:
-        deciding.typed(same, answer)
+        field_types.typed(field, answer)
     except Refused as error:
         return error.message
     return ""
@@ -53,46 +55,33 @@ def answer_in(field: Field, text: str) -> object:
 
 def typed(what: str, kind: str, text: str) -> object:
     """Text as a number, a truth or JSON; `what` names it in the error."""
+    word = text.strip().casefold()
     match kind:
         case "number":
             return _number(what, text)
+        case "bool" | "boolean" if word in _WORDS:
+            return _WORDS[word]
         case "bool" | "boolean":
-            return _bool(what, text)
+            raise UserError(f"{what} must be true or false, not {text!r}")
         case "json" | "list" | "object":
-            return _json(what, text)
+            try:
+                return json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise UserError(f"{what} is not valid JSON: {error}") from None
         case _:
             return text
 
 
 def _number(what: str, text: str) -> int | float:
-    stripped = text.strip()
+    with suppress(ValueError):
+        return int(text)
     try:
-        return int(stripped)
-    except ValueError:
-        pass
-    try:
-        value = float(stripped)
+        value = float(text)
     except ValueError:
         raise UserError(f"{what} must be a number, not {text!r}") from None
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         raise UserError(f"{what} must be a finite number, not {text!r}")
     return value
-
-
-def _bool(what: str, text: str) -> bool:
-    word = text.strip().casefold()
-    if word in _TRUE:
-        return True
-    if word in _FALSE:
-        return False
-    raise UserError(f"{what} must be true or false, not {text!r}")
-
-
-def _json(what: str, text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{what} is not valid JSON: {error}") from None
 
 
 # --- how it reads ---

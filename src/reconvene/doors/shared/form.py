@@ -9,14 +9,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reconvene.app.model_reader import Entry
+from reconvene.core.facts.commands import RemarkIn
 from reconvene.core.kit_finder import reader
 from reconvene.doors.shared.remarks import figures_in
-
-if TYPE_CHECKING:
-    from reconvene.core.facts.commands import RemarkIn
 
 HINT = "#:"  # begins a line that is for the person only; a plain "#" may be a heading of theirs
 _PROBLEM = f"{HINT} PROBLEM"
@@ -30,16 +28,11 @@ _SEPARATORS = re.compile(r"[\s_-]+")
 _REACTION = re.compile(r"reactions?(?: to)?(?: (?P<target>.+))?", re.IGNORECASE)
 _FIELDS = {
     "correction": {
-        "was": "was",
-        "from": "was",
-        "old": "was",
-        "now": "now",
-        "to": "now",
-        "is": "now",
-        "new": "now",
+        **dict.fromkeys(("was", "from", "old"), "was"),
+        **dict.fromkeys(("now", "to", "is", "new"), "now"),
         "what": "what",
     },
-    "reaction": {"to": "target", "agent": "target", "agents": "target", "whom": "target"},
+    "reaction": dict.fromkeys(("to", "agent", "agents", "whom"), "target"),
 }
 _EVERYBODY = ("all", "everybody", "everyone")
 
@@ -190,8 +183,6 @@ def _take(line: str, number: int, drafts: list[_Draft], target: str) -> None:
 
 
 def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) -> list[Entry]:
-    from reconvene.core.facts.commands import RemarkIn
-
     if draft.kind == FREE:
         return [Entry(one.remark, one.rule) for one in reader().split(draft.text, agents)]
     what, was, now, target = (draft.fields.get(name, "") for name in ("what", "was", "now", "target"))

@@ -1,12 +1,21 @@
-"""Which option of a checkpoint is meant. Decides nothing."""
+"""Which option of a checkpoint is meant: by its label, or in one menu with the checkpoint's questions.
+
+The menu finds both by number, by letter or by name. Asks nothing, decides nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from reconvene.app.views.read_model import Checkpoint, Field, Option
-from reconvene.doors.shared.harmless import clean
+from reconvene.doors.shared.harmless import clean, nearest, one_line
 from reconvene.errors import Refused
+
+Kind = Literal["field", "option", "extra"]
+_USUAL = {"done": "d", "discuss": "t", "back": "b", "choose": "c"}  # words of many menus: the same letter in each
+_NUMBERED = re.compile(r"(?:answer|question|option|number)?\s*(?:question\s*)?#?(\d+)\.?", re.IGNORECASE)
 
 
 def match_option(checkpoint: Checkpoint, wanted: str) -> Option:
@@ -55,3 +64,96 @@ def recommended(checkpoint: Checkpoint) -> Option | None:
     """The option that is recommended, else the first that can be chosen, else the first."""
     free = [option for option in checkpoint.options if option.available] or list(checkpoint.options)
     return next((option for option in free if option.recommend), free[0] if free else None)
+
+
+# --- the menu of a checkpoint that asks questions ---
+
+
+class Entry(NamedTuple):
+    """One line of the menu. `key` is what it stands for: a field's or an option's index, or an extra's word."""
+
+    kind: Kind
+    key: int | str
+    name: str
+    letter: str = ""
+    number: int = 0
+    why_not: str = ""
+
+
+class Menu(NamedTuple):
+    entries: tuple[Entry, ...]
+
+    @property
+    def options(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.kind == "option"]
+
+    @property
+    def left(self) -> str:
+        """What can still be done, in words."""
+        return ", ".join(entry.name for entry in self.options if not entry.why_not)
+
+
+def build(checkpoint: Checkpoint, extras: Sequence[tuple[str, str]]) -> Menu:
+    """Questions and options share one count; options and extras have letters, the options' come first."""
+    fields, options = checkpoint.fields, checkpoint.options
+    labels = [option.label for option in on_offer(options)]
+    letters = _letters([*labels, *(title for _, title in extras)])
+    entries = [Entry("field", index, field.id, "", index + 1) for index, field in enumerate(fields)]
+    shown = [(index, option) for index, option in enumerate(options) if option.offered]
+    for number, (index, option) in enumerate(shown, len(fields) + 1):
+        entries.append(_option(index, option, next(letters), number))
+    entries += [Entry("extra", word, title, next(letters)) for word, title in extras]
+    return Menu(tuple(entries))
+
+
+def _option(index: int, option: Option, letter: str, number: int) -> Entry:
+    why_not = "" if option.available else one_line(option.why_not or "not now")
+    return Entry("option", index, one_line(option.label), letter, number, why_not)
+
+
+def _letters(names: Iterable[str]) -> Iterator[str]:
+    """A letter for each name that no other has: its usual one, the first of a word, any of it, or whatever is left.
+
+    The usual letters are never given to anything else, so that a habit is safe in the next menu."""
+    usual = set(_USUAL.values())
+    taken: set[str] = set()
+
+    def free(name: str) -> str:
+        folded = [char for char in name.casefold() if "a" <= char <= "z" or char == " "]
+        words = "".join(folded).split()
+        own = _USUAL.get(words[0], "") if words else ""
+        if own and own not in taken:
+            return own
+        wanted = [word[0] for word in words] + [char for word in words for char in word]
+        rest = [*wanted, *"abcdefghijklmnopqrstuvwxyz"]
+        return next((char for char in rest if char not in taken and char not in usual), "")
+
+    for name in names:
+        letter = free(name)
+        taken.add(letter)
+        yield letter
+
+
+# --- what a typed word means ---
+
+
+def find(menu: Menu, typed: str) -> Entry | str:
+    """The entry that is meant; or why none is, in words for the person."""
+    word = " ".join(typed.split()).casefold()
+    if numbered := _NUMBERED.fullmatch(word):
+        for entry in menu.entries:
+            if entry.number == int(numbered[1]):
+                return entry
+        return f"there is no {numbered[1]} here"
+    if len(word) == 1:
+        for entry in menu.entries:
+            if entry.letter == word:
+                return entry
+    for test in (str.__eq__, str.startswith):
+        found = [entry for entry in menu.entries if test(entry.name.casefold(), word)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            return f"“{typed.strip()}” may be {' or '.join(entry.name for entry in found)}"
+    names = [entry.name for entry in menu.entries if entry.kind != "field"]
+    return f"“{one_line(typed, 40)}” is nothing here; {nearest(word, names)}"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from reconvene.app.model_reader import Entry, by_rules
+from reconvene.core.facts.commands import RemarkIn
+from reconvene.core.kit_finder import reader
 from reconvene.doors.shared.harmless import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reconvene.core.facts.commands import RemarkIn
+    from reconvene.app.views.read_model import Remark
 
 
 class Reading(NamedTuple):
@@ -22,8 +26,6 @@ class Reading(NamedTuple):
 
 def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
     """The remarks in a free text, read by rules. None: it only agrees."""
-    from reconvene.core.facts.commands import RemarkIn
-
     try:
         return list(by_rules(text, agents).entries)
     except Exception as error:  # whatever is wrong with the rules, the words are the person's
@@ -47,8 +49,6 @@ def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry]) 
 
 def agrees(text: str) -> bool:
     """Whether there is nothing in a text to record. By rules alone: they are quick, and this is asked often."""
-    from reconvene.core.kit_finder import reader
-
     try:
         return not reader().split(text)
     except Exception:  # then there is something in it, whatever it is
@@ -57,21 +57,11 @@ def agrees(text: str) -> bool:
 
 def has_kind(line: str) -> bool:
     """Whether a line is written as "kind: text"."""
-    from reconvene.core.kit_finder import reader
-
     return bool(line.strip()) and reader().typed(line).text != line.strip()
-
-
-def kinds() -> tuple[str, ...]:
-    from reconvene.core.kit_finder import reader
-
-    return reader().kinds
 
 
 def joined(first: Entry, second: Entry) -> Entry:
     """Two that are one after all."""
-    from msgspec.structs import replace
-
     one, other = first.remark, second.remark
     figures = one if one.was or one.now else other
     between = "\n" if "\n" in one.text + other.text else " "
@@ -88,26 +78,22 @@ def joined(first: Entry, second: Entry) -> Entry:
 
 def with_text(remark: RemarkIn, text: str, agents: tuple[str, ...]) -> RemarkIn:
     """New words may name new figures; the kind stays what it is."""
-    from msgspec.structs import replace
-
     was, now = figures_in(text, agents)
     return replace(remark, text=text, was=was, now=now)
 
 
 def figures_in(text: str, agents: Sequence[str]) -> tuple[str, str]:
     """The value that a text corrects, and the new one."""
-    from reconvene.core.kit_finder import reader
-
     found = [one for one in reader().split(text, tuple(agents)) if one.remark.now]
     return (found[0].remark.was, found[0].remark.now) if found else ("", "")
 
 
 def in_line(entry: Entry) -> str:
-    remark = entry.remark
-    return said(remark.kind, remark.text, remark.target, remark.was, remark.now)
+    return said_in(entry.remark)
 
 
-def said(kind: str, text: str, target: str = "", was: str = "", now: str = "") -> str:
+def said_in(remark: RemarkIn | Remark) -> str:
     """A remark in a line: what it is, for whom, its words, and the values it changes."""
-    values = f"   [{one_line(was) or '?'} → {one_line(now) or '?'}]" if was or now else ""
-    return f"{kind}{f' to {one_line(target)}' if target else ''}: {one_line(text, 300)}{values}"
+    target = f" to {one_line(remark.target)}" if remark.target else ""
+    values = f"   [{one_line(remark.was) or '?'} → {one_line(remark.now) or '?'}]" if remark.was or remark.now else ""
+    return f"{remark.kind}{target}: {one_line(remark.text, 300)}{values}"

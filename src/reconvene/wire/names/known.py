@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.run_inputs import ALWAYS
 from reconvene.core.definition.workflow import (
     Again,
@@ -54,7 +55,8 @@ _INPUTS: dict[str, Kind] = {
     "folder": engine.FILES,
     "project": TEXT,
 }
-_FIELDS: dict[str, Kind] = {"text": TEXT, "number": NUMBER, "choice": TEXT, "confirm": FLAG, "agents": TEXTS}
+_GIVEN: dict[str, Kind] = {"text": TEXT, "number": NUMBER, "flag": FLAG, "texts": TEXTS}
+_FIELDS = {name: _GIVEN[one.gives] for name, one in TYPES.items()}
 
 
 class Known:

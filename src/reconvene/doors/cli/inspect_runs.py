@@ -9,12 +9,13 @@ import json
 import os
 import re
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.common import Call, command, note, open_run, put, put_json, say, screen_width
-from reconvene.doors.cli.text import clean, harmless_json, one_line, table, to_json
+from reconvene.doors.cli.common import OPEN, Call, command, note, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.text import clean, harmless_json, one_line, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,22 +36,18 @@ class _Found(NamedTuple):
 
 
 def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str | None = None) -> _Found:
-    """`beside`: of runs with this status, too, it is told which are alone. No state yet is an empty list; looking must
-    not create any."""
+    """No state yet is an empty list. `beside`: of runs with this status, too, it is told which are alone."""
     from reconvene.app.index import page
     from reconvene.wiring import open_log
 
     if not os.path.isdir(call.home):
         return _Found([], [])
-    log = open_log(call.home)
-    try:
+    with closing(open_log(call.home)) as log:
         found = page(log, status, after, limit)
         others = [row.run for row in log.index(status=beside)] if beside else []
         running = [one.run for one in found.rows if one.status == "running"] + others
         driven = log.driven() if running else frozenset()
         return _Found(found.rows, [run for run in running if run not in driven], found.next)
-    finally:
-        log.close()
 
 
 def _tell_more(call: Call, name: str, found: _Found, limit: int, *more: str) -> None:
@@ -71,6 +68,8 @@ def _doc(row: Listed, alone: Sequence[str]) -> str:
 
 def _put_alone(call: Call, runs: Sequence[str]) -> None:
     """What no process works on and no person is asked about would be forgotten."""
+    if call.as_json:
+        return
     if len(runs) == 1:
         put(f"\n{runs[0]} is running, but nobody is driving it; go on with: {call.command('resume', runs[0])}")
     elif runs:
@@ -81,38 +80,32 @@ def _put_alone(call: Call, runs: Sequence[str]) -> None:
             put(f"  … and {len(runs) - _FEW} more: {call.command('runs', '--status', 'running')}")
 
 
-def _paged(function: Callable[..., int]) -> Callable[..., int]:
-    """The options of a list that is shown page by page."""
-    for option in (
-        click.option("--after", default="", metavar="CURSOR", help="Only what comes after: UPDATED/RUN of a row."),
-        click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N; 0 = all."),
-    ):
-        function = option(function)
-    return function
+# The options of a list that is shown page by page.
+_AFTER = click.option("--after", default="", metavar="CURSOR", help="Only what comes after: UPDATED/RUN of a row.")
+_LIMIT = click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N; 0 = all.")
 
 
 @command()
-@_paged
+@_LIMIT
+@_AFTER
 def inbox(call: Call, after: str, limit: int) -> int:
     """Runs that wait for a person, newest first."""
     found = _rows(call, "waiting", after, limit, beside="running")
     if call.as_json:
         _put_rows(found.rows)
-        _tell_more(call, "inbox", found, limit)
-        return 0
-    if not found.rows:
+    elif found.rows:
+        pieces = [f"{one.title}: " if one.parent and one.title else "" for one in found.rows]
+        lines = [
+            (one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks)
+            for one, piece in zip(found.rows, pieces)
+        ]
+        put_table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"))
+    else:
         put("nothing waits for you")
-        _put_alone(call, found.alone)
-        return 0
-    lines = []
-    for one in found.rows:
-        piece = f"{one.title}: " if one.parent and one.title else ""
-        lines.append((one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks))
-    for line in table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"), screen_width()):
-        put(line)
     _tell_more(call, "inbox", found, limit)
-    first = found.rows[0].run
-    put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
+    if found.rows and not call.as_json:
+        first = found.rows[0].run
+        put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
     _put_alone(call, found.alone)
     return 0
 
@@ -123,35 +116,25 @@ def inbox(call: Call, after: str, limit: int) -> int:
     type=click.Choice(["queued", "running", "waiting", "paused", "completed", "failed", "aborted"]),
     help="Only these.",
 )
-@_paged
+@_LIMIT
+@_AFTER
 def runs(call: Call, status: str | None, after: str, limit: int) -> int:
     """Every run, newest first."""
     found = _rows(call, status, after, limit)
     rows, alone = found.rows, found.alone
-    chosen = ("--status", status) if status else ()
     if call.as_json:
         _put_rows(rows, alone)
-        _tell_more(call, "runs", found, limit, *chosen)
-        return 0
-    if not rows:
+    elif rows:
+        stands = [one.status + " (not driven)" * (one.run in alone) for one in rows]
+        lines = [(one.run, how, one.phase, _since(one.updated), one.workflow) for one, how in zip(rows, stands)]
+        head, family = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW"), [_family(one) for one in rows]
+        if any(family):
+            put_table([(*line, own) for line, own in zip(lines, family)], (*head, "FAMILY"))
+        else:
+            put_table(lines, head)
+    else:
         put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
-        return 0
-    family = [_family(one) for one in rows]
-    lines = [
-        (
-            one.run,
-            one.status + " (not driven)" * (one.run in alone),
-            one.phase,
-            _since(one.updated),
-            one.workflow,
-            *([own] if any(family) else []),
-        )
-        for one, own in zip(rows, family)
-    ]
-    head = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW", *(["FAMILY"] if any(family) else []))
-    for line in table(lines, head, screen_width()):
-        put(line)
-    _tell_more(call, "runs", found, limit, *chosen)
+    _tell_more(call, "runs", found, limit, *(("--status", status) if status else ()))
     _put_alone(call, alone)
     return 0
 
@@ -177,7 +160,7 @@ def show(call: Call, run: str | None) -> int:
     from reconvene.app import queries
     from reconvene.app.measures import review
     from reconvene.doors.cli.stops import report
-    from reconvene.doors.shared.talk_lines import talk_lines
+    from reconvene.doors.shared.advice import talk_lines
 
     engine, found = open_run(call, run)
     shown = queries.show(engine, found)
@@ -236,8 +219,8 @@ def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = sa
 
 def _child(child: Child) -> str:
     outcome = f" ({child.outcome})" if child.outcome not in ("", child.status) else ""
-    place = f" at {child.phase}" if child.phase and child.status in ("waiting", "paused", "running") else ""
-    return f"{child.run}  {child.status}{place}{outcome}  {child.title}"
+    where = f" at {child.phase}" if child.phase and child.status in OPEN else ""
+    return f"{child.run}  {child.status}{where}{outcome}  {child.title}"
 
 
 def _remark(remark: Remark) -> str:
@@ -312,19 +295,14 @@ def files(call: Call, run: str | None, path: str | None) -> int:
     rows = queries.files(engine, found)
     if call.as_json:
         put_json(rows)
-        return 0
-    if not rows:
+    elif rows:
+        put_table([(row.phase, row.by, row.size, row.path) for row in rows], ("PHASE", "BY", "BYTES", "PATH"))
+    else:
         put(f"{found} has no files yet")
-        return 0
-    lines = [(row.phase, row.by, row.size, row.path) for row in rows]
-    for line in table(lines, ("PHASE", "BY", "BYTES", "PATH"), screen_width()):
-        put(line)
     return 0
 
 
-@command(
-    epilog="Examples:\n  reconvene diff                  # what the last round did\n  reconvene diff two-step-1 1..2"
-)
+@command("Examples:\n  reconvene diff                  # what the last round did\n  reconvene diff two-step-1 1..2")
 @click.argument("run", required=False)
 @click.argument("rounds", required=False, metavar="[ROUND..ROUND]")
 def diff(call: Call, run: str | None, rounds: str | None) -> int:
@@ -351,9 +329,9 @@ def _rounds(text: str) -> tuple[str, str]:
     """`1..3` → both ends; `2` → what round 2 did; an end left out is the query's to choose."""
     from reconvene.errors import UserError
 
-    found = _RANGE.fullmatch(text) if text else None
     if not text:
         return "", ""
+    found = _RANGE.fullmatch(text)
     if found is None:
         raise UserError(f"{text!r} is not ROUND..ROUND", hint="write the rounds' numbers, as in 1..2")
     if found[3]:
