@@ -19,7 +19,7 @@ from types import FrameType
 from bench.children import environment, reconvene
 
 APP = "reconvene.app."
-BEFORE = ("reconvene.doors.cli.decide", "_answer")  # what is called of the app room from here on counts
+OPENED = ("reconvene.doors.cli.common", "open_run")  # what is called of the app room after its return counts
 COMMIT = ("reconvene.adapters.sqlite.log", "append")  # with its return, the decision is on disk
 
 
@@ -42,12 +42,12 @@ class Road:
         if self._done or self._importing or not module.startswith("reconvene."):
             return
         if event == "return":
+            self._opened = self._opened or (module, code.co_name) == OPENED
             self._done = self._counting and (module, code.co_name) == COMMIT
             if self._done:
                 sys.setprofile(None)
                 Path("road.json").write_text(json.dumps([[*name, count] for name, count in self.calls.items()]))
             return
-        self._opened = self._opened or (module, code.co_name) == BEFORE
         self._counting = self._counting or (self._opened and module.startswith(APP))
         if self._counting:
             self.calls[module, code.co_qualname] += 1
