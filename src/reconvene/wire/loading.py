@@ -16,7 +16,6 @@ from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown.scope import TEMPLATE_ROOTS
 from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents
-from reconvene.wire.fitting import Grammar, fit
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.names.check import check_names
 from reconvene.wire.phase_tree import Places, Roster
@@ -25,7 +24,7 @@ from reconvene.wire.problems import shown
 from reconvene.wire.reading import TASK_ROOTS, Reading, mappings, scalars, text_of, texts_of
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.run_ids import read_run_id, read_workspace
-from reconvene.wire.shapes import Table
+from reconvene.wire.shapes import Grammar, Table, fit
 from reconvene.wire.spellings import SPELLINGS, rewritten
 from reconvene.wire.values import Values
 from reconvene.wire.written_gates import Gates
