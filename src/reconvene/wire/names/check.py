@@ -52,7 +52,7 @@ def _report(use: Use, miss: Miss, count: int, workflow: Workflow, problems: Prob
     elif use.file:
         problems.add(miss.line, f"{use.what}: {_sentence(miss)}", hint, file=use.file)
     else:
-        line, column = (use.line, use.column) if problems.full else _place(use, miss, count, workflow.source)
+        line, column = (use.line, use.column) if problems.full else _position(use, miss, count, workflow.source)
         problems.add(line, f"{use.what}: {_sentence(miss)}", hint, column=column)
 
 
@@ -88,7 +88,7 @@ def _hint(use: Use, miss: Miss, workflow: Workflow) -> str:
     return "" if miss.word else nearest
 
 
-def _place(use: Use, miss: Miss, count: int, source: str) -> tuple[int, int]:
+def _position(use: Use, miss: Miss, count: int, source: str) -> tuple[int, int]:
     """Line and column of the misspelt name: the text of a scalar may be folded or quoted over several lines, so the
     name is looked for from where the scalar begins."""
     start = _offset(source, use.line, use.column)

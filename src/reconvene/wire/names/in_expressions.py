@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconvene.language.javascript import nodes
-from reconvene.language.javascript.lexer import Refused
+from reconvene.language.javascript.lexer import Refused, words
 from reconvene.language.javascript.nodes import Node
 from reconvene.language.javascript.statements import read
 from reconvene.wire.names.kinds import (
@@ -27,33 +27,28 @@ from reconvene.wire.names.kinds import (
     Record,
     Words,
     alternatives,
+    constant,
     either,
-    either_of,
     element,
     is_literal,
     part,
 )
 from reconvene.wire.names.uses import Miss
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_OBJECT = _words(
+_OBJECT = words(
     "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf __proto__"
 )
-_LIST = _words(
+_LIST = words(
     "length at concat copyWithin entries every fill filter find findIndex findLast findLastIndex flat flatMap forEach"
     " includes indexOf join keys lastIndexOf map pop push reduce reduceRight reverse shift slice some sort splice"
     " toReversed toSorted toSpliced unshift values with"
 )
-_TEXT = _words(
+_TEXT = words(
     "length at charAt charCodeAt codePointAt concat endsWith includes indexOf lastIndexOf localeCompare match matchAll"
     " normalize padEnd padStart repeat replace replaceAll search slice split startsWith substr substring toLowerCase"
     " toUpperCase toLocaleLowerCase toLocaleUpperCase trim trimEnd trimStart isWellFormed toWellFormed"
 )
-_NUMBER = _words("toExponential toFixed toPrecision")
+_NUMBER = words("toExponential toFixed toPrecision")
 JAVASCRIPT: Words = {
     "record": _OBJECT,
     "list": _LIST | _OBJECT,
@@ -63,12 +58,12 @@ JAVASCRIPT: Words = {
 }
 _LONGEST = 20  # keys of a look-up that are followed where nothing else is
 _SEARCHED = ("context", "inputs", "settings")  # `'x' in context`: every name that may be there is known
-_ONE_EACH = _words("every filter find findIndex findLast findLastIndex flatMap forEach map some")
-_SAME = _words("filter slice reverse sort toReversed toSorted toSpliced splice")
-_ITEM = _words("at find findLast pop shift")
-_FLAGS = _words("every some includes startsWith endsWith hasOwnProperty")
-_NUMBERS = _words("length findIndex findLastIndex indexOf lastIndexOf search charCodeAt localeCompare")
-_TEXTS = _words("join toString trim trimEnd trimStart toLowerCase toUpperCase padStart padEnd repeat replace replaceAll"
+_ONE_EACH = words("every filter find findIndex findLast findLastIndex flatMap forEach map some")
+_SAME = words("filter slice reverse sort toReversed toSorted toSpliced splice")
+_ITEM = words("at find findLast pop shift")
+_FLAGS = words("every some includes startsWith endsWith hasOwnProperty")
+_NUMBERS = words("length findIndex findLastIndex indexOf lastIndexOf search charCodeAt localeCompare")
+_TEXTS = words("join toString trim trimEnd trimStart toLowerCase toUpperCase padStart padEnd repeat replace replaceAll"
                 " substring substr charAt toFixed toPrecision normalize")  # fmt: skip
 _SIGNS: dict[str, Kind] = {
     **dict.fromkeys("! == != === !== < > <= >= in instanceof delete".split(), FLAG),
@@ -123,7 +118,7 @@ class _Walk:
             case nodes.Atom():
                 return ANYTHING
             case nodes.Literal(value=value):
-                return _literal(value)
+                return constant(value)
             case nodes.Member(of=of, name=name):
                 return self._part(self.kind(of, own), name, of)
             case nodes.Index(of=of, at=at):
@@ -137,7 +132,7 @@ class _Walk:
             case nodes.Object(members=members):
                 return self._object(members, own)
             case nodes.Array(items=items):
-                return ListOf(either_of([self.kind(item, own) for item in items]))
+                return ListOf(either(*[self.kind(item, own) for item in items]))
             case nodes.Spread(of=of):
                 return element(self.kind(of, own))
             case nodes.Choice(test=test, then=then, other=other):
@@ -335,18 +330,6 @@ def _of_list(name: str, kind: Kind, item: Kind, given: list[Kind]) -> Kind:
             return ListOf(element(given[0]))
         case _:
             return ANYTHING
-
-
-def _literal(value: str | int | float | bool | None) -> Kind:
-    match value:
-        case None:
-            return NOTHING
-        case bool():
-            return FLAG
-        case str():
-            return TEXT
-        case _:
-            return NUMBER
 
 
 _UNSPELT = "(…)"

@@ -25,7 +25,6 @@ from reconvene.wire.names.kinds import (
     alternatives,
     constant,
     either,
-    either_of,
     element,
     is_literal,
     part,
@@ -118,15 +117,14 @@ class Values:
                 return self._test(node, frame)
             case nodes.CondExpr(test=test, expr1=one, expr2=other):
                 self.kind(test, frame)
-                kinds = [self.kind(each, frame) for each in (one, other) if each is not None]
-                return either(*kinds)
+                return either(*[self.kind(each, frame) for each in (one, other) if each is not None])
             case nodes.Or(left=left, right=right):
                 return either(self.kind(left, frame), self.kind(right, frame))
             case nodes.And(left=left, right=right):
                 self.kind(left, frame)
                 return self.kind(right, frame)
             case nodes.List(items=items) | nodes.Tuple(items=items):
-                return ListOf(either_of([self.kind(each, frame) for each in items]))
+                return ListOf(either(*[self.kind(each, frame) for each in items]))
             case nodes.Dict(items=pairs):
                 return self._dict(pairs, frame)
             case _:

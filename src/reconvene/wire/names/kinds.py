@@ -6,7 +6,7 @@ know workflows, JavaScript or Jinja.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -217,12 +217,8 @@ def constant(value: object) -> Kind:
         case str():
             return TEXT
         case list() | tuple():
-            return ListOf(either_of(constant(item) for item in value))
+            return ListOf(either(*map(constant, value)))
         case dict():
             return Record({str(key): constant(item) for key, item in value.items()})
         case _:
             return ANYTHING
-
-
-def either_of(kinds: Iterable[Kind]) -> Kind:
-    return either(*kinds)
