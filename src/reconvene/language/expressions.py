@@ -15,7 +15,7 @@ from reconvene.language.closest import closest
 from reconvene.language.javascript.evaluating import ExpressionError, ExpressionLimit, compiles, run
 
 if TYPE_CHECKING:
-    from reconvene.language.javascript.expression import Expression
+    from reconvene.language.javascript.cheap import Expression
 
 __all__ = ["ExpressionError", "ExpressionLimit", "check", "compile", "evaluate", "truth"]
 
@@ -26,7 +26,7 @@ _CONSTANTS = {"true": True, "false": False}
 def compile(source: str) -> Expression:
     """Never raises: a source that cannot be evaluated carries its `problem`."""
     # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
-    from reconvene.language.javascript.expression import compiled
+    from reconvene.language.javascript.cheap import compiled
 
     return compiled(source)
 

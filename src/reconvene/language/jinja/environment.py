@@ -20,8 +20,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import pass_context
 
-from reconvene.language.as_text import CAP, Null, TemplateLimit, is_null, shown
-from reconvene.language.growing import Growing
+from reconvene.language.as_text import CAP, METHODS, Growing, Null, TemplateLimit, is_null, shown
 from reconvene.language.jinja import budget
 from reconvene.language.jinja.filters import (
     FILTERS,
@@ -42,14 +41,6 @@ _FILTERS = (
     "groupby", "int", "items", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr",
     "reverse", "select", "selectattr", "sort", "title", "trim", "truncate", "unique", "upper", "urlencode", "wordcount",
 )  # fmt: skip
-_STRING_METHODS = frozenset(
-    ("upper", "lower", "title", "capitalize", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "find",
-     "startswith", "endswith", "removeprefix", "removesuffix", "count", "isdigit", "isalpha", "isspace")
-)  # fmt: skip
-_MAPPING_METHODS = frozenset(("items", "keys", "values", "get"))
-_LIST_METHODS = frozenset(("index", "count"))
-
-
 _Filter = Callable[..., object]
 
 
@@ -157,7 +148,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             # Data first: a key called `items` is that key.
             if attribute in obj:
                 return cast(object, obj[attribute])
-            if attribute not in _MAPPING_METHODS:
+            if attribute not in METHODS["record"]:
                 if isinstance(obj, Growing) and obj.is_to_come(attribute):
                     return _Null(obj=None, name=attribute)
                 return self.undefined(obj=obj, name=attribute)
@@ -171,11 +162,11 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         if isinstance(obj, str):
-            return attr in _STRING_METHODS
+            return attr in METHODS["text"]
         if isinstance(obj, Mapping):
-            return attr in _MAPPING_METHODS
+            return attr in METHODS["record"]
         if isinstance(obj, list | tuple | int | float | bytes) or obj is None:
-            return attr in _LIST_METHODS
+            return attr in METHODS["list"]
         return super().is_safe_attribute(obj, attr, value)
 
     def wrap_str_format(self, value: object) -> Callable[..., str] | None:

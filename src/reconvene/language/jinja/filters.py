@@ -14,19 +14,15 @@ from datetime import UTC, datetime
 from functools import wraps
 from itertools import pairwise
 
-from reconvene.language.as_text import TemplateLimit, as_json, bound, is_null, measure, shown
+from reconvene.language.as_text import METHODS, TemplateLimit, as_json, bound, is_null, measure, shown
 from reconvene.language.closest import closest
 from reconvene.language.jinja.present import present
 
 _WIDEST = 1_000
 _LONGEST_WRAPPED = 200_000
 _FINEST = 20
-
-
 _LISTING = ("items", "keys", "values", "split", "rsplit", "splitlines")
-_OF_TEXT = ("upper", "lower", "title", "capitalize", "strip", "lstrip", "rstrip", "find", "startswith", "endswith",
-            "removeprefix", "removesuffix", "isdigit", "isalpha", "isspace")  # fmt: skip
-_METHODS: dict[str, Callable[..., object]] = {name: getattr("", name) for name in _OF_TEXT}
+_METHODS: dict[str, Callable[..., object]] = {name: getattr("", name) for name in METHODS["text"]}
 _METHODS |= {name: lambda *_: [] for name in _LISTING}
 _METHODS |= {"get": {}.get, "count": [].count}
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from reconvene.language.as_text import METHODS
+
 _MOST = 500  # alternatives that are told apart
 
 
@@ -88,20 +90,7 @@ class Missing(NamedTuple):
 Words = Mapping[str, frozenset[str]]  # "text", "number", "flag", "list", "record" → what the language itself offers
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-JINJA: Words = {
-    "record": _words("items keys values get"),
-    "list": _words("index count"),
-    "text": _words(
-        "upper lower title capitalize strip lstrip rstrip split rsplit splitlines find startswith endswith removeprefix"
-        " removesuffix count isdigit isalpha isspace"
-    ),
-    "number": frozenset(),
-    "flag": frozenset(),
-}
+JINJA: Words = METHODS
 
 
 def record(**parts: Kind) -> Record:
