@@ -7,17 +7,7 @@ from typing import Literal
 
 from reconvene.core.definition.workflow import Agent
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import (
-    COMMAND_ROOTS,
-    Reading,
-    entries,
-    flag_of,
-    int_of,
-    line_in,
-    scalars,
-    text_of,
-    texts_of,
-)
+from reconvene.wire.reading import COMMAND_ROOTS, Reading
 from reconvene.wire.written_gates import Gates
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
@@ -47,26 +37,26 @@ class Agents:
         return found
 
     def _agent(self, name: str, written: Node) -> Agent:
-        line = line_in(self._root, "agents", name)
+        line = self._root.mapping("agents").line_of(name)
         node = written if isinstance(written, Mapping) else Mapping({}, line)
         self._reading.name(name, line, "an agent")
         return Agent(
             name=name,
             kind=self._kind(name, node),
             prompt=self._reading.prompt(node) or self._reading.default_prompt(name, line),
-            model=text_of(node, "model", "auto"),
+            model=node.text("model", "auto"),
             command=_command(node),
             command_line=self._command_line(node),
             or_model=bool(_command_template(node)) and node.get("model") is not None,
             python=self._python(node),
             recorded=self._recorded(name, node),
-            remit=text_of(node, "remit"),
+            remit=node.text("remit"),
             schema=self._reading.contract(node, "contract"),
             gates=self._gates.of(node),
-            retries=int_of(node, "retries", 2),
+            retries=node.integer("retries", 2),
             timeout=self._reading.seconds(node, "timeout", 1800.0),
-            effects=flag_of(node, "effects"),
-            always=flag_of(node, "always"),
+            effects=node.flag("effects"),
+            always=node.flag("always"),
             env=self._env(node),
             options=_options(node),
             line=line,
@@ -93,7 +83,7 @@ class Agents:
                 return "model"
 
     def _python(self, node: Mapping) -> str:
-        spec = text_of(node, "python")
+        spec = node.text("python")
         if spec and not _FUNCTION.fullmatch(spec):
             message = f"'python': '{shown(spec)}' does not name a function"
             self._reading.problems.add(node.line_of("python"), message, "write package.module:function")
@@ -103,22 +93,22 @@ class Agents:
         value = node.get("recorded")
         if value is None or _is_false(value):
             return ""
-        recording = text_of(node, "recorded", name)
+        recording = node.text("recorded", name)
         if recording not in self.recordings:
             self.recordings[recording] = self._reading.recording(recording, node.line_of("recorded"))
         return recording
 
     def _env(self, node: Mapping) -> tuple[str, ...]:
-        for each in scalars(node, "env"):
+        for each in node.scalars("env"):
             if not _VARIABLE.fullmatch(str(each.value)):
                 message = f"'env': '{shown(each.value)}' is not the name of an environment variable"
                 self._reading.problems.add(each.line, message, "names only, no values")
-        return texts_of(node, "env")
+        return node.texts("env")
 
 
 def _command_template(node: Mapping) -> str:
     """A command that the settings or inputs of the run name. Other braces are the shell's business."""
-    text = text_of(node, "command")
+    text = node.text("command")
     return text if _NAMED.search(text) else ""
 
 
@@ -128,11 +118,11 @@ def _command(node: Mapping) -> tuple[str, ...]:
         return ()
     if isinstance(command, Scalar):
         return ("sh", "-c", str(command.value))
-    return texts_of(node, "command")
+    return node.texts("command")
 
 
 def _options(node: Mapping) -> dict[str, object]:
-    options = {key: plain(value) for key, value in entries(node, "options").items()}
+    options = node.plain("options")
     tools = node.get("tools")
     return options if tools is None else {**options, "tools": plain(tools)}
 

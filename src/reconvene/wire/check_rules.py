@@ -6,7 +6,7 @@ import shlex
 
 from reconvene.core.definition.workflow import Again, Check, Continue, End, Goto, Move, Rule
 from reconvene.wire.phase_tree import Place
-from reconvene.wire.reading import Reading, int_of, mappings, texts_of
+from reconvene.wire.reading import Reading
 from reconvene.wire.written_moves import Moves
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar
 
@@ -26,16 +26,16 @@ class Checks:
             message = "a check has either rules or a script"
             self._reading.problems.add(node.line_of("script"), message, "keep one of them")
         return Check(
-            rules=tuple(self._rule(each, here) for each in mappings(node, "rules")),
+            rules=tuple(self._rule(each, here) for each in node.mappings("rules")),
             script=self._script(node),
-            max=int_of(node, "max", 2),
+            max=node.integer("max", 2),
             timeout=self._reading.seconds(node, "timeout", Check().timeout),
         )
 
     def _script(self, node: Mapping) -> tuple[str, ...]:
         script = node.get("script")
         if not isinstance(script, Scalar):
-            return texts_of(node, "script")
+            return node.texts("script")
         try:
             words = tuple(shlex.split(str(script.value)))
         except ValueError as error:

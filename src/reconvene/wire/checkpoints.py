@@ -10,7 +10,7 @@ from reconvene.core.person.attention import RESERVED as RESERVED_LABELS
 from reconvene.wire.named import Named
 from reconvene.wire.phase_tree import Place
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import ROUTED_ROOTS, Reading, flag_of, mappings, text_of, texts_of
+from reconvene.wire.reading import ROUTED_ROOTS, Reading
 from reconvene.wire.starts import Starts
 from reconvene.wire.values import Values
 from reconvene.wire.written_moves import Moves
@@ -52,7 +52,7 @@ class Checkpoints:
             prompt=self._reading.template(node, "prompt") or Checkpoint().prompt,
             condition=self._reading.expression(node, "condition"),
             show_files=self._reading.paths(node, "show_files"),
-            status=text_of(node, "status"),
+            status=node.text("status"),
             feedback=self._reading.template(node, "feedback"),
             fields=fields,
             options=options,
@@ -62,7 +62,7 @@ class Checkpoints:
     def _options(self, node: Mapping, here: Place) -> tuple[Option, ...]:
         seen: dict[str, int] = {}
         options = []
-        for each in mappings(node, "options"):
+        for each in node.mappings("options"):
             option = self._option(each, here)
             if option.label:
                 self._check_label(option.label, option.line, seen)
@@ -86,14 +86,14 @@ class Checkpoints:
         selected = self._moves.of_option(node, here)
         label = node.get("label")
         return Option(
-            label=" ".join(text_of(node, "label").split()),
+            label=" ".join(node.text("label").split()),
             then=selected.move,
             when=self._reading.expression(node, "when"),
             recommend=self._reading.expression(node, "recommend", ROUTED_ROOTS),
             remark=_remark(node),
             fields=self._fields(node, here),
             alias=selected.alias,
-            undo=flag_of(node, "undo"),
+            undo=node.flag("undo"),
             set=self._set(node, here),
             skip=selected.skip,
             start=self._starts.of(node),
@@ -122,8 +122,8 @@ class Checkpoints:
             self._reading.problems.add(line, f"the field '{shown(twice)}' is asked twice", "give each field its own id")
 
     def _field(self, node: Mapping, here: Place) -> Field:
-        field_id, each = text_of(node, "id"), self._reading.expression(node, "each")
-        kind = text_of(node, "type", "text")
+        field_id, each = node.text("id"), self._reading.expression(node, "each")
+        kind = node.text("type", "text")
         self._check_field(node, kind)
         choices, choices_expr = self._choices(node)
         default, default_expr = self._default(node, kind, choices)
@@ -134,16 +134,16 @@ class Checkpoints:
         return Field(
             id=field_id,
             each=each,
-            key=text_of(node, "key", "id"),
+            key=node.text("key", "id"),
             type=kind,
             prompt=self._reading.template(node, "prompt"),
             options=choices,
             options_expr=choices_expr,
-            required=flag_of(node, "required"),
+            required=node.flag("required"),
             blank=plain(blank) if blank else None,
             default=default,
             default_expr=default_expr,
-            into=text_of(node, "into"),
+            into=node.text("into"),
         )
 
     def _check_field(self, node: Mapping, kind: str) -> None:
@@ -154,7 +154,7 @@ class Checkpoints:
         elif single is not None and many is not None:
             add(node.line_of("each"), "a field has either 'id' or 'each', not both", "keep one of them")
         if single is not None:
-            self._reading.name(text_of(node, "id"), single.line, "a field")
+            self._reading.name(node.text("id"), single.line, "a field")
         if kind == "choice" and single is not None and many is None and not node.wrote("options"):
             add(node.line, "a field of type choice needs 'options'", "a list, or an expression that gives one")
         if kind == "item" and many is None and single is not None:
@@ -164,7 +164,7 @@ class Checkpoints:
         choices = node.get("options")
         if isinstance(choices, Scalar):
             return (), self._reading.source(choices, "'options'")
-        return texts_of(node, "options"), ""
+        return node.texts("options"), ""
 
     def _default(self, node: Mapping, kind: str, choices: tuple[str, ...]) -> tuple[object, str]:
         """A constant, or the source of an expression: as for settings, a string is one unless the type is literal."""
@@ -186,7 +186,7 @@ class Checkpoints:
 
 
 def _remark(option: Mapping) -> Literal["none", "optional", "required"]:
-    match text_of(option, "remark"):
+    match option.text("remark"):
         case "optional":
             return "optional"
         case "required":

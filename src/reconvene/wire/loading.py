@@ -21,7 +21,7 @@ from reconvene.wire.names.check import check_names
 from reconvene.wire.phase_tree import Places, Roster
 from reconvene.wire.phases import Phases
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import TASK_ROOTS, Reading, mappings, scalars, text_of, texts_of
+from reconvene.wire.reading import TASK_ROOTS, Reading
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.run_ids import read_run_id, read_workspace
 from reconvene.wire.shapes import Grammar, Table, fit
@@ -66,7 +66,7 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
 
 
 def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: str) -> Workflow:
-    values = Values(reading, texts_of(root, "kits"))
+    values = Values(reading, root.texts("kits"))
     roster = Roster(reading, root, written)
     places = Places(reading, root)
     gates = Gates(reading, root)
@@ -85,7 +85,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
     return Workflow(
         name=_name(reading, root),
         phases=phases,
-        description=text_of(root, "description"),
+        description=root.text("description"),
         file=file,
         source=text,
         inputs=inputs,
@@ -108,7 +108,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
 
 
 def _name(reading: Reading, root: Mapping) -> str:
-    name = text_of(root, "name")
+    name = root.text("name")
     if name and not _NAME.fullmatch(name):
         hint = "use letters, digits, - and _"
         reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
@@ -120,13 +120,13 @@ def _name(reading: Reading, root: Mapping) -> str:
 
 def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
     """Those that are named, and those of others that a tracker or a gate needs: without them the run cannot go on."""
-    for each in scalars(root, "kits"):
+    for each in root.scalars("kits"):
         reading.kit(str(each.value), each.line, kit_finder.kit)
-    return tuple(dict.fromkeys((*texts_of(root, "kits"), *(k for k in reading.kits if not kit_finder.packaged(k)))))
+    return tuple(dict.fromkeys((*root.texts("kits"), *(k for k in reading.kits if not kit_finder.packaged(k)))))
 
 
 def _reopen(root: Mapping, places: Places) -> str:
-    phase = text_of(root, "reopen")
+    phase = root.text("reopen")
     if phase:
         places.find(phase, root.line_of("reopen"), "reopen")
     return phase
@@ -135,14 +135,14 @@ def _reopen(root: Mapping, places: Places) -> str:
 def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[str, str]]:
     templates = reading.shared_templates()
     specs = []
-    for node in mappings(root, "files"):
+    for node in root.mappings("files"):
         path = node.get("path")
         roots = TASK_ROOTS if node.get("each") is not None else TEMPLATE_ROOTS
         spec = FileSpec(
             path=reading.path(path, "'path'", roots) if isinstance(path, Scalar) else "",
             template=_template(reading, node, templates),
-            each=text_of(node, "each"),
-            source=text_of(node, "from") or ("output" if node.get("each") else ""),
+            each=node.text("each"),
+            source=node.text("from") or ("output" if node.get("each") else ""),
         )
         _check_file(reading, node, spec)
         specs.append(spec)
@@ -154,7 +154,7 @@ def _template(reading: Reading, node: Mapping, templates: dict[str, str]) -> str
     found = reading.rendered(template) if isinstance(template, Scalar) else None
     if found is None:
         return ""
-    name = found[0] or f"inline:{text_of(node, 'path')}"
+    name = found[0] or f"inline:{node.text('path')}"
     templates[name] = found[1]
     return name
 

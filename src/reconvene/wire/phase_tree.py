@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reconvene.core.definition.workflow import Rounds
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import Reading, int_of, mappings, scalars, text_of, texts_of
+from reconvene.wire.reading import Reading
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
 EXTRA = "extra"  # what rounds are called that were ordered with `again`
@@ -39,7 +39,7 @@ class Places:
         self._by_id: dict[str, Place] = {}
         self._by_line: dict[tuple[int, int], Place] = {}
         self._order = 0
-        for phase in mappings(root, "phases"):
+        for phase in root.mappings("phases"):
             self._add(phase, (), ())
 
     def of(self, phase: Mapping) -> Place:
@@ -77,7 +77,7 @@ class Places:
         return around.order if around else here.order
 
     def _add(self, phase: Mapping, parents: tuple[str, ...], eaches: tuple[str, ...]) -> None:
-        phase_id = text_of(phase, "id")
+        phase_id = phase.text("id")
         node = phase.get("id")
         line = node.line if node else phase.line
         self._order += 1
@@ -90,7 +90,7 @@ class Places:
         place = Place(phase_id, (*parents, phase_id), eaches, self._order, asks, rounds, line)
         self._by_line[phase.line, phase.column] = place
         self._register(place)
-        for child in mappings(phase, "phases"):
+        for child in phase.mappings("phases"):
             self._add(child, place.path, eaches)
 
     def _register(self, place: Place) -> None:
@@ -111,7 +111,7 @@ def _rounds(reading: Reading, phase: Mapping) -> Rounds:
     node = phase.get("rounds")
     if not isinstance(node, Mapping):
         return Rounds()
-    plan = texts_of(node, "plan") or ("main",)
+    plan = node.texts("plan") or ("main",)
     if EXTRA in plan:
         message = f"'plan': '{EXTRA}' cannot be the name of a round"
         reading.problems.add(node.line_of("plan"), message, "rounds that are ordered with again are called that")
@@ -119,13 +119,13 @@ def _rounds(reading: Reading, phase: Mapping) -> Rounds:
     open_ended = bool(until) and not node.wrote("plan")
     if open_ended and not node.wrote("max"):
         reading.problems.add(node.line_of("until"), "a loop without a limit: 'until' needs 'max'", "such as max: 10")
-    most = int_of(node, "max", len(plan))
+    most = node.integer("max", len(plan))
     if len(plan) > most:
         message = f"the plan holds {len(plan)} rounds, 'max' allows {most}"
         reading.problems.add(node.line_of("max"), message, f"set max: {len(plan)} or more")
     folder = node.get("folder")
     named = reading.path(folder, "'folder'") if isinstance(folder, Scalar) else ""
-    return Rounds(plan, most, until, int_of(node, "undo", 2), open_ended, named)
+    return Rounds(plan, most, until, node.integer("undo", 2), open_ended, named)
 
 
 class Roster:
@@ -175,7 +175,7 @@ class Roster:
         if name in self.agents:
             self._reading.problems.add(line, f"'{shown(name)}' is both an agent and a group", "rename one of them")
         members: dict[str, None] = {}
-        for node in scalars(groups, name):
+        for node in groups.scalars(name):
             if node.value in self.agents:
                 members[str(node.value)] = None
             else:

@@ -12,7 +12,7 @@ from reconvene.wire.check_rules import Checks
 from reconvene.wire.checkpoints import Checkpoints
 from reconvene.wire.phase_tree import EXTRA, Place, Places, Roster
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import Reading, mappings, scalars, text_of
+from reconvene.wire.reading import Reading
 from reconvene.wire.values import Values
 from reconvene.wire.written_gates import Gates
 from reconvene.wire.written_moves import Moves
@@ -43,7 +43,7 @@ class Phases:
 
     def _phases(self, owner: Mapping, shared: tuple[Scalar, ...]) -> tuple[Phase, ...]:
         """`shared`: what all of them read before what they name themselves."""
-        return tuple(self._phase(each, self._places.of(each), shared) for each in mappings(owner, "phases"))
+        return tuple(self._phase(each, self._places.of(each), shared) for each in owner.mappings("phases"))
 
     def _phase(self, node: Mapping, here: Place, shared: tuple[Scalar, ...]) -> Phase:
         with self._reading.inside(phase=here.id):
@@ -51,7 +51,7 @@ class Phases:
 
     def _read_phase(self, node: Mapping, here: Place, shared: tuple[Scalar, ...]) -> Phase:
         self._check_body(node)
-        below = (*shared, *scalars(node, "reads"))
+        below = (*shared, *node.scalars("reads"))
         return Phase(
             id=here.id,
             when=self._reading.expression(node, "when"),
@@ -61,7 +61,7 @@ class Phases:
             phases=self._phases(node, below),
             check=self._checks.of(node, here),
             checkpoint=self._checkpoints.of(node, here),
-            title=text_of(node, "title"),
+            title=node.text("title"),
             line=here.line,
             track=self._track(node, here),
         )
@@ -87,7 +87,7 @@ class Phases:
             return None
         return Each(
             of=self._reading.expression(each, "of"),
-            key=text_of(each, "key", "id"),
+            key=each.text("key", "id"),
             until=self._reading.expression(each, "until"),
         )
 
@@ -95,12 +95,12 @@ class Phases:
         track = node.get("track")
         if not isinstance(track, Mapping):
             return None
-        kit = text_of(track, "kit")
+        kit = track.text("kit")
         for key, example in (("kit", "gaps"), ("into", "gaps")):
             if not track.wrote(key):
                 self._reading.problems.add(track.line, f"'track' needs '{key}'", f"such as {key}: {example}")
         if track.wrote("into"):
-            self._values.written(text_of(track, "into"), track.line_of("into"), "'into'", here)
+            self._values.written(track.text("into"), track.line_of("into"), "'into'", here)
         tracker = self._reading.kit(kit, track.line_of("kit"), kit_finder.tracker) if kit else None
         if tracker is None:
             return None
@@ -111,17 +111,17 @@ class Phases:
                 self._reading.problems.add_unknown(track.line_of(key), message, key, known)
         given = {key: self._reading.expression(track, key) or usual for key, usual in tracker.expressions.items()}
         return Track(
-            into=text_of(track, "into"),
+            into=track.text("into"),
             kit=kit,
             given={key: source for key, source in given.items() if source},
             outputs=self._tracked_outputs(node, track, tracker.outputs),
         )
 
     def _tracked_outputs(self, node: Mapping, track: Mapping, keys: tuple[str, ...]) -> dict[str, str]:
-        outputs = [name for step in (node, *mappings(node, "steps")) if (name := _output_of(step))]
+        outputs = [name for step in (node, *node.mappings("steps")) if (name := _output_of(step))]
         found: dict[str, str] = {}
         for key in keys:
-            name = text_of(track, key)
+            name = track.text(key)
             if name and name not in outputs:
                 message = f"'{key}': no step of this phase has the output '{shown(name)}'"
                 self._reading.problems.add_unknown(track.line_of(key), message, name, outputs)
@@ -134,7 +134,7 @@ class Phases:
     ) -> tuple[Step, ...]:
         """`shared`: what is read because of the phases around; `below`: with what this one adds for its steps."""
         if node.get("steps") is not None:
-            steps = enumerate(mappings(node, "steps"))
+            steps = enumerate(node.mappings("steps"))
             return tuple(self._step(each, here, index, below, self._when(each, here)) for index, each in steps)
         return (self._step(node, here, 0, shared, ""),) if node.get("agents") is not None else ()
 
@@ -143,7 +143,7 @@ class Phases:
         agents, agents_expr = self._who(node)
         output = node.get("output")
         detail = output if isinstance(output, Mapping) else Mapping({}, node.line)
-        name = text_of(detail, "name") or text_of(node, "output")
+        name = detail.text("name") or node.text("output")
         if name:
             self._output_name(name, output.line if output else node.line, here)
         file = detail.get("file")
@@ -162,14 +162,14 @@ class Phases:
             schema=self._reading.contract(detail, "schema"),
             line=node.line,
             place=self._place(node),
-            missing="go_on" if text_of(node, "missing") == "go_on" else "ask",
+            missing="go_on" if node.text("missing") == "go_on" else "ask",
             gates=gates,
         )
 
     def _when(self, node: Mapping, here: Place) -> str:
         """When a step runs: in the rounds that `on` names, and only if `when` holds."""
         when = self._reading.expression(node, "when")
-        names = [str(each.value) for each in scalars(node, "on") if self._is_round(each, here)]
+        names = [str(each.value) for each in node.scalars("on") if self._is_round(each, here)]
         if not names:
             return when
         said = json.dumps(names, ensure_ascii=False)
@@ -192,10 +192,10 @@ class Phases:
         """What the phases around read first, then what the step names; without any of them, everything."""
         if node.get("reads") is None and not shared:
             return None
-        return tuple(dict.fromkeys(self._values.read((*shared, *scalars(node, "reads")))))
+        return tuple(dict.fromkeys(self._values.read((*shared, *node.scalars("reads")))))
 
     def _place(self, node: Mapping) -> Literal["", "project", "project.read"]:
-        match text_of(node, "place"):
+        match node.text("place"):
             case "project" | "project.read" as place:
                 line = node.line_of("place")
                 self._values.needs_project(line, f"place: {place}")
@@ -224,9 +224,9 @@ class Phases:
             if self._roster.knows(text) or _NAME.fullmatch(text):
                 return self._roster.spread((agents,)), ""
             return (), self._reading.source(agents, "'agents'")
-        return self._roster.spread(scalars(node, "agents")), ""
+        return self._roster.spread(node.scalars("agents")), ""
 
 
 def _output_of(step: Mapping) -> str:
     output = step.get("output")
-    return text_of(output, "name") if isinstance(output, Mapping) else text_of(step, "output")
+    return output.text("name") if isinstance(output, Mapping) else step.text("output")

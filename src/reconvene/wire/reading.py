@@ -17,7 +17,7 @@ from reconvene.language import expressions, templates
 from reconvene.wire.names.uses import Use, Where
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
-from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
+from reconvene.wire.yaml_reader import Mapping, Scalar, plain, read_yaml
 
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
@@ -99,7 +99,7 @@ class Reading:
 
     def paths(self, owner: Mapping, key: str) -> tuple[str, ...]:
         """Workspace paths or patterns, which may be templates."""
-        return tuple(self.path(node, f"'{key}'") for node in scalars(owner, key))
+        return tuple(self.path(node, f"'{key}'") for node in owner.scalars(key))
 
     def path(self, node: Scalar, what: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
         """A workspace path in its one spelling. What a template adds is checked again when it is rendered."""
@@ -239,52 +239,6 @@ class Reading:
         if wrong := wrong_with(schema):
             self.problems.add(line, f"'{key}' is not a JSON Schema: {shown(wrong, 160)}")
         return schema
-
-
-def text_of(owner: Mapping, key: str, default: str = "") -> str:
-    node = owner.get(key)
-    return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else default
-
-
-def int_of(owner: Mapping, key: str, default: int) -> int:
-    node = owner.get(key)
-    return node.value if isinstance(node, Scalar) and isinstance(node.value, int) else default
-
-
-def flag_of(owner: Mapping, key: str) -> bool:
-    node = owner.get(key)
-    return isinstance(node, Scalar) and node.value is True
-
-
-def scalars(owner: Mapping, key: str) -> tuple[Scalar, ...]:
-    """The entries of a list, or the one value that stands for a list of one."""
-    node = owner.get(key)
-    if isinstance(node, Scalar):
-        return (node,)
-    return tuple(item for item in node.items if isinstance(item, Scalar)) if isinstance(node, Sequence) else ()
-
-
-def texts_of(owner: Mapping, key: str) -> tuple[str, ...]:
-    return tuple(str(node.value) for node in scalars(owner, key))
-
-
-def mappings(owner: Mapping, key: str) -> tuple[Mapping, ...]:
-    """The mappings of a list, or the one mapping that stands for it."""
-    node = owner.get(key)
-    if isinstance(node, Mapping):
-        return (node,)
-    return tuple(item for item in node.items if isinstance(item, Mapping)) if isinstance(node, Sequence) else ()
-
-
-def entries(owner: Mapping, key: str) -> dict[str, Node]:
-    node = owner.get(key)
-    return node.entries if isinstance(node, Mapping) else {}
-
-
-def line_in(owner: Mapping, key: str, name: str) -> int:
-    """The line of entry `name` of the mapping under `key`."""
-    node = owner.get(key)
-    return node.line_of(name) if isinstance(node, Mapping) else owner.line
 
 
 def _javascript(value: str | int | float | bool | None) -> str:

@@ -11,7 +11,7 @@ from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.errors import UserError
 from reconvene.language import templates
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import RUN_ID_ROOTS, WORKSPACE_ROOTS, Reading, text_of
+from reconvene.wire.reading import RUN_ID_ROOTS, WORKSPACE_ROOTS, Reading
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
 
@@ -20,7 +20,7 @@ def read_run_id(reading: Reading, root: Mapping) -> str:
     template = reading.template(root, "run_id", frozenset())
     if not template:
         return ""
-    name = text_of(root, "name") or "name"
+    name = root.text("name") or "name"
     for seen in ({"year": "2026", "n": "001", "name": name}, {"year": "2027", "n": "1002", "name": name}):
         run = _tried(reading, root, "run_id", template, seen)
         if run is None:
@@ -42,7 +42,7 @@ def read_workspace(reading: Reading, root: Mapping) -> str:
     template = reading.path(node, "'workspace'", frozenset())
     if len(reading.problems) > before:
         return template
-    name = text_of(root, "name") or "name"
+    name = root.text("name") or "name"
     tried = [_tried(reading, root, "workspace", template, {"run": run, "name": name}) for run in ("run-1", "run-2")]
     folders = [folder for folder in tried if folder is not None]
     if len(folders) == 2:

@@ -7,7 +7,7 @@ from reconvene.core.working.children import text_input
 from reconvene.errors import WorkflowError
 from reconvene.wire.packaged import packaged
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import Reading, entries, flag_of, line_in, text_of
+from reconvene.wire.reading import Reading
 from reconvene.wire.resources import Unreadable, read_text
 from reconvene.wire.written_inputs import read_inputs
 from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
@@ -17,23 +17,23 @@ class Starts:
     def __init__(self, reading: Reading, root: Mapping) -> None:
         self._reading = reading
         self._root = root
-        self._name = text_of(root, "name")
+        self._name = root.text("name")
 
     def of(self, option: Mapping) -> Start | None:
         node = option.get("start")
         if not isinstance(node, Mapping):
             return None
-        if flag_of(option, "undo"):
+        if option.flag("undo"):
             message = "'start' and 'undo' exclude each other: runs that have been started are not taken back"
             self._reading.problems.add(option.line_of("undo"), message, "make two options of it")
         pieces = self._reading.expression(node, "each")
         with self._reading.inside(pieces=pieces):
             inputs = {
                 name: self._reading.source(source, f"'{shown(name)}'")
-                for name, source in entries(node, "inputs").items()
+                for name, source in node.mapping("inputs").entries.items()
                 if isinstance(source, Scalar)
             }
-        start = Start(text_of(node, "workflow"), pieces, inputs)
+        start = Start(node.text("workflow"), pieces, inputs)
         if start.workflow:
             self._check(node, start)
         return start
@@ -46,8 +46,8 @@ class Starts:
         for name in start.inputs:
             if name not in inputs and name != "feature":
                 message = f"'start': {shown(start.workflow)} has no input '{shown(name)}'"
-                problems.add_unknown(line_in(node, "inputs", name), message, name, inputs)
-        given = {*start.inputs, *entries(self._root, "inputs"), text_input(Workflow("", (), inputs=inputs))}
+                problems.add_unknown(node.mapping("inputs").line_of(name), message, name, inputs)
+        given = {*start.inputs, *self._root.mapping("inputs").entries, text_input(Workflow("", (), inputs=inputs))}
         missing = [n for n, spec in inputs.items() if spec.required and spec.default is None and n not in given]
         if missing:
             message = f"'start': {shown(start.workflow)} needs the input '{shown(missing[0])}'"

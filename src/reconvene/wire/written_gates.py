@@ -10,8 +10,8 @@ from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate
 from reconvene.wire.named import Named
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import GATE_ROOTS, Reading, entries, int_of, text_of, texts_of
-from reconvene.wire.yaml_reader import Mapping, plain
+from reconvene.wire.reading import GATE_ROOTS, Reading
+from reconvene.wire.yaml_reader import Mapping
 
 _CODE = re.compile(r"[A-Z][A-Z0-9_]*")
 
@@ -31,17 +31,17 @@ class Gates:
         """One mapping may hold several rules; each becomes a gate of its own, so that each says what failed."""
         gates = []
         if node.get("min_chars") is not None:
-            gates.append(Gate(min_chars=int_of(node, "min_chars", 1)))
-        if headings := texts_of(node, "headings"):
+            gates.append(Gate(min_chars=node.integer("min_chars", 1)))
+        if headings := node.texts("headings"):
             gates.append(Gate(headings=headings))
-        if about := texts_of(node, "specific_to"):
+        if about := node.texts("specific_to"):
             gates.append(Gate(kit="reading.specific_to", about=about))
-        if name := text_of(node, "kit"):
-            options = {key: plain(value) for key, value in entries(node, "options").items()}
-            gates.append(Gate(kit=self._known(name, node), about=texts_of(node, "about"), options=options))
+        if name := node.text("kit"):
+            options = node.plain("options")
+            gates.append(Gate(kit=self._known(name, node), about=node.texts("about"), options=options))
         if node.get("if") is not None:
             gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS)))
-        if question := text_of(node, "ask"):
+        if question := node.text("ask"):
             gates.append(Gate(ask=question))
         if not set(node.key_lines) - {"retry_with", "code", "example"}:
             message = "a gate needs one of min_chars, headings, specific_to, if, ask, kit"
@@ -55,7 +55,7 @@ class Gates:
         return name
 
     def _code(self, node: Mapping) -> str:
-        code = text_of(node, "code")
+        code = node.text("code")
         if code and not _CODE.fullmatch(code):
             message = f"'code': '{shown(code)}' is not a code"
             self._reading.problems.add(

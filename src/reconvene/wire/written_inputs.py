@@ -7,7 +7,7 @@ import re
 from reconvene.core.definition.workflow import Input, Limits, Setting
 from reconvene.wire.phase_tree import Roster
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import SETTING_ROOTS, Reading, entries, flag_of, int_of, line_in, text_of
+from reconvene.wire.reading import SETTING_ROOTS, Reading
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -15,25 +15,25 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def read_inputs(reading: Reading, root: Mapping) -> dict[str, Input]:
     found = {}
-    for name, node in entries(root, "inputs").items():
-        reading.name(name, line_in(root, "inputs", name), "an input")
+    for name, node in root.mapping("inputs").entries.items():
+        reading.name(name, root.mapping("inputs").line_of(name), "an input")
         if not isinstance(node, Mapping):
             found[name] = Input(type=str(node.value) if isinstance(node, Scalar) and node.value else "text")
             continue
-        kind = text_of(node, "type", "text")
+        kind = node.text("type", "text")
         found[name] = Input(
             type=kind,
-            required=flag_of(node, "required"),
+            required=node.flag("required"),
             default=_constant(reading, node, kind),
-            description=text_of(node, "description"),
+            description=node.text("description"),
         )
     return found
 
 
 def read_settings(reading: Reading, root: Mapping) -> dict[str, Setting]:
     found = {}
-    for name, node in entries(root, "settings").items():
-        reading.name(name, line_in(root, "settings", name), "a setting")
+    for name, node in root.mapping("settings").entries.items():
+        reading.name(name, root.mapping("settings").line_of(name), "a setting")
         if isinstance(node, Mapping):
             with reading.inside(setting=name):
                 found[name] = _setting(reading, name, node)
@@ -42,8 +42,8 @@ def read_settings(reading: Reading, root: Mapping) -> dict[str, Setting]:
 
 def _setting(reading: Reading, name: str, node: Mapping) -> Setting:
     default = node.get("default")
-    kind = text_of(node, "type") or _kind_of(default)
-    about = text_of(node, "description")
+    kind = node.text("type") or _kind_of(default)
+    about = node.text("description")
     variable = _variable(reading, node)
     if node.get("expr") is not None:
         if default is not None:
@@ -63,7 +63,7 @@ def _setting(reading: Reading, name: str, node: Mapping) -> Setting:
 
 
 def _variable(reading: Reading, node: Mapping) -> str:
-    name = text_of(node, "env")
+    name = node.text("env")
     if name and not _VARIABLE.fullmatch(name):
         message = f"'env': '{shown(name)}' is not the name of an environment variable"
         reading.problems.add(node.line_of("env"), message, "such as RECONVENE_CODER")
@@ -105,18 +105,18 @@ def read_limits(reading: Reading, root: Mapping, roster: Roster) -> Limits:
     usual = Limits()
     calls = node.get("calls")
     groups = dict(calls.entries) if isinstance(calls, Mapping) else {}
-    total = int_of(calls, "total", usual.calls) if isinstance(calls, Mapping) else int_of(node, "calls", usual.calls)
+    total = calls.integer("total", usual.calls) if isinstance(calls, Mapping) else node.integer("calls", usual.calls)
     groups.pop("total", None)
     for name in groups:
         if not roster.knows_group(name) and isinstance(calls, Mapping):
             message = f"'calls': there is no group '{shown(name)}'"
             reading.problems.add_unknown(calls.line_of(name), message, name, [*roster.groups, "total"])
     return Limits(
-        entries=int_of(node, "entries", usual.entries),
-        rounds=int_of(node, "rounds", usual.rounds),
+        entries=node.integer("entries", usual.entries),
+        rounds=node.integer("rounds", usual.rounds),
         calls=total,
-        group_calls={name: int_of(calls, name, 0) for name in groups} if isinstance(calls, Mapping) else {},
-        undo=int_of(node, "undo", usual.undo),
-        concurrency=int_of(node, "concurrency", usual.concurrency),
-        children=int_of(node, "children", usual.children),
+        group_calls={name: calls.integer(name, 0) for name in groups} if isinstance(calls, Mapping) else {},
+        undo=node.integer("undo", usual.undo),
+        concurrency=node.integer("concurrency", usual.concurrency),
+        children=node.integer("children", usual.children),
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple, assert_never
 
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move
 from reconvene.wire.phase_tree import Place, Places, Roster
-from reconvene.wire.reading import Reading, flag_of, scalars, text_of
+from reconvene.wire.reading import Reading
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
 _ABORTED = {"abort", "aborted", "abandon", "abandoned"}
@@ -30,9 +30,9 @@ class Moves:
     def of_option(self, option: Mapping, here: Place) -> Selected:
         skip = self._phases(option, "skip")
         move = self.of_then(option, here)
-        if isinstance(move, Again) and not flag_of(option, "undo"):
+        if isinstance(move, Again) and not option.flag("undo"):
             self.check_room(here, option.line_of("then"))
-        return Selected(move, skip, text_of(option, "as") or alias_of(move, skip))
+        return Selected(move, skip, option.text("as") or alias_of(move, skip))
 
     def of_then(self, owner: Mapping, here: Place) -> Move:
         """The move under `then`: a word or a mapping. Without one: continue."""
@@ -53,7 +53,7 @@ class Moves:
         return Goto(target, rerun)
 
     def again(self, owner: Mapping, key: str) -> Again:
-        return Again(self._roster.spread(tuple(node for node in scalars(owner, key) if isinstance(node.value, str))))
+        return Again(self._roster.spread(tuple(node for node in owner.scalars(key) if isinstance(node.value, str))))
 
     def check_room(self, here: Place, line: int) -> None:
         """An extra round that can never fit is a mistake, not a surprise at the checkpoint (rule 15)."""
@@ -75,10 +75,10 @@ class Moves:
             case "again":
                 return self.again(node, "again")
             case "goto":
-                target, line = text_of(node, "goto"), node.line_of("goto")
-                return self.goto(target, flag_of(node, "rerun"), here, line, node.word("goto"))
+                target, line = node.text("goto"), node.line_of("goto")
+                return self.goto(target, node.flag("rerun"), here, line, node.word("goto"))
             case _:
-                return _end(text_of(node, "end"), text_of(node, "status"))
+                return _end(node.text("end"), node.text("status"))
 
     def _previous(self, rerun: bool, here: Place, line: int) -> Move:
         if rerun:
@@ -106,7 +106,7 @@ class Moves:
 
     def _phases(self, owner: Mapping, key: str) -> tuple[str, ...]:
         found = []
-        for node in scalars(owner, key):
+        for node in owner.scalars(key):
             if self._places.find(str(node.value), node.line, owner.word(key)):
                 found.append(str(node.value))
         return tuple(found)

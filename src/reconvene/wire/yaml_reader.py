@@ -68,6 +68,43 @@ class Mapping:
         """The key as the author spelled it, for messages."""
         return self.words.get(key, key)
 
+    # What stands under a key, where it is of the kind that is asked for.
+
+    def text(self, key: str, default: str = "") -> str:
+        node = self.entries.get(key)
+        return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else default
+
+    def integer(self, key: str, default: int) -> int:
+        node = self.entries.get(key)
+        return node.value if isinstance(node, Scalar) and isinstance(node.value, int) else default
+
+    def flag(self, key: str) -> bool:
+        node = self.entries.get(key)
+        return isinstance(node, Scalar) and node.value is True
+
+    def scalars(self, key: str) -> tuple[Scalar, ...]:
+        """The entries of a list, or the one value that stands for a list of one."""
+        return tuple(item for item in self._items(key) if isinstance(item, Scalar))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        return tuple(str(node.value) for node in self.scalars(key))
+
+    def mappings(self, key: str) -> tuple[Mapping, ...]:
+        """The mappings of a list, or the one mapping that stands for it."""
+        return tuple(item for item in self._items(key) if isinstance(item, Mapping))
+
+    def mapping(self, key: str) -> Mapping:
+        """The mapping under `key`; an empty one where there is none."""
+        node = self.entries.get(key)
+        return node if isinstance(node, Mapping) else Mapping({}, self.line)
+
+    def plain(self, key: str) -> dict[str, object]:
+        return {name: plain(value) for name, value in self.mapping(key).entries.items()}
+
+    def _items(self, key: str) -> tuple[Node, ...]:
+        node = self.entries.get(key)
+        return node.items if isinstance(node, Sequence) else () if node is None else (node,)
+
 
 Node = Scalar | Sequence | Mapping
 
