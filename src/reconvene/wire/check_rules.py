@@ -21,10 +21,10 @@ class Checks:
         if not isinstance(node, Mapping):
             return None
         if not node.wrote("rules") and not node.wrote("script"):
-            self._reading.problems.add(node.line, "a check needs 'rules' or 'script'", "such as [{if: …, then: ask}]")
+            self._reading.add(node.line, "a check needs 'rules' or 'script'", "such as [{if: …, then: ask}]")
         elif node.wrote("rules") and node.wrote("script"):
             message = "a check has either rules or a script"
-            self._reading.problems.add(node.line_of("script"), message, "keep one of them")
+            self._reading.add(node.line_of("script"), message, "keep one of them")
         return Check(
             rules=tuple(self._rule(each, here) for each in node.mappings("rules")),
             script=self._script(node),
@@ -40,17 +40,17 @@ class Checks:
             words = tuple(shlex.split(str(script.value)))
         except ValueError as error:
             hint = "or write it as a list"
-            self._reading.problems.add(script.line, f"'script' is not a command line: {str(error).lower()}", hint)
+            self._reading.add(script.line, f"'script' is not a command line: {str(error).lower()}", hint)
             return ()
         if not words:
-            self._reading.problems.add(script.line, "'script' names no program")
+            self._reading.add(script.line, "'script' names no program")
         return words
 
     def _rule(self, node: Mapping, here: Place) -> Rule:
         if not node.wrote("if"):
-            self._reading.problems.add(node.line, "a rule needs 'if'", 'such as if: "context.review.score < 7"')
+            self._reading.add(node.line, "a rule needs 'if'", 'such as if: "context.review.score < 7"')
         elif not node.wrote("then"):
-            self._reading.problems.add(node.line, "a rule needs 'then'", "retry, ask, abort or a move")
+            self._reading.add(node.line, "a rule needs 'then'", "retry, ask, abort or a move")
         return Rule(
             when=self._reading.expression(node, "if"),
             then=self._then(node, here),

@@ -119,7 +119,7 @@ class Checkpoints:
     def _check_distinct(self, fields: tuple[Field, ...], line: int) -> None:
         ids = [field.id for field in fields if field.id]
         for twice in sorted({each for each in ids if ids.count(each) > 1}):
-            self._reading.problems.add(line, f"the field '{shown(twice)}' is asked twice", "give each field its own id")
+            self._reading.add(line, f"the field '{shown(twice)}' is asked twice", "give each field its own id")
 
     def _field(self, node: Mapping, here: Place) -> Field:
         field_id, each = node.text("id"), self._reading.expression(node, "each")
@@ -147,7 +147,7 @@ class Checkpoints:
         )
 
     def _check_field(self, node: Mapping, kind: str) -> None:
-        add = self._reading.problems.add
+        add = self._reading.add
         single, many = node.get("id"), node.get("each")
         if not node.wrote("id") and not node.wrote("each"):
             add(node.line, "a field needs 'id', or 'each' for one field per item of a list", "such as id: reason")
@@ -180,7 +180,7 @@ class Checkpoints:
             return default.value, ""
         if choices:
             message = f"'default': '{shown(default.value)}' is not one of the options"
-            self._reading.problems.add_unknown(default.line, message, default.value, choices)
+            self._reading.add_unknown(default.line, message, default.value, choices)
             return None, ""
         return None, self._reading.source(default, "'default'", ROUTED_ROOTS)
 

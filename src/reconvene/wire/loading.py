@@ -15,7 +15,7 @@ from reconvene.core.definition.workflow import FileSpec, Workflow
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown.scope import TEMPLATE_ROOTS
 from reconvene.errors import Problem, WorkflowError
-from reconvene.wire.agents import Agents
+from reconvene.wire.agents import Agents, Gates
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.names.check import check_names
 from reconvene.wire.phase_tree import Places, Roster
@@ -23,12 +23,10 @@ from reconvene.wire.phases import Phases
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import TASK_ROOTS, Reading
 from reconvene.wire.resources import Folder, Unreadable, read_text
-from reconvene.wire.run_ids import read_run_id, read_workspace
 from reconvene.wire.shapes import Grammar, Table, fit
 from reconvene.wire.spellings import SPELLINGS, rewritten
 from reconvene.wire.values import Values
-from reconvene.wire.written_gates import Gates
-from reconvene.wire.written_inputs import read_inputs, read_limits, read_settings
+from reconvene.wire.written_inputs import read_inputs, read_limits, read_run_id, read_settings, read_workspace
 from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
 
 _GRAMMAR = Grammar(TABLES, SPELLINGS, rewritten, REMOVED)
@@ -52,7 +50,7 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
     written = read_yaml(text, file)
     reading = Reading(file, resources)
     if not isinstance(written, Mapping):
-        reading.problems.add(written.line, "a workflow is a mapping with 'name', 'agents' and 'phases'")
+        reading.add(written.line, "a workflow is a mapping with 'name', 'agents' and 'phases'")
         reading.problems.raise_any()
     assert isinstance(written, Mapping)
     root = fit(written, Table("workflow"), "the workflow", _GRAMMAR, reading.problems)
@@ -111,10 +109,10 @@ def _name(reading: Reading, root: Mapping) -> str:
     name = root.text("name")
     if name and not _NAME.fullmatch(name):
         hint = "use letters, digits, - and _"
-        reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
+        reading.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
     elif name and (why := why_no_run_id(f"{name}-1")):
         hint = "run ids are made of it; use letters, digits, - and _"
-        reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
+        reading.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
     return name
 
 
@@ -160,7 +158,7 @@ def _template(reading: Reading, node: Mapping, templates: dict[str, str]) -> str
 
 
 def _check_file(reading: Reading, node: Mapping, spec: FileSpec) -> None:
-    add = reading.problems.add
+    add = reading.add
     if not node.wrote("template") and not node.wrote("each"):
         add(node.line, "a file needs 'template', or 'each: tasks'", "a file name in templates/, or the template itself")
     if node.wrote("from") and not node.wrote("each"):

@@ -24,7 +24,7 @@ class Named:
         found = self._parts.get(name)
         if found is None and not self._parts.wrote(name):
             message = f"there is no {self._what} '{shown(name)}' under '{self._key}'"
-            self._reading.problems.add_unknown(line, message, name, self._parts.entries)
+            self._reading.add_unknown(line, message, name, self._parts.entries)
         return found
 
     def spread(self, node: Node | None) -> tuple[Mapping, ...]:
@@ -46,7 +46,7 @@ class Named:
             if name not in self._used:
                 user, key = self._usage
                 message = f"no {user} uses the {self._what} '{shown(name)}'"
-                self._reading.problems.add(line, message, f"write {key}: {name} in one, or remove it")
+                self._reading.add(line, message, f"write {key}: {name} in one, or remove it")
 
 
 def _mappings(node: Node | None) -> tuple[Mapping, ...]:

@@ -50,7 +50,7 @@ class Places:
         found = self._by_id.get(phase_id)
         if found is None:
             message = f"{what}: there is no phase '{shown(phase_id)}'"
-            self._reading.problems.add_unknown(line, message, phase_id, self._by_id)
+            self._reading.add_unknown(line, message, phase_id, self._by_id)
         return found
 
     def on_the_way(self, here: Place, target: Place) -> bool:
@@ -114,15 +114,15 @@ def _rounds(reading: Reading, phase: Mapping) -> Rounds:
     plan = node.texts("plan") or ("main",)
     if EXTRA in plan:
         message = f"'plan': '{EXTRA}' cannot be the name of a round"
-        reading.problems.add(node.line_of("plan"), message, "rounds that are ordered with again are called that")
+        reading.add(node.line_of("plan"), message, "rounds that are ordered with again are called that")
     until = reading.expression(node, "until")
     open_ended = bool(until) and not node.wrote("plan")
     if open_ended and not node.wrote("max"):
-        reading.problems.add(node.line_of("until"), "a loop without a limit: 'until' needs 'max'", "such as max: 10")
+        reading.add(node.line_of("until"), "a loop without a limit: 'until' needs 'max'", "such as max: 10")
     most = node.integer("max", len(plan))
     if len(plan) > most:
         message = f"the plan holds {len(plan)} rounds, 'max' allows {most}"
-        reading.problems.add(node.line_of("max"), message, f"set max: {len(plan)} or more")
+        reading.add(node.line_of("max"), message, f"set max: {len(plan)} or more")
     folder = node.get("folder")
     named = reading.path(folder, "'folder'") if isinstance(folder, Scalar) else ""
     return Rounds(plan, most, until, node.integer("undo", 2), open_ended, named)
@@ -167,18 +167,18 @@ class Roster:
 
     def unknown(self, name: str, line: int) -> None:
         message = f"there is no agent or group '{shown(name)}'"
-        self._reading.problems.add_unknown(line, message, name, self.names)
+        self._reading.add_unknown(line, message, name, self.names)
 
     def _group(self, groups: Mapping, name: str) -> tuple[str, ...]:
         line = groups.line_of(name)
         self._reading.name(name, line, "a group")
         if name in self.agents:
-            self._reading.problems.add(line, f"'{shown(name)}' is both an agent and a group", "rename one of them")
+            self._reading.add(line, f"'{shown(name)}' is both an agent and a group", "rename one of them")
         members: dict[str, None] = {}
         for node in groups.scalars(name):
             if node.value in self.agents:
                 members[str(node.value)] = None
             else:
                 message = f"group '{shown(name)}': there is no agent '{shown(node.value)}'"
-                self._reading.problems.add_unknown(node.line, message, str(node.value), self.agents)
+                self._reading.add_unknown(node.line, message, str(node.value), self.agents)
         return tuple(members)

@@ -8,13 +8,13 @@ from typing import Literal
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Each, Phase, Step, Track
+from reconvene.wire.agents import Gates
 from reconvene.wire.check_rules import Checks
 from reconvene.wire.checkpoints import Checkpoints
 from reconvene.wire.phase_tree import EXTRA, Place, Places, Roster
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading
 from reconvene.wire.values import Values
-from reconvene.wire.written_gates import Gates
 from reconvene.wire.written_moves import Moves
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
@@ -67,7 +67,7 @@ class Phases:
         )
 
     def _check_body(self, node: Mapping) -> None:
-        add = self._reading.problems.add
+        add = self._reading.add
         short = [key for key in _SHORT if node.get(key) is not None]
         if node.get("steps") is not None and node.get("phases") is not None:
             add(node.line_of("phases"), "a phase has either steps or phases", "put the steps into a phase of their own")
@@ -98,7 +98,7 @@ class Phases:
         kit = track.text("kit")
         for key, example in (("kit", "gaps"), ("into", "gaps")):
             if not track.wrote(key):
-                self._reading.problems.add(track.line, f"'track' needs '{key}'", f"such as {key}: {example}")
+                self._reading.add(track.line, f"'track' needs '{key}'", f"such as {key}: {example}")
         if track.wrote("into"):
             self._values.written(track.text("into"), track.line_of("into"), "'into'", here)
         tracker = self._reading.kit(kit, track.line_of("kit"), kit_finder.tracker) if kit else None
@@ -108,7 +108,7 @@ class Phases:
             known = ("kit", "into", *tracker.expressions, *tracker.outputs)
             if key not in known:
                 message = f"unknown key '{shown(key)}' in 'track' of the kit {kit}"
-                self._reading.problems.add_unknown(track.line_of(key), message, key, known)
+                self._reading.add_unknown(track.line_of(key), message, key, known)
         given = {key: self._reading.expression(track, key) or usual for key, usual in tracker.expressions.items()}
         return Track(
             into=track.text("into"),
@@ -124,7 +124,7 @@ class Phases:
             name = track.text(key)
             if name and name not in outputs:
                 message = f"'{key}': no step of this phase has the output '{shown(name)}'"
-                self._reading.problems.add_unknown(track.line_of(key), message, name, outputs)
+                self._reading.add_unknown(track.line_of(key), message, name, outputs)
             elif name:
                 found[key] = name
         return found
@@ -201,7 +201,7 @@ class Phases:
                 self._values.needs_project(line, f"place: {place}")
                 if node.get("writes") is not None:
                     message = f"'writes' is for files of the run, and 'place: {place}' is not among them"
-                    self._reading.problems.add(node.line_of("writes"), message, "remove one of the two")
+                    self._reading.add(node.line_of("writes"), message, "remove one of the two")
                 return place
             case _:
                 return ""
@@ -209,7 +209,7 @@ class Phases:
     def _output_name(self, name: str, line: int, here: Place) -> None:
         if "." in name:
             hint = "to keep the text in a file: output: {name: …, file: …}"
-            self._reading.problems.add(line, f"'output': '{shown(name)}' must be a name without dots", hint)
+            self._reading.add(line, f"'output': '{shown(name)}' must be a name without dots", hint)
         else:
             self._values.written(name, line, "output", here)
 
@@ -217,7 +217,7 @@ class Phases:
         """Literal agents, or an expression: one text may be a group, an agent, or JavaScript."""
         agents = node.get("agents")
         if agents is None and not node.wrote("agents"):
-            self._reading.problems.add(node.line, "a step needs 'agents'", "who does the work?")
+            self._reading.add(node.line, "a step needs 'agents'", "who does the work?")
             return (), ""
         if isinstance(agents, Scalar):
             text = str(agents.value)

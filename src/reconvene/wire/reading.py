@@ -27,6 +27,7 @@ RUN_ID_ROOTS = frozenset({"name", "year", "n"})
 WORKSPACE_ROOTS = frozenset({"run", "name"})
 TASK_ROOTS = TEMPLATE_ROOTS | {"task", "output", "text"}
 
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # of the environment
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _FILE = re.compile(r"\S+\.(md|txt|j2)")
 _CONTRACT_FILE = re.compile(r"\S+\.(json|yaml|yml)")
@@ -44,6 +45,7 @@ class Reading:
 
     def __init__(self, file: str, resources: Dict[str, str]) -> None:
         self.problems = Problems(file)
+        self.add, self.add_unknown = self.problems.add, self.problems.add_unknown
         self._resources = resources
         self._checked: dict[tuple[str, frozenset[str]], str | None] = {}
         self._where = Where()
@@ -70,7 +72,7 @@ class Reading:
             self._checked[text, roots] = expressions.check(text, roots)
         wrong = self._checked[text, roots]
         if wrong:
-            self.problems.add(node.line, f"{what}: {wrong}", column=node.column)
+            self.add(node.line, f"{what}: {wrong}", column=node.column)
         else:
             self.uses.append(Use(text, what, roots, self._where, node.line, node.column))
         return text
@@ -94,7 +96,7 @@ class Reading:
         wrong = templates.check(text)
         if wrong:
             line, message = wrong
-            self.problems.add(first_line + max(line, 1) - 1, f"{what}: {message}", file=file)
+            self.add(first_line + max(line, 1) - 1, f"{what}: {message}", file=file)
         return not wrong
 
     def paths(self, owner: Mapping, key: str) -> tuple[str, ...]:
@@ -105,14 +107,14 @@ class Reading:
         """A workspace path in its one spelling. What a template adds is checked again when it is rendered."""
         text = str(node.value)
         if len(text) > _LONGEST_PATH:
-            self.problems.add(node.line, f"{what}: a path of {len(text)} characters is too long")
+            self.add(node.line, f"{what}: a path of {len(text)} characters is too long")
             return text
         self.template_text(node, what, roots)
         bare = _TEMPLATE_PART.sub("x", text)
         try:
             clean = safe_path(bare)
         except UserError as error:
-            self.problems.add(node.line, f"{what}: {error.message[0].lower()}{error.message[1:]}", error.hint)
+            self.add(node.line, f"{what}: {error.message[0].lower()}{error.message[1:]}", error.hint)
             return text
         return clean if bare == text else text
 
@@ -121,7 +123,7 @@ class Reading:
         if _NAME.fullmatch(text):
             return True
         hint = "use letters, digits, _ and -, beginning with a letter"
-        self.problems.add(line, f"'{shown(text)}' cannot be the name of {what}", hint)
+        self.add(line, f"'{shown(text)}' cannot be the name of {what}", hint)
         return False
 
     def seconds(self, owner: Mapping, key: str, default: float) -> float:
@@ -130,7 +132,7 @@ class Reading:
             return default
         value = _duration(node.value)
         if value is None or value <= 0:
-            self.problems.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
+            self.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
             return default
         return value
 
@@ -139,7 +141,7 @@ class Reading:
         try:
             found = find(name)
         except UserError as error:
-            self.problems.add(line, error.message, error.hint)
+            self.add(line, error.message, error.hint)
             return None
         self.kits[name.partition(".")[0]] = None
         return found
@@ -206,7 +208,7 @@ class Reading:
             return self._schema(plain(node), node.line, key)
         text = str(plain(node))
         if not _CONTRACT_FILE.fullmatch(text):
-            self.problems.add(node.line, f"'{key}' must be a JSON Schema", "a mapping, or a .json or .yaml file")
+            self.add(node.line, f"'{key}' must be a JSON Schema", "a mapping, or a .json or .yaml file")
             return None
         found = self.resource(text, node.line, f"'{key}'")
         return None if found is None else self._schema(self._parsed(found, text), node.line, key)
@@ -214,15 +216,15 @@ class Reading:
     def resource(self, name: str, line: int, what: str) -> str | None:
         """The text of a file beside the workflow, or None with a problem noted."""
         if leaves_folder(name):
-            self.problems.add(line, f"{what}: '{shown(name)}' is outside the workflow's folder", "keep it inside")
+            self.add(line, f"{what}: '{shown(name)}' is outside the workflow's folder", "keep it inside")
             return None
         try:
             return self._resources[name]
         except KeyError:
             hint = did_you_mean(name, [each for each in self._resources if each.count("/") <= 1])
-            self.problems.add(line, f"{what}: there is no file '{shown(name)}' beside the workflow", hint)
+            self.add(line, f"{what}: there is no file '{shown(name)}' beside the workflow", hint)
         except Unreadable as error:
-            self.problems.add(line, f"{what}: '{shown(name)}' cannot be read: {error}")
+            self.add(line, f"{what}: '{shown(name)}' cannot be read: {error}")
         return None
 
     def _parsed(self, text: str, file: str) -> object:
@@ -230,14 +232,14 @@ class Reading:
             return plain(read_yaml(text, file))
         except WorkflowError as error:
             for each in error.problems:
-                self.problems.add(each.line, each.message, each.hint, file=each.file, column=each.column)
+                self.add(each.line, each.message, each.hint, file=each.file, column=each.column)
             return None
 
     def _schema(self, schema: object, line: int, key: str) -> object:
         from reconvene.wire.contracts import wrong_with
 
         if wrong := wrong_with(schema):
-            self.problems.add(line, f"'{key}' is not a JSON Schema: {shown(wrong, 160)}")
+            self.add(line, f"'{key}' is not a JSON Schema: {shown(wrong, 160)}")
         return schema
 
 

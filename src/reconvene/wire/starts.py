@@ -25,7 +25,7 @@ class Starts:
             return None
         if option.flag("undo"):
             message = "'start' and 'undo' exclude each other: runs that have been started are not taken back"
-            self._reading.problems.add(option.line_of("undo"), message, "make two options of it")
+            self._reading.add(option.line_of("undo"), message, "make two options of it")
         pieces = self._reading.expression(node, "each")
         with self._reading.inside(pieces=pieces):
             inputs = {
@@ -60,7 +60,7 @@ class Starts:
         known = packaged()
         if workflow not in known:
             message = f"'start': there is no workflow '{shown(workflow)}'"
-            self._reading.problems.add_unknown(
+            self._reading.add_unknown(
                 node.line_of("workflow"), message, workflow, [*([self._name] if self._name else []), *known]
             )
             return None

@@ -77,13 +77,13 @@ class Values:
     def check_project(self, inputs: Mapping[str, Input]) -> None:
         named = [name for name, spec in inputs.items() if spec.type == "project"]
         if len(named) > 1:
-            self._reading.problems.add(0, f"the inputs {' and '.join(named)} are both projects", "a run has one")
+            self._reading.add(0, f"the inputs {' and '.join(named)} are both projects", "a run has one")
         if named:
             return
         words = [(node.line, f"reads: '{node.value}'") for node in self._reads if node.value in PROJECT_WORDS]
         for line, what in [*self._places, *words]:
             hint = "add to inputs: project: {type: project, default: .}"
-            self._reading.problems.add(line, f"{what} needs an input of type project", hint)
+            self._reading.add(line, f"{what} needs an input of type project", hint)
 
     def _check_read(self, node: Scalar, text: str, inputs: Collection[str]) -> None:
         root, dot, rest = text.partition(".")
@@ -100,11 +100,11 @@ class Values:
             self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, PROJECT_WORDS)
         elif root in ("settings", "context", "phase", "item", "up", "groups") and dot and "/" not in text:
             hint = "name the value itself; prompts can use {{" + shown(text) + "}}"
-            self._reading.problems.add(node.line, f"reads: '{shown(text)}' is not something to read", hint)
+            self._reading.add(node.line, f"reads: '{shown(text)}' is not something to read", hint)
         elif _LOOKS_LIKE_FILE.fullmatch(text):
             clean = self._reading.path(node, "reads", frozenset())
             if clean != text:
-                self._reading.problems.add(
+                self._reading.add(
                     node.line, f"reads: '{shown(text)}' has a shorter spelling", f"write '{clean}'"
                 )
         else:
@@ -120,7 +120,7 @@ class Values:
         return bool(difflib.get_close_matches(root.casefold(), self._words(), n=1, cutoff=0.6))
 
     def _unknown(self, node: Scalar, message: str, word: str, known: Collection[str]) -> None:
-        self._reading.problems.add_unknown(node.line, message, word, known, column=node.column)
+        self._reading.add_unknown(node.line, message, word, known, column=node.column)
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

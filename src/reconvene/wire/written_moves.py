@@ -60,17 +60,17 @@ class Moves:
         needed = len(here.rounds.plan) + 1
         if not here.rounds.open_ended and needed > here.rounds.max:
             message = f"another round of phase '{here.id}' can never fit: its rounds end at {here.rounds.max}"
-            self._reading.problems.add(line, message, f"set rounds: {{max: {needed}}}")
+            self._reading.add(line, message, f"set rounds: {{max: {needed}}}")
 
     def _mapping(self, node: Mapping, here: Place) -> Move:
         given = [key for key in ("again", "goto", "end") if key in node.entries]
         if len(given) != 1:
             what = "a move is one of again, goto, end" + (f", not {' and '.join(given)}" if given else "")
-            self._reading.problems.add(node.line, what, "or the words continue, leave, again")
+            self._reading.add(node.line, what, "or the words continue, leave, again")
             return Continue()
         for key, owner in (("rerun", "goto"), ("status", "end")):
             if key in node.entries and given[0] != owner:
-                self._reading.problems.add(node.line_of(key), f"'{key}' belongs to {owner}, not to {given[0]}")
+                self._reading.add(node.line_of(key), f"'{key}' belongs to {owner}, not to {given[0]}")
         match given[0]:
             case "again":
                 return self.again(node, "again")
@@ -82,14 +82,14 @@ class Moves:
 
     def _previous(self, rerun: bool, here: Place, line: int) -> Move:
         if rerun:
-            self._reading.problems.add(line, "goto previous cannot be rerun", "name the phase to run again")
+            self._reading.add(line, "goto previous cannot be rerun", "name the phase to run again")
         elif not self._places.has_earlier_visit(here):
             message = f"goto previous: no checkpoint can have been visited before phase '{here.id}'"
-            self._reading.problems.add(line, message, "remove this option")
+            self._reading.add(line, message, "remove this option")
         return Goto("previous")
 
     def _check_reach(self, target: Place, rerun: bool, here: Place, line: int, what: str) -> None:
-        add = self._reading.problems.add
+        add = self._reading.add
         if rerun and not self._places.on_the_way(here, target):
             where = "comes after" if self._places.same_pass(here, target) else "is not on the way to"
             hint = "phases that can run again from here: " + ", ".join(self._before(here))
