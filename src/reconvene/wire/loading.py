@@ -18,7 +18,7 @@ from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents, Gates
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.names.check import check_names
-from reconvene.wire.phase_tree import Places, Roster
+from reconvene.wire.phase_tree import PhaseTree, Roster
 from reconvene.wire.phases import Phases
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import TASK_ROOTS, Reading
@@ -66,10 +66,10 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
 def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: str) -> Workflow:
     values = Values(reading, root.texts("kits"))
     roster = Roster(reading, root, written)
-    places = Places(reading, root)
+    tree = PhaseTree(reading, root)
     gates = Gates(reading, root)
     agents = Agents(reading, root, gates)
-    phases = Phases(reading, root, places, roster, values, gates).read()
+    phases = Phases(reading, root, tree, roster, values, gates).read()
     inputs = read_inputs(reading, root)
     declared = written.get("inputs")
     values.check_reads([*inputs, *(declared.entries if isinstance(declared, Mapping) else ())])
@@ -97,7 +97,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         names=values.names,
         run_id=read_run_id(reading, root),
         workspace=read_workspace(reading, root),
-        reopen=_reopen(root, places),
+        reopen=_reopen(root, tree),
         kits=_kits(reading, root),
         outcome=reading.expression(root, "outcome"),
         completeness=reading.expression(root, "completeness"),
@@ -123,10 +123,10 @@ def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*root.texts("kits"), *(k for k in reading.kits if not kit_finder.packaged(k)))))
 
 
-def _reopen(root: Mapping, places: Places) -> str:
+def _reopen(root: Mapping, tree: PhaseTree) -> str:
     phase = root.text("reopen")
     if phase:
-        places.find(phase, root.line_of("reopen"), "reopen")
+        tree.find(phase, root.line_of("reopen"), "reopen")
     return phase
 
 
