@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Agent, Gate
-from reconvene.wire.named import Named
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import COMMAND_ROOTS, GATE_ROOTS, VARIABLE, Reading
+from reconvene.wire.reading import COMMAND_ROOTS, GATE_ROOTS, VARIABLE, Named, Reading
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
 _Kind = Literal["model", "command", "python", "recorded", "survey"]

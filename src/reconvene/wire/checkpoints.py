@@ -9,11 +9,10 @@ from reconvene.core.definition.workflow import Checkpoint, Continue, End, Field,
 from reconvene.core.person.attention import RESERVED as RESERVED_LABELS
 from reconvene.core.working.children import text_input
 from reconvene.errors import WorkflowError
-from reconvene.wire.named import Named
 from reconvene.wire.packaged import packaged
 from reconvene.wire.phase_tree import PhaseNode
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import ROUTED_ROOTS, Reading
+from reconvene.wire.reading import ROUTED_ROOTS, Named, Reading
 from reconvene.wire.resources import Unreadable, read_text
 from reconvene.wire.values import Values
 from reconvene.wire.written_inputs import read_inputs

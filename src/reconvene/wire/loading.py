@@ -71,14 +71,15 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
     agents = Agents(reading, root, gates)
     phases = Phases(reading, root, tree, roster, values, gates).read()
     inputs = read_inputs(reading, root)
-    declared = written.get("inputs")
-    values.check_reads([*inputs, *(declared.entries if isinstance(declared, Mapping) else ())])
+    values.check_reads([*inputs, *written.mapping("inputs").entries])
     roles = agents.read()
     gates.check_all_used()
     for role in roles.values():
         if role.kind == "survey":
             values.needs_project(role.line, f"agent '{role.name}': survey")
     values.check_project(inputs)
+    if reopen := root.text("reopen"):
+        tree.find(reopen, root.line_of("reopen"), "reopen")
     files, templates = _files(reading, root)
     return Workflow(
         name=_name(reading, root),
@@ -97,7 +98,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         names=values.names,
         run_id=read_run_id(reading, root),
         workspace=read_workspace(reading, root),
-        reopen=_reopen(root, tree),
+        reopen=reopen,
         kits=_kits(reading, root),
         outcome=reading.expression(root, "outcome"),
         completeness=reading.expression(root, "completeness"),
@@ -121,13 +122,6 @@ def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
     for each in root.scalars("kits"):
         reading.kit(str(each.value), each.line, kit_finder.kit)
     return tuple(dict.fromkeys((*root.texts("kits"), *(k for k in reading.kits if not kit_finder.packaged(k)))))
-
-
-def _reopen(root: Mapping, tree: PhaseTree) -> str:
-    phase = root.text("reopen")
-    if phase:
-        tree.find(phase, root.line_of("reopen"), "reopen")
-    return phase
 
 
 def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[str, str]]:

@@ -17,7 +17,7 @@ from reconvene.language import expressions, templates
 from reconvene.wire.names.uses import Use, Where
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
-from reconvene.wire.yaml_reader import Mapping, Scalar, plain, read_yaml
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, items_of, plain, read_yaml
 
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
@@ -67,7 +67,7 @@ class Reading:
         return self.source(node, f"'{owner.word(key)}'", roots) if isinstance(node, Scalar) else ""
 
     def source(self, node: Scalar, what: str, roots: frozenset[str] = ROOTS) -> str:
-        text = _javascript(node.value)
+        text = str(node.value).lower() if isinstance(node.value, bool) else str(node.value)
         if (text, roots) not in self._checked:
             self._checked[text, roots] = expressions.check(text, roots)
         wrong = self._checked[text, roots]
@@ -131,10 +131,10 @@ class Reading:
         if not isinstance(node, Scalar):
             return default
         value = _duration(node.value)
-        if value is None or value <= 0:
-            self.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
-            return default
-        return value
+        if value > 0:
+            return value
+        self.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
+        return default
 
     def kit(self, name: str, line: int, find: Callable[[str], T]) -> T | None:
         """What `find` has under this name of a kit, or of something in one; None, and a problem, where it has none."""
@@ -243,18 +243,55 @@ class Reading:
         return schema
 
 
-def _javascript(value: str | int | float | bool | None) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
+class Named:
+    """Parts of a workflow that stand under a name, to be used by it: checkpoints, gates, sets of fields."""
+
+    def __init__(self, reading: Reading, root: Mapping, key: str, what: str, usage: tuple[str, str]) -> None:
+        """`what` is under `key`; `usage`: who may use it, and with which key."""
+        self._reading = reading
+        self._parts = root.mapping(key)
+        self._key = key
+        self._what = what
+        self._usage = usage
+        self._used: set[str] = set()
+
+    def find(self, name: str, line: int) -> Node | None:
+        """The part of that name; None with a problem noted, or where its own problem is."""
+        self._used.add(name)
+        found = self._parts.get(name)
+        if found is None and not self._parts.wrote(name):
+            message = f"there is no {self._what} '{shown(name)}' under '{self._key}'"
+            self._reading.add_unknown(line, message, name, self._parts.entries)
+        return found
+
+    def spread(self, node: Node | None) -> tuple[Mapping, ...]:
+        """A list of mappings and names, or one of them: all the mappings, in their order."""
+        match node:
+            case Mapping():
+                return (node,)
+            case Scalar(value=str() as name):
+                found = self.find(name, node.line)
+                return tuple(each for each in items_of(found) if isinstance(each, Mapping))
+            case Sequence(items=items):
+                return tuple(each for item in items for each in self.spread(item))
+            case _:
+                return ()
+
+    def check_all_used(self) -> None:
+        for name in self._parts.entries:
+            line = self._parts.line_of(name)
+            self._reading.name(name, line, f"a {self._what}")
+            if name not in self._used:
+                user, key = self._usage
+                message = f"no {user} uses the {self._what} '{shown(name)}'"
+                self._reading.add(line, message, f"write {key}: {name} in one, or remove it")
 
 
-def _duration(value: object) -> float | None:
-    if isinstance(value, int | float):
-        return float(value)
+def _duration(value: object) -> float:
+    """In seconds; 0 where it is none."""
     text = str(value).strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text):
+    if isinstance(value, int | float) or re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     if not re.fullmatch(rf"({_DURATION.pattern}\s*)+", text):
-        return None
+        return 0
     return sum(float(amount) * _UNITS[unit] for amount, unit in _DURATION.findall(text))

@@ -83,15 +83,13 @@ class Mapping:
         return isinstance(node, Scalar) and node.value is True
 
     def scalars(self, key: str) -> tuple[Scalar, ...]:
-        """The entries of a list, or the one value that stands for a list of one."""
-        return tuple(item for item in self._items(key) if isinstance(item, Scalar))
+        return tuple(item for item in items_of(self.entries.get(key)) if isinstance(item, Scalar))
 
     def texts(self, key: str) -> tuple[str, ...]:
         return tuple(str(node.value) for node in self.scalars(key))
 
     def mappings(self, key: str) -> tuple[Mapping, ...]:
-        """The mappings of a list, or the one mapping that stands for it."""
-        return tuple(item for item in self._items(key) if isinstance(item, Mapping))
+        return tuple(item for item in items_of(self.entries.get(key)) if isinstance(item, Mapping))
 
     def mapping(self, key: str) -> Mapping:
         """The mapping under `key`; an empty one where there is none."""
@@ -100,10 +98,6 @@ class Mapping:
 
     def plain(self, key: str) -> dict[str, object]:
         return {name: plain(value) for name, value in self.mapping(key).entries.items()}
-
-    def _items(self, key: str) -> tuple[Node, ...]:
-        node = self.entries.get(key)
-        return node.items if isinstance(node, Sequence) else () if node is None else (node,)
 
 
 Node = Scalar | Sequence | Mapping
@@ -116,6 +110,11 @@ def read_yaml(text: str, file: str) -> Node:
     problems.raise_any()
     assert root is not None  # there is no missing root without a problem
     return root
+
+
+def items_of(node: Node | None) -> tuple[Node, ...]:
+    """The entries of a list, or the one value that stands for a list of one."""
+    return node.items if isinstance(node, Sequence) else () if node is None else (node,)
 
 
 def plain(node: Node) -> object:
