@@ -31,6 +31,6 @@ def _missed(path: tuple[str, ...], line: int, scope: Mapping[str, Kind]) -> Miss
     for at, name in enumerate(path[1:], 2):
         found = part(kind, name, JINJA)
         if isinstance(found, Missing):
-            return Miss(".".join(path[:at]), name, found.known, found.word, found.contract, line)
+            return Miss(".".join(path[:at]), name, *found, line)
         kind = found
     return None

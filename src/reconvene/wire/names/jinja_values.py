@@ -16,7 +16,6 @@ from reconvene.wire.names.kinds import (
     NUMBER,
     TEXT,
     TEXTS,
-    Anything,
     Kind,
     ListOf,
     Missing,
@@ -37,11 +36,14 @@ _OFFERED = frozenset(
 )
 _SAME = frozenset(("list", "sort", "reverse", "unique", "select", "reject", "selectattr", "rejectattr"))
 _ITEM = frozenset(("first", "last", "random", "min", "max"))
-_NUMBERS = frozenset(("length", "count", "int", "float", "round", "abs", "wordcount"))
-_TEXTS = frozenset(
-    ("trim", "upper", "lower", "title", "capitalize", "replace", "join", "string", "indent", "quote_lines", "json",
-     "tojson", "present", "slug", "pad", "signed", "date", "duration", "truncate", "wordwrap", "center", "escape", "e")
-)  # fmt: skip
+_RESULTS: dict[str, Kind] = {
+    **dict.fromkeys(("length", "count", "int", "float", "round", "abs", "wordcount"), NUMBER),
+    **dict.fromkeys(
+        ("trim", "upper", "lower", "title", "capitalize", "replace", "join", "string", "indent", "quote_lines", "json",
+         "tojson", "present", "slug", "pad", "signed", "date", "duration", "truncate", "wordwrap", "center", "escape",
+         "e"), TEXT
+    ),
+}  # fmt: skip
 _SEARCHED = ("context", "inputs", "settings")  # `'x' in context`: every name that may be there is known
 _BY_ATTRIBUTE = frozenset(("selectattr", "rejectattr", "groupby"))  # named first; others say `attribute=`
 
@@ -72,6 +74,9 @@ class Frame:
 
     def inner(self, **changes: bool) -> Frame:
         return Frame(self.roots, dict(self.own), changes.get("perhaps", self.perhaps))
+
+    def binds(self, name: str) -> bool:
+        return name in self.own or name in self.roots
 
     def bind(self, name: str, kind: Kind) -> None:
         before = self.own.get(name, self.roots.get(name))
@@ -135,9 +140,12 @@ class Values:
         match node:
             case nodes.Add():
                 return either(*kinds)
-            case nodes.Compare(expr=nodes.Const(value=str() as name), ops=[nodes.Operand(op="in" | "notin", expr=of)]):
-                if isinstance(of, nodes.Name) and of.name in _SEARCHED and _is_root(of.name, frame):
-                    self._part(node, frame.roots[of.name], name, of)
+            case nodes.Compare(
+                expr=nodes.Const(value=str() as name),
+                ops=[nodes.Operand(op="in" | "notin", expr=nodes.Name(name=root) as of)],
+            ):
+                if root in _SEARCHED and root in frame.roots and root not in frame.own:
+                    self._part(node, frame.roots[root], name, of)
                 return FLAG
             case nodes.Not() | nodes.Compare():
                 return FLAG
@@ -198,13 +206,12 @@ class Values:
         return Record(parts, others, literal=True) if pairs else NOTHING
 
     def _test(self, node: nodes.Test, frame: Frame) -> Kind:
+        # Whether a name is there at all may be asked: not all that take in a shared template bind it.
         asks = node.name in ("defined", "undefined") and (
             isinstance(node.node, nodes.Name) or self._of_literal(node.node, frame)
         )
-        for each in node.iter_child_nodes():
-            # Whether a name is there at all may be asked: a shared template is taken in at places that bind it or not.
-            if not (asks and each is node.node):
-                self.kind(each, frame)
+        for each in node.iter_child_nodes(exclude=("node",) if asks else None):
+            self.kind(each, frame)
         return FLAG
 
     def _of_literal(self, node: nodes.Node | None, frame: Frame) -> bool:
@@ -254,9 +261,8 @@ class Values:
                 case "keys":
                     return TEXTS
         self._part(node.node, kind, method, of)
-        if all(isinstance(each, Plain) for each in every):
-            return TEXTS if method in ("split", "rsplit", "splitlines") else ANYTHING
-        return ANYTHING
+        splits = method in ("split", "rsplit", "splitlines") and all(isinstance(each, Plain) for each in every)
+        return TEXTS if splits else ANYTHING
 
     def _get(self, node: nodes.Call, kind: Kind, of: nodes.Node, given: list[Kind]) -> Kind:
         default = given[1] if len(given) > 1 else NOTHING
@@ -268,7 +274,7 @@ class Values:
     def _filter(self, node: nodes.Filter, frame: Frame) -> Kind:
         known = True
         if node.name in ("default", "d"):
-            own = isinstance(node.node, nodes.Name) and not _is_known(node.node.name, frame)
+            own = isinstance(node.node, nodes.Name) and not frame.binds(node.node.name)
             known = not (own or self._of_literal(node.node, frame))
         kind = self.kind(node.node, frame) if node.node is not None and known else NOTHING
         given = [self.kind(each, frame) for each in node.args]
@@ -290,16 +296,7 @@ class Values:
     def miss(self, node: nodes.Node, path: str, name: str, missing: Missing) -> None:
         if (id(node), name) not in self._seen:  # a macro is looked at with every call of it
             self._seen.add((id(node), name))
-            line = node.lineno or 1
-            self.found.append(Miss(path, name, missing.known, missing.word, missing.contract, line, self.file))
-
-
-def _is_known(name: str, frame: Frame) -> bool:
-    return name in frame.own or name in frame.roots
-
-
-def _is_root(name: str, frame: Frame) -> bool:
-    return name in frame.roots and name not in frame.own
+            self.found.append(Miss(path, name, *missing, node.lineno or 1, self.file))
 
 
 def _attribute_of(node: nodes.Filter) -> str:
@@ -320,32 +317,22 @@ def _filtered(name: str, kind: Kind, inner: Kind, given: list[Kind], *, by: bool
         return turn(kind)
     if name == "map":
         return ListOf(inner if by else ANYTHING)
-    if name in _NUMBERS:
-        return NUMBER
-    return TEXT if name in _TEXTS else ANYTHING
+    return _RESULTS.get(name, ANYTHING)
 
 
 def turn(kind: Kind) -> Kind:
     """What a loop gives at each turn: the items of a list, the keys of a record, the letters of a text."""
-    found: list[Kind] = []
-    for each in alternatives(kind):
-        match each:
-            case Anything():
-                return ANYTHING
-            case ListOf(item=item):
-                found.append(item)
-            case _:
-                found.append(TEXT)
-    return either(*found) if found else ANYTHING
+    every = alternatives(kind)
+    if not every or ANYTHING in every:
+        return ANYTHING
+    return either(*[each.item if isinstance(each, ListOf) else TEXT for each in every])
 
 
 def _spelt(node: nodes.Node) -> str:
     match node:
         case nodes.Name(name=name):
             return str(name)
-        case nodes.Getattr(node=of, attr=name):
-            return f"{_spelt(of)}.{name}"
-        case nodes.Getitem(node=of, arg=nodes.Const(value=str() as name)):
+        case nodes.Getattr(node=of, attr=name) | nodes.Getitem(node=of, arg=nodes.Const(value=str() as name)):
             return f"{_spelt(of)}.{name}"
         case nodes.Getitem(node=of):
             return f"{_spelt(of)}[…]"
