@@ -38,17 +38,11 @@ class Null:
     def __hash__(self) -> int:
         return hash(None)
 
-    def __bool__(self) -> bool:
-        return False
-
     def __len__(self) -> int:
         return 0
 
     def __iter__(self) -> Iterator[object]:
         return iter(())
-
-    def __contains__(self, _: object) -> bool:
-        return False
 
     def __lt__(self, other: object) -> bool:
         return False

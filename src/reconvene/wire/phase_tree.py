@@ -134,29 +134,23 @@ class Roster:
         """`declared` is the file as written: an agent with a mistake in it is still an agent that steps may name."""
         self._reading = reading
         self.agents = tuple(declared.mapping("agents").entries)
-        self._declared_groups = tuple(declared.mapping("groups").entries)
-        self._names = (*self.agents, *self._declared_groups)
+        self.declared_groups = tuple(declared.mapping("groups").entries)
+        self.names = (*self.agents, *self.declared_groups)
         groups = root.mapping("groups")
         self.groups = {name: self._group(groups, name) for name in groups.entries}
-
-    def knows_group(self, name: str) -> bool:
-        return name in self._declared_groups
-
-    def knows(self, name: str) -> bool:
-        return name in self._names
 
     def spread(self, nodes: Iterable[Scalar]) -> tuple[str, ...]:
         """Agents in the order given, groups spread, nobody twice."""
         found: dict[str, None] = {}
         for node in nodes:
             name = str(node.value)
-            if name in self._declared_groups:
+            if name in self.declared_groups:
                 found.update(dict.fromkeys(self.groups.get(name, ())))
             elif name in self.agents:
                 found[name] = None
             else:
                 message = f"there is no agent or group '{shown(name)}'"
-                self._reading.add_unknown(node.line, message, name, self._names)
+                self._reading.add_unknown(node.line, message, name, self.names)
         return tuple(found)
 
     def _group(self, groups: Mapping, name: str) -> tuple[str, ...]:

@@ -211,7 +211,7 @@ class Phases:
             return (), ""
         if isinstance(agents, Scalar):
             text = str(agents.value)
-            if self._roster.knows(text) or _NAME.fullmatch(text):
+            if text in self._roster.names or _NAME.fullmatch(text):
                 return self._roster.spread((agents,)), ""
             return (), self._reading.source(agents, "'agents'")
         return self._roster.spread(node.scalars("agents")), ""

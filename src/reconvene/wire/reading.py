@@ -88,9 +88,12 @@ class Reading:
             self.uses.append(Use(text, what, roots, self._where, node.line, node.column, template=True))
         return text
 
-    def _template_file(self, text: str, file: str, *, used: bool = True) -> None:
-        if self._sound(text, "template", 1, file=file) and used:
+    def _template_file(self, file: str, line: int, what: str, *, used: bool = True) -> str | None:
+        """The text of a file beside the workflow, a template, checked; None with a problem noted."""
+        text = self.resource(file, line, what)
+        if text is not None and self._sound(text, "template", 1, file=file) and used:
             self.uses.append(Use(text, "template", TEMPLATE_ROOTS, self._where, 1, template=True, file=file))
+        return text
 
     def _sound(self, text: str, what: str, first_line: int, file: str = "") -> bool:
         wrong = templates.check(text)
@@ -156,20 +159,11 @@ class Reading:
         text = str(node.value)
         if not _FILE.fullmatch(text):
             return self.template_text(node, f"'{key}'") if template else text
-        found = self.resource(text, node.line, f"'{key}'")
-        if found is None:
-            return ""
-        if template:
-            self._template_file(found, text)
-        return found
+        return (self._template_file if template else self.resource)(text, node.line, f"'{key}'") or ""
 
     def default_prompt(self, agent: str, line: int) -> str:
         name = f"prompts/{agent}.md"
-        if name not in self._resources:
-            return ""
-        found = self.resource(name, line, f"agent '{agent}'") or ""
-        self._template_file(found, name)
-        return found
+        return (self._template_file(name, line, f"agent '{agent}'") or "") if name in self._resources else ""
 
     def rendered(self, node: Scalar) -> tuple[str, str] | None:
         """A template of the engine's own files: name and text. What has blanks or braces is the template itself."""
@@ -178,20 +172,15 @@ class Reading:
             return "", self.template_text(node, "'template'")
         here = leaves_folder(text) or (text in self._resources and f"templates/{text}" not in self._resources)
         name = text if here else f"templates/{text}"
-        found = self.resource(name, node.line, "'template'")
-        if found is None:
-            return None
-        self._template_file(found, name)
-        return text, found
+        found = self._template_file(name, node.line, "'template'")
+        return None if found is None else (text, found)
 
     def shared_templates(self) -> dict[str, str]:
         """All of templates/, by the names under which templates include each other."""
         found = {}
         for file in self._resources:
             if file.startswith("templates/") and _FILE.fullmatch(file):
-                text = self.resource(file, 0, "templates/") or ""
-                self._template_file(text, file, used=False)
-                found[file.removeprefix("templates/")] = text
+                found[file.removeprefix("templates/")] = self._template_file(file, 0, "templates/", used=False) or ""
         return found
 
     def recording(self, name: str, line: int) -> object:

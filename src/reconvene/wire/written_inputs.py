@@ -21,13 +21,11 @@ _LIMITS = ("entries", "rounds", "undo", "concurrency", "children")
 
 
 def read_inputs(reading: Reading, root: Mapping) -> dict[str, Input]:
-    found = {}
-    for name, node in root.mapping("inputs").entries.items():
-        reading.name(name, root.mapping("inputs").line_of(name), "an input")
-        if not isinstance(node, Mapping):
-            found[name] = Input(type=str(node.value) if isinstance(node, Scalar) and node.value else "text")
-            continue
-        kind = node.text("type", "text")
+    found, inputs = {}, root.mapping("inputs")
+    for name, written in inputs.entries.items():
+        reading.name(name, inputs.line_of(name), "an input")
+        node = inputs.mapping(name)
+        kind = str(written.value) if isinstance(written, Scalar) and written.value else node.text("type", "text")
         found[name] = Input(
             type=kind,
             required=node.flag("required"),
@@ -105,7 +103,7 @@ def read_limits(reading: Reading, root: Mapping, roster: Roster) -> Limits:
     calls = node.mapping("calls")
     groups = [name for name in calls.entries if name != "total"]
     for name in groups:
-        if not roster.knows_group(name):
+        if name not in roster.declared_groups:
             message = f"'calls': there is no group '{shown(name)}'"
             reading.add_unknown(calls.line_of(name), message, name, [*roster.groups, "total"])
     counts = {key: node.integer(key, getattr(usual, key)) for key in _LIMITS}

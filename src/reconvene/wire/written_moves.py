@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import assert_never
+from typing import Literal, assert_never, cast
 
 from reconvene.core.definition.workflow import Again, Check, Continue, End, Goto, Move, Rule
 from reconvene.wire.phase_tree import PhaseNode, PhaseTree, Roster
@@ -12,6 +12,7 @@ from reconvene.wire.yaml_reader import Mapping, Scalar
 
 _ABORTED = {"abort", "aborted", "abandon", "abandoned"}
 _FAILED = {"fail", "failed"}
+_Status = Literal["completed", "failed", "aborted"]
 
 
 class Moves:
@@ -114,11 +115,8 @@ def alias_of(move: Move, skip: tuple[str, ...]) -> str:
 
 def _end(outcome: str, status: str) -> End:
     word = outcome.casefold()
-    match status:
-        case "completed" | "failed" | "aborted":
-            return End(outcome, status)
-        case _:
-            return End(outcome, "aborted" if word in _ABORTED else "failed" if word in _FAILED else "completed")
+    usual = "aborted" if word in _ABORTED else "failed" if word in _FAILED else "completed"
+    return End(outcome, cast(_Status, status or usual))
 
 
 class Checks:

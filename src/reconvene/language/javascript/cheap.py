@@ -97,8 +97,7 @@ def compiled(source: str) -> Expression:
 
 
 def _shape(reading: Reading) -> Shape | None:
-    judge = _Judge()
-    judge.waiting.append(reading.tree)
+    judge = _Judge(reading.tree)
     while judge.waiting:
         if not judge.is_fine(judge.waiting.pop()):
             return None
@@ -113,8 +112,8 @@ def _is_plain(regex: str) -> bool:
 class _Judge:
     """Looks at one node after the other; `waiting` are those that it has not looked at."""
 
-    def __init__(self) -> None:
-        self.waiting: list[Node] = []
+    def __init__(self, tree: Node) -> None:
+        self.waiting = [tree]
         self.sums = self.loops = self.growing = self.searches = 0
 
     def is_fine(self, node: Node) -> bool:
@@ -164,7 +163,11 @@ class _Judge:
 
     def _method(self, name: str, given: tuple[Node, ...]) -> bool:
         self.growing += name in _GROWING
-        self.searches += name in _SEARCHES and not _is_short_text(given)
+        match given:
+            case (nodes.Literal(value=str() as text),) if len(text) <= _SHORT:
+                pass
+            case _:
+                self.searches += name in _SEARCHES
         if name == "match" and not (given and isinstance(given[0], nodes.Atom)):
             return False  # a text would become a regular expression
         if name in ("replace", "replaceAll") and len(given) == 2 and isinstance(given[1], nodes.Function):
@@ -185,14 +188,6 @@ class _Judge:
                 return all(map(_only_names, parameters))
             case _:
                 return False
-
-
-def _is_short_text(given: tuple[Node, ...]) -> bool:
-    match given:
-        case (nodes.Literal(value=str() as text),):
-            return len(text) <= _SHORT
-        case _:
-            return False
 
 
 def _only_names(pattern: Node) -> bool:

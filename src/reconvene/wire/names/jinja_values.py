@@ -59,17 +59,12 @@ class Macro:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
-    frame: Frame
-
-
 @dataclass(slots=True)
 class Frame:
     """What is seen at one place: the roots, and above them what the template binds itself."""
 
     roots: Mapping[str, Kind]
-    own: dict[str, Kind | Macro | Module] = field(default_factory=dict)
+    own: dict[str, Kind | Macro | Frame] = field(default_factory=dict)  # a frame: an imported template
     perhaps: bool = False  # inside a branch: an assignment may not have happened
 
     def inner(self, **changes: bool) -> Frame:
@@ -80,7 +75,7 @@ class Frame:
 
     def bind(self, name: str, kind: Kind) -> None:
         before = self.own.get(name, self.roots.get(name))
-        if self.perhaps and before is not None and not isinstance(before, Macro | Module):
+        if self.perhaps and before is not None and not isinstance(before, Macro | Frame):
             kind = either(before, kind)
         self.own[name] = kind
 
@@ -161,7 +156,7 @@ class Values:
     def _name(self, node: nodes.Node, name: str, frame: Frame) -> Kind:
         own = frame.own.get(name)
         if own is not None:
-            return ANYTHING if isinstance(own, Macro | Module) else own
+            return ANYTHING if isinstance(own, Macro | Frame) else own
         if name in frame.roots:
             return frame.roots[name]
         if name not in _OFFERED:
@@ -169,7 +164,7 @@ class Values:
         return ANYTHING
 
     def _attribute(self, node: nodes.Node, of: nodes.Node, name: str, frame: Frame) -> Kind:
-        if isinstance(of, nodes.Name) and isinstance(frame.own.get(of.name), Module):
+        if isinstance(of, nodes.Name) and isinstance(frame.own.get(of.name), Frame):
             return ANYTHING
         return self._part(node, self.kind(of, frame), name, of)
 
@@ -233,9 +228,9 @@ class Values:
                 self.run(macro, given, named)
                 return TEXT
             case nodes.Getattr(node=nodes.Name(name=name), attr=attribute) if isinstance(
-                module := frame.own.get(name), Module
+                module := frame.own.get(name), Frame
             ):
-                if isinstance(found := module.frame.own.get(attribute), Macro):
+                if isinstance(found := module.own.get(attribute), Macro):
                     self.run(found, given, named)
                 return TEXT
             case nodes.Getattr(node=of, attr=method):

@@ -222,11 +222,7 @@ class Known:
         """What `item` is in a phase: that of the innermost loop; in the head of a loop, that of the loop around."""
         if not phase:
             return ANYTHING
-        found: list[Kind] = []
-        while phase:
-            if self._phases[phase].each is not None:
-                found.append(self._item(phase))
-            phase = self._parents.get(phase, "")
+        found = [self._item(each) for each in self._loops_around(phase)]
         return either(*found[:2]) if found else OUTSIDE
 
     def _item(self, phase: str) -> Kind:
@@ -249,17 +245,18 @@ class Known:
         """`items.<phase>.<key>.<value>`, loops within loops included."""
         found: dict[str, Kind] = {}
         for phase in self._phases.values():
-            if phase.each is not None and self._loop_around(phase.id) == around:
+            if phase.each is not None and next(self._loops_around(self._parents.get(phase.id, "")), "") == around:
                 names = [name for name, home in self._workflow.names.items() if home == phase.id]
                 inside = self._all_items(phase.id).parts
                 found[phase.id] = map_of(Record({**{name: self._values[name] for name in names}, **inside}))
         return Record(found)
 
-    def _loop_around(self, phase: str) -> str:
-        phase = self._parents.get(phase, "")
-        while phase and self._phases[phase].each is None:
+    def _loops_around(self, phase: str) -> Iterator[str]:
+        """The phases that go through a list, from this one outwards."""
+        while phase:
+            if self._phases[phase].each is not None:
+                yield phase
             phase = self._parents.get(phase, "")
-        return phase
 
 
 def _may_work(step: Step, agent: str) -> bool:
