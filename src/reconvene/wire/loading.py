@@ -130,25 +130,19 @@ def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[
     for node in root.mappings("files"):
         path = node.get("path")
         roots = TASK_ROOTS if node.get("each") is not None else TEMPLATE_ROOTS
+        name, template = "", node.get("template")
+        if isinstance(template, Scalar) and (found := reading.rendered(template)):
+            name = found[0] or f"inline:{node.text('path')}"
+            templates[name] = found[1]
         spec = FileSpec(
             path=reading.path(path, "'path'", roots) if isinstance(path, Scalar) else "",
-            template=_template(reading, node, templates),
+            template=name,
             each=node.text("each"),
             source=node.text("from") or ("output" if node.get("each") else ""),
         )
         _check_file(reading, node, spec)
         specs.append(spec)
     return tuple(specs), templates
-
-
-def _template(reading: Reading, node: Mapping, templates: dict[str, str]) -> str:
-    template = node.get("template")
-    found = reading.rendered(template) if isinstance(template, Scalar) else None
-    if found is None:
-        return ""
-    name = found[0] or f"inline:{node.text('path')}"
-    templates[name] = found[1]
-    return name
 
 
 def _check_file(reading: Reading, node: Mapping, spec: FileSpec) -> None:

@@ -8,13 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 from collections.abc import Mapping as Dict
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from reconvene.core.paths import safe_path
 from reconvene.core.shown.scope import ROOTS, TEMPLATE_ROOTS
 from reconvene.errors import UserError, WorkflowError
 from reconvene.language import expressions, templates
-from reconvene.wire.names.uses import Use, Where
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, items_of, plain, read_yaml
@@ -38,6 +37,31 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 T = TypeVar("T")
+
+
+class Where(NamedTuple):
+    """In which phase, at which of its steps (by number), by which agent, for which setting, for the pieces that which
+    expression gives: as far as that decides what is seen."""
+
+    phase: str = ""
+    step: str = ""
+    agent: str = ""
+    setting: str = ""
+    pieces: str = ""
+
+
+class Use(NamedTuple):
+    """One expression or template. `what` names it in messages; `line` and `column` say where its text begins, `file` in
+    which file ("" = the workflow itself)."""
+
+    text: str
+    what: str
+    roots: frozenset[str]
+    where: Where
+    line: int
+    column: int = 0
+    template: bool = False
+    file: str = ""
 
 
 class Reading:

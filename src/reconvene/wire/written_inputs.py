@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Dict
 
+from msgspec.structs import replace
+
 from reconvene.core.definition.workflow import Input, Limits, Setting
 from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.errors import UserError
@@ -48,27 +50,25 @@ def read_settings(reading: Reading, root: Mapping) -> dict[str, Setting]:
 def _setting(reading: Reading, name: str, node: Mapping) -> Setting:
     default = node.get("default")
     kind = node.text("type") or _kind_of(default)
-    about = node.text("description")
     variable = node.text("env")
     if variable and not VARIABLE.fullmatch(variable):
         message = f"'env': '{shown(variable)}' is not the name of an environment variable"
         reading.add(node.line_of("env"), message, "such as RECONVENE_CODER")
         variable = ""
+    setting = Setting(type=kind, description=node.text("description"), env=variable)
     if node.get("expr") is not None:
         if default is not None:
             message = f"setting '{shown(name)}' has both 'default' and 'expr'"
             reading.add(node.line_of("expr"), message, "keep one of them")
-        expr = reading.expression(node, "expr", SETTING_ROOTS)
-        return Setting(type=kind, expr=expr, description=about, env=variable)
+        return replace(setting, expr=reading.expression(node, "expr", SETTING_ROOTS))
     if variable and not node.wrote("default"):
-        return Setting(type=kind, default="" if kind == "text" else None, description=about, env=variable)
+        return replace(setting, default="" if kind == "text" else None)
     if not node.wrote("default"):
         reading.add(node.line, f"setting '{shown(name)}' needs 'default'", "or an expression over inputs")
-        return Setting(type=kind, description=about)
+        return setting
     if kind != "text" and isinstance(default, Scalar) and isinstance(default.value, str):
-        expr = reading.source(default, "'default'", SETTING_ROOTS)
-        return Setting(type=kind, expr=expr, description=about, env=variable)
-    return Setting(type=kind, default=_constant(reading, node, kind), description=about, env=variable)
+        return replace(setting, expr=reading.source(default, "'default'", SETTING_ROOTS))
+    return replace(setting, default=_constant(reading, node, kind))
 
 
 def _constant(reading: Reading, node: Mapping, kind: str) -> object:

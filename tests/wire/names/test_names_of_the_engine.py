@@ -16,7 +16,7 @@ from reconvene.kits.gaps.records import Book as GapBook
 from reconvene.kits.gaps.view import value_of
 from reconvene.wire.names.kinds import Anything, Kind, Missing, Record, alternatives, element, part
 from reconvene.wire.names.known import Known, tracked
-from reconvene.wire.names.uses import Use, Where
+from reconvene.wire.reading import Use, Where
 from reconvene.wiring import open_log
 
 ROOTS = TEMPLATE_ROOTS | {"routing"}

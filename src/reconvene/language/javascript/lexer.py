@@ -157,7 +157,7 @@ class Lexer:
             return True
         last = self.tokens[-1]
         if last.kind == "name":
-            return last.text in _BEFORE_OPERAND and not self._is_property(len(self.tokens) - 1)
+            return last.text in _BEFORE_OPERAND and self._before(len(self.tokens) - 1).text not in (".", "?.")
         if last.kind != "punctuation":
             return False
         match last.text:
@@ -176,9 +176,6 @@ class Lexer:
 
     def _before(self, index: int) -> Token:
         return self.tokens[index - 1] if index else Token("", "", False)
-
-    def _is_property(self, index: int) -> bool:
-        return self._before(index).text in (".", "?.")
 
 
 _END = Token("end", "", False)

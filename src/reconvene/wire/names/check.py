@@ -10,9 +10,10 @@ from itertools import islice
 from reconvene.core.definition.run_inputs import ALWAYS
 from reconvene.core.definition.workflow import Workflow
 from reconvene.wire.names import in_expressions, in_templates
+from reconvene.wire.names.kinds import Miss
 from reconvene.wire.names.known import Known
-from reconvene.wire.names.uses import Miss, Use
 from reconvene.wire.problems import Problems, did_you_mean
+from reconvene.wire.reading import Use
 
 _DECLARED = {
     "inputs.": "name it under inputs",

@@ -22,6 +22,7 @@ from reconvene.wire.names.kinds import (
     Anything,
     Kind,
     ListOf,
+    Miss,
     Missing,
     Plain,
     Record,
@@ -33,7 +34,6 @@ from reconvene.wire.names.kinds import (
     is_literal,
     part,
 )
-from reconvene.wire.names.uses import Miss
 
 _OBJECT = words(
     "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf __proto__"

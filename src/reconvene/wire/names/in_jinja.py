@@ -9,8 +9,7 @@ from jinja2 import TemplateSyntaxError, nodes
 
 from reconvene.language.jinja import environment as sandbox
 from reconvene.wire.names.jinja_values import Frame, Macro, TooMuch, Values, turn
-from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Missing, Record, element
-from reconvene.wire.names.uses import Miss
+from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Miss, Missing, Record, element
 
 _DEEPEST = 20  # templates and macros within each other
 _LOOP = Record(

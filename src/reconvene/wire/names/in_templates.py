@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconvene.language import templates
-from reconvene.wire.names.kinds import JINJA, Kind, Missing, part
-from reconvene.wire.names.uses import Miss
+from reconvene.wire.names.kinds import JINJA, Kind, Miss, Missing, part
 
 
 def misses(text: str, scope: Mapping[str, Kind], beside: Mapping[str, str]) -> list[Miss]:

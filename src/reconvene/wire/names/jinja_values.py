@@ -18,6 +18,7 @@ from reconvene.wire.names.kinds import (
     TEXTS,
     Kind,
     ListOf,
+    Miss,
     Missing,
     Plain,
     Record,
@@ -28,7 +29,6 @@ from reconvene.wire.names.kinds import (
     is_literal,
     part,
 )
-from reconvene.wire.names.uses import Miss
 
 _MOST = 20_000  # nodes that are walked for one template; then the rest may be anything
 _OFFERED = frozenset(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from reconvene.language.as_text import METHODS
@@ -55,17 +56,12 @@ class Either:
 class Later:
     """Worked out when it is first looked at: a contract may contain itself."""
 
-    __slots__ = ("_kind", "_make")
-
     def __init__(self, make: Callable[[], Kind]) -> None:
         self._make = make
-        self._kind: Kind | None = None
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
-        if self._kind is None:
-            self._kind = self._make()
-        return self._kind
+        return self._make()
 
 
 Kind = Anything | Plain | Record | ListOf | Either | Later
@@ -85,6 +81,21 @@ class Missing(NamedTuple):
     known: tuple[str, ...]
     word: str = ""
     contract: bool = False
+
+
+class Miss(NamedTuple):
+    """A look-up that leads nowhere. `line` is counted in the text itself, from 1; 0 = not known.
+
+    `known`: what stands there instead; `word`: what it was looked up in, where that has no named parts at all.
+    """
+
+    path: str
+    name: str
+    known: tuple[str, ...]
+    word: str = ""
+    contract: bool = False
+    line: int = 0
+    file: str = ""
 
 
 Words = Mapping[str, frozenset[str]]  # "text", "number", "flag", "list", "record" → what the language itself offers
@@ -186,12 +197,10 @@ def element(kind: Kind) -> Kind:
 
 def with_parts(kind: Kind, parts: Mapping[str, Kind]) -> Kind:
     """Records of this kind with these parts as well; what is no record stays."""
-    return either(
-        *(
-            Record({**one.parts, **parts}, one.others, one.contract) if isinstance(one, Record) else one
-            for one in alternatives(kind)
-        )
-    )
+    found: list[Kind] = []
+    for one in alternatives(kind):
+        found.append(Record({**one.parts, **parts}, one.others, one.contract) if isinstance(one, Record) else one)
+    return either(*found)
 
 
 def constant(value: object) -> Kind:

@@ -39,7 +39,7 @@ from reconvene.wire.names.kinds import (
     with_parts,
 )
 from reconvene.wire.names.schema_kinds import kind_of
-from reconvene.wire.names.uses import Use, Where
+from reconvene.wire.reading import Use, Where
 
 _REMARK = record(
     **dict.fromkeys(
