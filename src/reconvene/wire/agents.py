@@ -77,6 +77,7 @@ class Agents:
     def _agent(self, name: str, node: Mapping) -> Agent:
         line = self._written.line_of(name)
         self._reading.name(name, line, "an agent")
+        tools = node.get("tools")
         settled = not _NAMED.search(node.text("command"))  # other braces are the shell's business
         return Agent(
             name=name,
@@ -96,7 +97,7 @@ class Agents:
             effects=node.flag("effects"),
             always=node.flag("always"),
             env=self._env(node),
-            options=_options(node),
+            options={**node.plain("options"), **({} if tools is None else {"tools": plain(tools)})},
             line=line,
         )
 
@@ -133,11 +134,6 @@ class Agents:
 def _command(node: Mapping) -> tuple[str, ...]:
     command = node.get("command")
     return ("sh", "-c", str(command.value)) if isinstance(command, Scalar) else node.texts("command")
-
-
-def _options(node: Mapping) -> dict[str, object]:
-    options, tools = node.plain("options"), node.get("tools")
-    return options if tools is None else {**options, "tools": plain(tools)}
 
 
 def _is_set(node: Node | None) -> bool:

@@ -27,7 +27,7 @@ class Checkpoints:
         self._reading = reading
         self._moves = moves
         self._values = values
-        self._starts = Starts(reading, root)
+        self._root = root
         self._shared = Named(reading, root, "checkpoints", "checkpoint", ("phase", "checkpoint"))
         self._sets = Named(reading, root, "fields", "set of fields", ("checkpoint or option", "fields"))
 
@@ -101,7 +101,7 @@ class Checkpoints:
             undo=node.flag("undo"),
             set=self._set(node, here),
             skip=skip,
-            start=self._starts.of(node),
+            start=self._start(node),
             line=label.line if label else node.line,
             why_not=self._reading.template(node, "why_not"),
         )
@@ -128,7 +128,9 @@ class Checkpoints:
         field_id, each = node.text("id"), self._reading.expression(node, "each")
         kind = node.text("type", "text")
         self._check_field(node, kind)
-        choices, choices_expr = self._choices(node)
+        listed = node.get("options")
+        choices_expr = self._reading.source(listed, "'options'") if isinstance(listed, Scalar) else ""
+        choices = () if choices_expr else node.texts("options")
         default, default_expr = self._default(node, kind, choices)
         into = node.get("into")
         if isinstance(into, Scalar):
@@ -163,12 +165,6 @@ class Checkpoints:
         if kind == "item" and many is None and single is not None:
             add(node.line_of("type"), "the type item needs 'each'", "the items say what is asked")
 
-    def _choices(self, node: Mapping) -> tuple[tuple[str, ...], str]:
-        choices = node.get("options")
-        if isinstance(choices, Scalar):
-            return (), self._reading.source(choices, "'options'")
-        return node.texts("options"), ""
-
     def _default(self, node: Mapping, kind: str, choices: tuple[str, ...]) -> tuple[object, str]:
         """A constant, or the source of an expression: as for settings, a string is one unless the type is literal."""
         if node.get("expr") is not None:
@@ -187,27 +183,9 @@ class Checkpoints:
             return None, ""
         return None, self._reading.source(default, "'default'", ROUTED_ROOTS)
 
+    # --- what an option starts: a workflow that is there, with every input that it cannot do without ------------------
 
-def _approval(line: int) -> tuple[Option, ...]:
-    return (
-        Option("Continue", Continue(), alias="continue", line=line),
-        Option("Abort", End("aborted", "aborted"), alias="abort", line=line),
-    )
-
-
-def _picks_version(label: str) -> bool:
-    return label.startswith("use ") and label.endswith(("'s version", "’s version"))
-
-
-class Starts:
-    """What an option starts: the workflow must be there, and must get every input that it cannot do without."""
-
-    def __init__(self, reading: Reading, root: Mapping) -> None:
-        self._reading = reading
-        self._root = root
-        self._name = root.text("name")
-
-    def of(self, option: Mapping) -> Start | None:
+    def _start(self, option: Mapping) -> Start | None:
         node = option.get("start")
         if not isinstance(node, Mapping):
             return None
@@ -223,10 +201,10 @@ class Starts:
             }
         start = Start(node.text("workflow"), pieces, inputs)
         if start.workflow:
-            self._check(node, start)
+            self._check_start(node, start)
         return start
 
-    def _check(self, node: Mapping, start: Start) -> None:
+    def _check_start(self, node: Mapping, start: Start) -> None:
         inputs = self._inputs_of(node, start.workflow)
         if inputs is None:
             return
@@ -242,15 +220,28 @@ class Starts:
 
     def _inputs_of(self, node: Mapping, workflow: str) -> dict[str, Input] | None:
         """The inputs of that workflow; None where it is not there (a problem) or cannot be read (its own problem)."""
-        if workflow == self._name:
+        own = self._root.text("name")
+        if workflow == own:
             return read_inputs(Reading("", {}), self._root)
         known = packaged()
         if workflow not in known:
             message = f"'start': there is no workflow '{shown(workflow)}'"
-            self._reading.add_unknown(node.line_of("workflow"), message, workflow, [self._name, *known])
+            self._reading.add_unknown(node.line_of("workflow"), message, workflow, [own, *known])
             return None
         try:
             root = read_yaml(read_text(known[workflow]), workflow)
         except (Unreadable, WorkflowError):
             return None
         return read_inputs(Reading("", {}), root) if isinstance(root, Mapping) else None
+
+
+
+def _approval(line: int) -> tuple[Option, ...]:
+    return (
+        Option("Continue", Continue(), alias="continue", line=line),
+        Option("Abort", End("aborted", "aborted"), alias="abort", line=line),
+    )
+
+
+def _picks_version(label: str) -> bool:
+    return label.startswith("use ") and label.endswith(("'s version", "’s version"))

@@ -153,7 +153,9 @@ def _in_words(error: Any) -> str:
             missing = [name for name in error.validator_value if name not in error.instance]
             return f"{at}: {' and '.join(repr(str(name)) for name in missing)} is missing"
         case "type":
-            return f"{at} should be {_wanted(error.validator_value)}, not {_kind(error.instance)}"
+            types = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+            wanted = " or ".join(_NAMES.get(str(name), str(name)) for name in types)
+            return f"{at} should be {wanted}, not {_kind(error.instance)}"
         case "enum":
             choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in error.validator_value)
             return f"{at} is {_shown(error.instance)}; it should be one of {choices}"
@@ -161,11 +163,6 @@ def _in_words(error: Any) -> str:
             return f"{at}: {error.message[0].lower()}{error.message[1:]}"
         case _:
             return f"{at}: {_shorten(error.message)}"
-
-
-def _wanted(types: object) -> str:
-    names = types if isinstance(types, list) else [types]
-    return " or ".join(_NAMES.get(str(name), str(name)) for name in names)
 
 
 _NAMES = {

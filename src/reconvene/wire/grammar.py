@@ -34,14 +34,14 @@ PLACES = ("private", "project", "project.read")
 RULE_MOVES = ("retry", "ask", "continue", "again", "abort")
 
 _WORDS = one_of(TEXT, ListOf(TEXT))
-_SOME_WORDS = one_of(TEXT, ListOf(TEXT, 1))
+SOME_WORDS = one_of(TEXT, ListOf(TEXT, 1))
 _MOVE = one_of(word("continue", "leave", "again"), Table("move"))
 _SECONDS = one_of(NUMBER, TEXT)
 _CONTRACT = one_of(MapOf(Anything()), TEXT)
 _GATE = one_of(ListOf(one_of(Table("gate"), TEXT)), Table("gate"), TEXT)
 _FIELDS = one_of(ListOf(one_of(Table("field"), TEXT)), TEXT)
 _STEP = {
-    "agents": Key(_SOME_WORDS, "a list of agents and groups, one name, or an expression that gives a list"),
+    "agents": Key(SOME_WORDS, "a list of agents and groups, one name, or an expression that gives a list"),
     "prompt": Key(TEXT, "what the agents are asked in this step: text, or a file beside the workflow"),
     "revise": Key(TEXT, "what they are asked instead from the second round on: text, or a file"),
     "reads": Key(_WORDS, "what the agents are shown: values, inputs.NAME, files, own.full, all.summary, …"),
@@ -98,7 +98,7 @@ TABLES: dict[str, dict[str, Key]] = {
     "agent": {
         "prompt": Key(TEXT, "the role's prompt: text, or a file beside the workflow; default prompts/NAME.md"),
         "model": Key(TEXT, "the model, as provider:name; default auto"),
-        "command": Key(_SOME_WORDS, 'a program that gets the prompt on stdin, or "{{ settings.NAME }}"'),
+        "command": Key(SOME_WORDS, 'a program that gets the prompt on stdin, or "{{ settings.NAME }}"'),
         "python": Key(TEXT, "package.module:function"),
         "recorded": Key(one_of(FLAG, TEXT), "replay recorded/NAME.yaml"),
         "survey": Key(word("project"), "look through the person's project; no model is asked"),
@@ -154,7 +154,7 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "step": {
         **_STEP,
-        "on": Key(_SOME_WORDS, "run this step only in the rounds of these names, or in extra ones"),
+        "on": Key(SOME_WORDS, "run this step only in the rounds of these names, or in extra ones"),
         "when": Key(EXPRESSION, "run this step only if this is true"),
     },
     "output": {
@@ -164,7 +164,7 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "check": {
         "rules": Key(ListOf(Table("rule"), 1), "the first true one wins"),
-        "script": Key(_SOME_WORDS, 'a program that prints {"action": …}'),
+        "script": Key(SOME_WORDS, 'a program that prints {"action": …}'),
         "max": Key(integer(0), "how often the check may send the phase back; default 2"),
         "timeout": Key(_SECONDS, 'how long the script may take: seconds, or "10m"'),
     },

@@ -14,7 +14,7 @@ from reconvene.wire.phase_tree import EXTRA, PhaseNode, PhaseTree, Roster
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading
 from reconvene.wire.values import Values
-from reconvene.wire.written_moves import Checks, Moves
+from reconvene.wire.written_moves import Moves
 from reconvene.wire.yaml_reader import Mapping, Scalar
 
 _SHORT = ("agents", "prompt", "revise", "reads", "writes", "output", "gate", "missing", "place")
@@ -32,9 +32,8 @@ class Phases:
         self._roster = roster
         self._values = values
         self._gates = gates
-        moves = Moves(reading, tree, roster)
-        self._checks = Checks(reading, moves)
-        self._checkpoints = Checkpoints(reading, root, moves, values)
+        self._moves = Moves(reading, tree, roster)
+        self._checkpoints = Checkpoints(reading, root, self._moves, values)
 
     def read(self) -> tuple[Phase, ...]:
         phases = self._phases(self._root, ())
@@ -56,7 +55,7 @@ class Phases:
                 rounds=here.rounds,
                 steps=self._steps(node, here, shared, below),
                 phases=self._phases(node, below),
-                check=self._checks.of(node, here),
+                check=self._moves.check_of(node, here),
                 checkpoint=self._checkpoints.of(node, here),
                 title=node.text("title"),
                 line=here.line,
@@ -82,11 +81,8 @@ class Phases:
         each = node.get("each")
         if not isinstance(each, Mapping):
             return None
-        return Each(
-            of=self._reading.expression(each, "of"),
-            key=each.text("key", "id"),
-            until=self._reading.expression(each, "until"),
-        )
+        of, until = self._reading.expression(each, "of"), self._reading.expression(each, "until")
+        return Each(of=of, key=each.text("key", "id"), until=until)
 
     def _track(self, node: Mapping, here: PhaseNode) -> Track | None:
         track = node.get("track")

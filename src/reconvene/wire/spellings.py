@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reconvene.wire.grammar import RULE_MOVES
+from reconvene.wire.grammar import RULE_MOVES, SOME_WORDS
 from reconvene.wire.problems import Problems
 from reconvene.wire.shapes import EXPRESSION, FLAG, TEXT, Grammar, Key, ListOf, Table, Tables, fit, one_of, word
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar
 
 _ACTIONS = ("continue", "repeat_phase", "skip_phases", "abort")
 _RULE_WORDS = {"retry_phase": "retry", "spawn_additional": "again", "escalate": "ask"}
-_SOME_WORDS = one_of(TEXT, ListOf(TEXT, 1))
 _THEN = one_of(word(*RULE_MOVES, *_RULE_WORDS), Table("move"))
 
 SPELLINGS: Tables = {
@@ -25,7 +24,7 @@ SPELLINGS: Tables = {
         "condition": Key(EXPRESSION, "another word for if"),
         "action": Key(_THEN, "another word for then"),
         "then": Key(_THEN, "a move, retry, ask or abort"),
-        "agents": Key(_SOME_WORDS, "for spawn_additional: who runs in the extra round"),
+        "agents": Key(SOME_WORDS, "for spawn_additional: who runs in the extra round"),
         "message": Key(TEXT, "another word for say"),
     },
     "checkpoint": {"approval_required": Key(FLAG, "true: offers Continue and Abort, as checkpoint: true does")},
@@ -36,7 +35,7 @@ SPELLINGS: Tables = {
     "on_select": {
         "action": Key(word(*_ACTIONS), "continue, repeat_phase, skip_phases or abort", required=True),
         "target": Key(TEXT, 'for repeat_phase: a phase, or "current"'),
-        "phases": Key(_SOME_WORDS, "for skip_phases: which"),
+        "phases": Key(SOME_WORDS, "for skip_phases: which"),
     },
 }
 _RENAMED = {
@@ -70,7 +69,7 @@ def _rule(node: Mapping, problems: Problems) -> Mapping:
         node = _with(node, "then", replace(then, value=_RULE_WORDS[then.value]), line, word)
     if "agents" not in node.entries:
         return node
-    agents, at = fit(node.entries["agents"], _SOME_WORDS, "'agents'", _OWN, problems), node.line_of("agents")
+    agents, at = fit(node.entries["agents"], SOME_WORDS, "'agents'", _OWN, problems), node.line_of("agents")
     node = _without(node, "agents")
     match node.get("then"):
         case Scalar(value="again") as again if agents is not None:

@@ -23,13 +23,8 @@ from reconvene.wire.yaml_reader import Scalar
 RESERVED_NAMES = frozenset((*ENGINE_NAMES, "conversation"))
 _OUTPUTS = ("own", "next", "all", "round")
 _FORMS = ("full", "summary")
-READ_WORDS = (
-    *(f"{word}.{form}" for word in _OUTPUTS for form in _FORMS),
-    "files",
-    "values",
-    "conversation",
-    *PROJECT_WORDS,
-)
+_OUTPUT_WORDS = tuple(f"{word}.{form}" for word in _OUTPUTS for form in _FORMS)
+READ_WORDS = (*_OUTPUT_WORDS, "files", "values", "conversation", *PROJECT_WORDS)
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _LOOKS_LIKE_FILE = re.compile(r".*/.*|.*\.\w+", re.DOTALL)
 
@@ -42,20 +37,18 @@ class Values:
         self._reads: list[Scalar] = []
         self._needing_project: list[tuple[int, str]] = []  # line and words of whatever needs a project
 
-    def written(self, path: str, line: int, what: str, here: PhaseNode) -> str:
-        """Notes a writer. `path` may lead into the value; its root is the name. Returns it if it may be written."""
+    def written(self, path: str, line: int, what: str, here: PhaseNode) -> None:
+        """Notes a writer. `path` may lead into the value; its root is the name."""
         name = path.partition(".")[0]
         if not _PATH.fullmatch(path):
             hint = "use letters, digits and _, with dots between the parts"
             self._reading.add(line, f"{what}: '{shown(path)}' cannot be the name of a value", hint)
-            return ""
-        if name in RESERVED_NAMES or name in READ_WORDS:
+        elif name in RESERVED_NAMES or name in READ_WORDS:
             message = f"{what}: '{name}' is kept by the engine and cannot be written"
             self._reading.add(line, message, "choose another name")
-            return ""
-        before = self._homes.get(name)
-        self._homes[name] = here.eaches if before is None else _shared(before, here.eaches)
-        return path
+        else:
+            before = self._homes.get(name)
+            self._homes[name] = here.eaches if before is None else _shared(before, here.eaches)
 
     def read(self, nodes: tuple[Scalar, ...]) -> tuple[str, ...]:
         """Notes what a step reads; checked once all writers are known."""

@@ -87,15 +87,9 @@ def _constant(reading: Reading, node: Mapping, kind: str) -> object:
 
 
 def _kind_of(node: Node | None) -> str:
-    match node:
-        case Scalar(value=bool()):
-            return "bool"
-        case Scalar(value=int() | float()):
-            return "number"
-        case Scalar() | None:
-            return "text"
-        case _:
-            return "json"
+    if isinstance(node, Scalar):
+        return "bool" if isinstance(node.value, bool) else "number" if isinstance(node.value, int | float) else "text"
+    return "text" if node is None else "json"
 
 
 def read_limits(reading: Reading, root: Mapping, roster: Roster) -> Limits:

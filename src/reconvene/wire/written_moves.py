@@ -97,34 +97,9 @@ class Moves:
             message = f"{what}: phase '{target.id}' lies inside '{target.parents[-1]}', which has ended at '{here.id}'"
             add(line, message, f"go to '{target.parents[0]}' with rerun: true instead")
 
+    # --- the check of a phase -----------------------------------------------------------------------------------------
 
-def alias_of(move: Move, skip: tuple[str, ...]) -> str:
-    """The name under which context.checkpoints records a choice."""
-    match move:
-        case Continue():
-            return "skip_phases" if skip else "continue"
-        case Again():
-            return "again"
-        case Goto(rerun=rerun):
-            return "repeat_phase" if rerun else "goto"
-        case End(status=status):
-            return "abort" if status == "aborted" else "end"
-        case _:
-            assert_never(move)
-
-
-def _end(outcome: str, status: str) -> End:
-    word = outcome.casefold()
-    usual = "aborted" if word in _ABORTED else "failed" if word in _FAILED else "completed"
-    return End(outcome, cast(_Status, status or usual))
-
-
-class Checks:
-    def __init__(self, reading: Reading, moves: Moves) -> None:
-        self._reading = reading
-        self._moves = moves
-
-    def of(self, phase: Mapping, here: PhaseNode) -> Check | None:
+    def check_of(self, phase: Mapping, here: PhaseNode) -> Check | None:
         node = phase.get("check")
         if not isinstance(node, Mapping):
             return None
@@ -168,15 +143,37 @@ class Checks:
         line = node.line_of("then")
         match node.get("then"):
             case Mapping() | Scalar(value="again"):
-                move = self._moves.of_then(node, here)
+                move = self.of_then(node, here)
                 if isinstance(move, Again):
-                    self._moves.check_room(here, line)
+                    self.check_room(here, line)
                 return move
             case Scalar(value="retry"):
-                return self._moves.goto("current", True, here, line) if here.id else Goto("", True)
+                return self.goto("current", True, here, line) if here.id else Goto("", True)
             case Scalar(value="abort"):
                 return End("gap check", "failed")
             case Scalar(value="continue"):
                 return Continue()
             case _:
                 return None
+
+
+
+def alias_of(move: Move, skip: tuple[str, ...]) -> str:
+    """The name under which context.checkpoints records a choice."""
+    match move:
+        case Continue():
+            return "skip_phases" if skip else "continue"
+        case Again():
+            return "again"
+        case Goto(rerun=rerun):
+            return "repeat_phase" if rerun else "goto"
+        case End(status=status):
+            return "abort" if status == "aborted" else "end"
+        case _:
+            assert_never(move)
+
+
+def _end(outcome: str, status: str) -> End:
+    word = outcome.casefold()
+    usual = "aborted" if word in _ABORTED else "failed" if word in _FAILED else "completed"
+    return End(outcome, cast(_Status, status or usual))

@@ -63,13 +63,9 @@ def _sentence(miss: Miss) -> str:
         return f"there is no {miss.word} '{miss.name}'"
     if miss.word:
         return f"'{miss.path}' is not there: {before} is {_CALLED[miss.word]}"
-    match before:
-        case "":
-            return f"'{miss.path}' is not known here"
-        case "context":
-            return f"nothing writes '{miss.path}'"
-        case _:
-            return f"'{miss.path}' is not known"
+    if before == "context":
+        return f"nothing writes '{miss.path}'"
+    return f"'{miss.path}' is not known" + ("" if before else " here")
 
 
 def _hint(use: Use, miss: Miss, workflow: Workflow) -> str:

@@ -12,13 +12,10 @@ from reconvene.wire.names.jinja_values import Frame, Macro, TooMuch, Values, tur
 from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Miss, Missing, Record, element
 
 _DEEPEST = 20  # templates and macros within each other
-_LOOP = Record(
-    dict.fromkeys(
-        ("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
-         "nextitem", "cycle", "changed"),
-        ANYTHING,
-    )
-)  # fmt: skip
+_LOOP = Record(dict.fromkeys(
+    ("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem", "nextitem",
+     "cycle", "changed"), ANYTHING
+))  # fmt: skip
 
 
 def walked(text: str, scope: Mapping[str, Kind], beside: Mapping[str, str]) -> list[Miss]:

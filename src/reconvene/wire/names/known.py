@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import takewhile
 
 from reconvene.core import kit_finder
 from reconvene.core.definition import workflow as definition
@@ -41,13 +42,10 @@ from reconvene.wire.names.kinds import (
 from reconvene.wire.names.schema_kinds import kind_of
 from reconvene.wire.reading import Use, Where
 
-_REMARK = record(
-    **dict.fromkeys(
-        ("id", "kind", "text", "target", "by", "phase", "round", "at", "path", "lines", "was", "now", "level",
-         "reason", "opinion", "because", "read_by", "checkpoint", "origin"),
-        TEXT,
-    )
-)  # fmt: skip
+_REMARK = Record(dict.fromkeys(
+    ("id", "kind", "text", "target", "by", "phase", "round", "at", "path", "lines", "was", "now", "level", "reason",
+     "opinion", "because", "read_by", "checkpoint", "origin"), TEXT
+))  # fmt: skip
 _ROUND = record(n=NUMBER, name=TEXT, extra=FLAG, agents=TEXTS, last=FLAG, serial=NUMBER, missing=TEXTS, max=NUMBER)
 _FILES = ListOf(record(name=TEXT, text=TEXT))
 # The engine's own names, which are the same in every workflow. A test compares them with real runs.
@@ -201,12 +199,8 @@ class Known:
         return Record(dict.fromkeys((field.id for field in fields), ANYTHING))
 
     def _settings_before(self, name: str) -> Kind:
-        before: dict[str, Kind] = {}
-        for each, spec in self._workflow.settings.items():
-            if each == name:
-                break
-            before[each] = _given(spec.type)
-        return Record(before)
+        before = takewhile(lambda each: each != name, self._workflow.settings)
+        return Record({each: _given(self._workflow.settings[each].type) for each in before})
 
     # --- items --------------------------------------------------------------------------------------------------------
 
