@@ -1,6 +1,6 @@
 """Workflow files → `core.definition.workflow.Workflow`, valid or refused with every problem at once.
 
-The order: text → nodes (yaml_reader) → in one spelling (spellings), only what the grammar knows (fitting) → the parts,
+The order: text → nodes (yaml_reader) → in one spelling (spellings), only what the grammar knows (shapes) → the parts,
 each checking what it refers to. All of them report into one list, so a person mends a file in one go.
 """
 
