@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from reconvene.kits.gaps.records import Book, Gap, Row, is_open
 from reconvene.kits.gaps.vocabulary import ORDER, WEIGHTS
 
@@ -27,6 +29,19 @@ RULES = {
     "unchanged": "a criticised section came back unchanged",
     "breeding": "solutions bring up more gaps than they close",
 }
+
+
+class Warned(Struct, frozen=True):
+    """What a person is told when it does not converge."""
+
+    rules: list[str]
+    why: list[str]
+    gaps: list[str]
+    line: str  # weighs; the rest names rules, gaps and rows
+    rows: list[str]
+    text: str  # all of it
+    weight_net: int
+    redo: bool
 
 
 class Config(NamedTuple):
@@ -103,13 +118,15 @@ def weight(gaps: Iterable[Gap]) -> int:
     return sum(WEIGHTS[gap.severity] for gap in gaps)
 
 
-def warning_of(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> dict[str, object] | None:
-    """What the person is told, or None. The first line weighs; the rest names rules, gaps and rows."""
+def warning_of(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> Warned | None:
     fired = _rules(book, row, count, stuck, config)
     if not fired:
         return None
     recent = [*book.rounds, row][-max(count, 1) :]
-    lines = [f"{_rule(name, config)}{': ' + ', '.join(ids) if ids else ''}" for name, ids in fired.items()]
+    lines = [
+        RULES[name].format(stall=config.stall, explosion=config.explosion) + (": " + ", ".join(ids) if ids else "")
+        for name, ids in fired.items()
+    ]
     told = [
         f"Round {one.round}: Resolved {one.resolved}, Introduced {one.new} (Net: {signed(one.net)})" for one in recent
     ]
@@ -117,20 +134,16 @@ def warning_of(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -
     if row.state == WARNING and count >= config.stall:
         opening = f"The workflow has not made net progress for {count} round{'s' if count > 1 else ''}.\n"
     line = _weighed(recent, row)
-    return {
-        "rules": list(fired),
-        "why": lines,
-        "gaps": list(dict.fromkeys(name for ids in fired.values() for name in ids)),
-        "line": line,
-        "rows": told,
-        "text": f"{line}\n{opening}" + "\n".join(told) + "\nRule: " + "; ".join(lines) + ".",
-        "weight_net": sum(one.weight_net for one in recent),
-        "redo": "explosion" in fired,
-    }
-
-
-def _rule(name: str, config: Config) -> str:
-    return RULES[name].format(stall=config.stall, explosion=config.explosion)
+    return Warned(
+        rules=list(fired),
+        why=lines,
+        gaps=list(dict.fromkeys(name for ids in fired.values() for name in ids)),
+        line=line,
+        rows=told,
+        text=f"{line}\n{opening}" + "\n".join(told) + "\nRule: " + "; ".join(lines) + ".",
+        weight_net=sum(one.weight_net for one in recent),
+        redo="explosion" in fired,
+    )
 
 
 def _rules(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> dict[str, list[str]]:

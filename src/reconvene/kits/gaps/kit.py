@@ -12,7 +12,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.working.tracking import kept
 from reconvene.kits.gaps import lives, tracker
 from reconvene.kits.gaps.records import opened
-from reconvene.kits.gaps.shape import schema
+from reconvene.kits.gaps.view import schema
 
 
 class GapTracker:

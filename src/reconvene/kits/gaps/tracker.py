@@ -121,7 +121,8 @@ def _converge(book: Book, start: Start, sources: Sources, stuck: Stuck, config: 
     """The row as it stands; state and warning once the review is in; table and counter only when the round closes."""
     row, count = row_of(book, start, sources.round, stuck, config)
     if sources.closed or sources.review is not None:
-        book.warning = warning_of(book, row, count, stuck, config)
+        warned = warning_of(book, row, count, stuck, config)
+        book.warning = msgspec.structs.asdict(warned) if warned else None
         book.state = row.state
     if sources.closed:
         book.rounds.append(row)

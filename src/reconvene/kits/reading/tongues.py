@@ -40,9 +40,7 @@ class Match(Struct, frozen=True):
 
     def holds(self, word: str, stem: str) -> bool:
         low = word.casefold()
-        return (
-            stem in self.stems or low.startswith(self.starts) or low.endswith(self.ends) or word in self.capitals
-        )
+        return stem in self.stems or low.startswith(self.starts) or low.endswith(self.ends) or word in self.capitals
 
 
 class Subject(Struct, frozen=True):
