@@ -1,10 +1,11 @@
-"""What is wrong with an agent's output, in words for the agent: a code, the gap ids, and what to do instead.
+"""The first thing wrong with an agent's output, in words for the agent: a code, the gap ids, and what to do instead.
 
-One job: text → the first thing wrong, if any. Whether the file is there, long enough and has its headings was asked
-before. It must not change anything.
+Whether the file is there, long enough and has its headings was asked before. It must not change anything.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from reconvene.core.extensions import Objection
 from reconvene.kits.gaps.endings import waiting
@@ -12,7 +13,7 @@ from reconvene.kits.gaps.found import Found
 from reconvene.kits.gaps.gap_ids import GAP, canonical
 from reconvene.kits.gaps.gap_states import Ledger
 from reconvene.kits.gaps.judging import approves_all
-from reconvene.kits.gaps.likeness import normal
+from reconvene.kits.gaps.likeness import normal, share_words
 from reconvene.kits.gaps.lists import gaps_listed, says_none
 from reconvene.kits.gaps.markdown import clip
 from reconvene.kits.gaps.outputs import Proposals, Review
@@ -53,9 +54,9 @@ def _twice(found: list[Found]) -> Objection | None:
 def wrong_with_proposals(book: Book, text: str, round: int) -> Objection | None:
     output = proposals_in(text, round)
     ledger = Ledger(book, round)
-    introduced = {canonical(new.id) for new in _introduced(output) if new.id}
+    named = [(one.gap, one.title) for one in output.resolutions if one.gap]
     return (
-        _unknown(ledger, output, introduced)
+        _unknown(ledger, named, _introduced(output))
         or _doubled(ledger, output)
         or _nothing_addressed(book, ledger, output)
         or _ignored(book, output)
@@ -67,17 +68,21 @@ def _introduced(output: Proposals) -> list[Found]:
     return [*inner, *output.new, *(Found(name, "") for _, name in output.named_new)]
 
 
-def _unknown(ledger: Ledger, output: Proposals, introduced: set[str]) -> Objection | None:
+def _unknown(
+    ledger: Ledger, named: Iterable[tuple[str, str]], introduced: Iterable[Found], *, any_id: bool = True
+) -> Objection | None:
+    """`named`: ids, each with the title beside it. Without `any_id` only those count that look like a gap's."""
+    new = {canonical(one.id) for one in introduced if one.id}
     wrong: list[str] = []
-    for one in output.resolutions:
-        if len(wrong) < _NAMED and one.gap and ledger.find(one.gap) is None and canonical(one.gap) not in introduced:
-            near = ledger.unknown(one.gap, one.title)
-            wrong.append(f"{one.gap} (did you mean {near}?)" if near else one.gap)
+    for name, title in named:
+        if len(wrong) < _NAMED and ledger.find(name) is None and canonical(name) not in new:
+            near = ledger.unknown(name, title)
+            if near or any_id or GAP.match(name):  # "SHA-256 - APPROVED" judges something else
+                wrong.append(f"{name} (did you mean {near}?)" if near else name)
     if not wrong:
         return None
-    return Objection(
-        "UNKNOWN_GAP", f"{', '.join(wrong)} not known. Keep the ids exactly as they are listed in the status."
-    )
+    names = ", ".join(dict.fromkeys(wrong))
+    return Objection("UNKNOWN_GAP", f"{names} not known. Keep the ids exactly as they are listed in the status.")
 
 
 def _doubled(ledger: Ledger, output: Proposals) -> Objection | None:
@@ -90,18 +95,13 @@ def _doubled(ledger: Ledger, output: Proposals) -> Objection | None:
         seen.add(name)
     for new in _introduced(output):
         kept = ledger.book.gaps.get(new.id)
-        if kept is not None and new.title and not _shares(kept.title, new.title):
+        if kept is not None and new.title and not share_words(kept.title, new.title):
             return Objection(
                 "DUPLICATE_GAP",
                 f"{new.id} is taken (“{clip(kept.title, 80)}”). Give the new gap "
                 f"“{clip(new.title, 80)}” an id that is not in the status yet.",
             )
     return _twice([new for new in _introduced(output) if new.title])
-
-
-def _shares(one: str, other: str) -> bool:
-    first, second = set(normal(one).split()), set(normal(other).split())
-    return len(first & second) * 4 >= min(len(first), len(second))
 
 
 def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> Objection | None:
@@ -120,8 +120,8 @@ def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> Objecti
 
 def _ignored(book: Book, output: Proposals) -> Objection | None:
     due = [one for one in book.decisions if one.due]
-    is_taken_up = taken_up(output) if due else None
-    missing = [one for one in due if is_taken_up and not is_taken_up(one)]
+    is_taken_up = taken_up(output)
+    missing = [one for one in due if not is_taken_up(one)]
     if not missing:
         return None
     told = "; ".join(f"{one.issue or one.gap}: {clip(one.decision, 120)}" for one in missing)
@@ -153,7 +153,12 @@ def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -
         return Objection(
             "EMPTY_REVIEW", f"{output.words} words are no review. Give a verdict for {listed}, and list your checks."
         )
-    return _uncited(book, output, engineer, listed) or _unjudged(output, listed) or _misnamed(book, output, engineer)
+    judged = [(one.gap, "") for one in output.verdicts]
+    return (
+        _uncited(book, output, engineer, listed)
+        or _unjudged(output, listed)
+        or _unknown(Ledger(book, 0), judged, [*_introduced(engineer), *output.new], any_id=False)
+    )
 
 
 def _uncited(book: Book, output: Review, engineer: Proposals, listed: str) -> Objection | None:
@@ -177,19 +182,3 @@ def _unjudged(output: Review, listed: str) -> Objection | None:
         f"no verdict could be read. For each of {listed} write `1. <id>: <name> - **APPROVED**` "
         "(or **APPROVED with note**, **needs revision**, **rejected**), and APPROVE or REVISE overall.",
     )
-
-
-def _misnamed(book: Book, output: Review, engineer: Proposals) -> Objection | None:
-    ledger = Ledger(book, 0)
-    introduced = {canonical(new.id) for new in (*_introduced(engineer), *output.new) if new.id}
-    wrong: list[str] = []
-    for judged in output.verdicts:
-        if len(wrong) < _NAMED and ledger.find(judged.gap) is None and canonical(judged.gap) not in introduced:
-            near = ledger.unknown(judged.gap)
-            if not near and not GAP.match(judged.gap):
-                continue  # "SHA-256 - APPROVED" judges something else
-            wrong.append(f"{judged.gap} (did you mean {near}?)" if near else judged.gap)
-    if not wrong:
-        return None
-    names = ", ".join(dict.fromkeys(wrong))
-    return Objection("UNKNOWN_GAP", f"{names} not known. Keep the ids exactly as they are listed in the status.")

@@ -1,12 +1,12 @@
 """What a review does to the gaps: verdicts, severities put right, issues, new gaps.
 
-One job: a parsed review → moves of the ledger and of the issues. Verdicts come from the reviewer's words alone: a gap
-without one stays as it was. It must not know how reviews are written, nor who converges.
+Verdicts come from the reviewer's words alone: a gap without one stays as it was. It must not know how reviews are
+written, nor who converges.
 """
 
 from __future__ import annotations
 
-import msgspec
+from msgspec.structs import replace
 
 from reconvene.kits.gaps.gap_ids import Counter
 from reconvene.kits.gaps.gap_states import Ledger, Origin
@@ -14,7 +14,7 @@ from reconvene.kits.gaps.markdown import at_lines, clip
 from reconvene.kits.gaps.outputs import Judged, Review
 from reconvene.kits.gaps.proposing import REVIEWER, not_known, raise_found
 from reconvene.kits.gaps.records import Check, Gap, Issue, is_open
-from reconvene.kits.gaps.verdicts import strictest
+from reconvene.kits.gaps.verdicts import APPROVALS, strictest
 from reconvene.kits.gaps.vocabulary import GRAVE
 
 
@@ -40,7 +40,7 @@ def judge(ledger: Ledger, output: Review) -> list[str]:
     sent_back = [name for name, judged in by_gap.items() if _verdict(ledger, book.gaps[name], judged)]
     if output.overall == "APPROVE" and sent_back:
         names = ", ".join(sent_back)
-        book.notice(ledger.round, "CONTRADICTION", f"The review says APPROVE and sends back {names}: they stay open.")
+        ledger.notice("CONTRADICTION", f"The review says APPROVE and sends back {names}: they stay open.")
     _take_issues(ledger, output)
     return sent_back
 
@@ -54,12 +54,8 @@ def _rate(ledger: Ledger, output: Review) -> None:
         elif is_open(gap) and gap.severity != rated.severity:
             ledger.rate(gap, rated.severity, REVIEWER, rated.why)
             because = f": {rated.why}" if rated.why else ""
-            ledger.book.notice(
-                ledger.round,
-                "RATED",
-                f"The reviewer rates {gap.id} {rated.severity}, not {gap.severity}{because}.",
-                gap.id,
-            )
+            told = f"The reviewer rates {gap.id} {rated.severity}, not {gap.severity}{because}."
+            ledger.notice("RATED", told, gap.id)
 
 
 def _doubt(ledger: Ledger, output: Review, by_gap: dict[str, list[Judged]]) -> None:
@@ -69,14 +65,10 @@ def _doubt(ledger: Ledger, output: Review, by_gap: dict[str, list[Judged]]) -> N
         gap = ledger.find(issue.gap) if issue.gap and issue.severity in GRAVE else None
         if gap is None or gap.id not in by_gap or (issue.id and not issue.id.startswith(fresh)):
             continue
-        if all(one.verdict in ("approved", "approved with note") for one in by_gap[gap.id]):
+        if all(one.verdict in APPROVALS for one in by_gap[gap.id]):
             by_gap[gap.id] = [Judged(gap.id, "needs revision", issue.title, 0)]
-            ledger.book.notice(
-                ledger.round,
-                "CONTRADICTION",
-                f"{gap.id} is approved, and a {issue.severity} issue is raised on it: it stays open.",
-                gap.id,
-            )
+            told = f"{gap.id} is approved, and a {issue.severity} issue is raised on it: it stays open."
+            ledger.notice("CONTRADICTION", told, gap.id)
 
 
 def approves_all(output: Review) -> bool:
@@ -90,11 +82,9 @@ def _verdict(ledger: Ledger, gap: Gap, judged: list[Judged]) -> bool:
     """One gap's verdict taken in. True when it was sent back."""
     verdict = strictest([one.verdict for one in judged])
     note = clip(" ".join(dict.fromkeys(one.note for one in judged if one.note)), 600)
-    if len({one.verdict in ("approved", "approved with note") for one in judged}) > 1:
-        ledger.book.notice(
-            ledger.round, "TWO_VERDICTS", f"{gap.id} has two verdicts in one review; the stricter one counts.", gap.id
-        )
-    if verdict in ("approved", "approved with note"):
+    if len({one.verdict in APPROVALS for one in judged}) > 1:
+        ledger.notice("TWO_VERDICTS", f"{gap.id} has two verdicts in one review; the stricter one counts.", gap.id)
+    if verdict in APPROVALS:
         _approve(ledger, gap, note)
         return False
     return _send_back(ledger, gap, verdict, note)
@@ -103,28 +93,19 @@ def _verdict(ledger: Ledger, gap: Gap, judged: list[Judged]) -> bool:
 def _approve(ledger: Ledger, gap: Gap, note: str) -> None:
     if gap.proposal is None:
         if is_open(gap):
-            ledger.book.notice(
-                ledger.round, "NOTHING_PROPOSED", f"{gap.id} was approved without a proposal: it stays open.", gap.id
-            )
-        return
-    if gap.question and is_open(gap):
-        ledger.book.notice(
-            ledger.round,
-            "NEEDS_DECISION",
-            f"{gap.id} was approved, but waits for your decision: {gap.question}",
-            gap.id,
-        )
-        return
-    this_round = gap.proposal.round == ledger.round
-    if is_open(gap) or (gap.state in ("deferred", "accepted") and this_round):
-        gap = msgspec.structs.replace(gap, note=note, question="", rejections=0)
-        ledger.move(gap, "resolved", REVIEWER, note)
+            told = f"{gap.id} was approved without a proposal: it stays open."
+            ledger.notice("NOTHING_PROPOSED", told, gap.id)
+    elif gap.question and is_open(gap):
+        told = f"{gap.id} was approved, but waits for your decision: {gap.question}"
+        ledger.notice("NEEDS_DECISION", told, gap.id)
+    elif is_open(gap) or (gap.state in ("deferred", "accepted") and gap.proposal.round == ledger.round):
+        ledger.move(replace(gap, note=note, question="", rejections=0), "resolved", REVIEWER, note)
 
 
 def _send_back(ledger: Ledger, gap: Gap, verdict: str, note: str) -> bool:
     if gap.proposal is None or gap.state in ("accepted", "deferred", "merged"):
         return False  # nothing to send back, or a person has spoken
-    gap = msgspec.structs.replace(gap, note=note, rejections=gap.rejections + 1)
+    gap = replace(gap, note=note, rejections=gap.rejections + 1)
     match gap.state:
         case "resolved":
             ledger.move(gap, "open", REVIEWER, f"reopened: {verdict}. {note}")
@@ -145,29 +126,26 @@ def _take_issues(ledger: Ledger, output: Review) -> None:
         if one.gap and gap is None:
             not_known(ledger, one.gap, "", f"{name} belongs to no gap")
         if not one.gap and one.severity in GRAVE and name not in book.issues:
-            book.notice(
-                ledger.round,
-                "NO_GAP_NAMED",
-                f"{name} ({one.severity}) names no gap: it is shown to the engineer, no more.",
-            )
+            told = f"{name} ({one.severity}) names no gap: it is shown to the engineer, no more."
+            ledger.notice("NO_GAP_NAMED", told)
         if name in seen:
             fresh = counter.next(f"ISSUE-R{ledger.round}")
-            book.notice(ledger.round, "DUPLICATE_ISSUE", f"{name} is used twice; the second one is kept as {fresh}.")
+            ledger.notice("DUPLICATE_ISSUE", f"{name} is used twice; the second one is kept as {fresh}.")
             name = fresh
         seen.add(name)
         before = book.issues.get(name)
         if before is not None and before.state in ("decided", "waived", "false alarm"):
             continue  # a person has spoken
-        severity = one.severity or (before.severity if before else None) or "MEDIUM"
-        disputed = before is not None and before.state == "disputed"  # said again, against a standing answer
+        before = before or Issue(name, "", "MEDIUM", "", "", "", 0)
+        disputed = before.state == "disputed"  # said again, against a standing answer
         book.issues[name] = Issue(
             id=name,
             state="disputed" if disputed else "open",
-            answer=before.answer if before and disputed else "",
-            gap=gap.id if gap else (before.gap if before else ""),
-            severity=severity,
-            title=one.title or (before.title if before else ""),
-            text=one.text or (before.text if before else ""),
+            answer=before.answer if disputed else "",
+            gap=gap.id if gap else before.gap,
+            severity=one.severity or before.severity,
+            title=one.title or before.title,
+            text=one.text or before.text,
             where=at_lines(output.file, one.lines),
             round=ledger.round,
             digest=gap.proposal.digest if gap and gap.proposal else "",

@@ -30,15 +30,10 @@ class GapTracker:
         sources = _sources(seen)
         # Worked out here, not read: before its first step closes, a round has not taken in the list that it was given.
         value = tracker.track(before, sources, tracker.Config())
-        match role:
-            case "found" | "proposals" | "review":
-                return tracker.wrong_with(value, role, text, sources)
-            case _:
-                return None
+        return tracker.wrong_with(value, role, text, sources)
 
     def facts(self, value: object, round: int) -> Mapping[str, object]:
-        found: dict[str, object] = msgspec.structs.asdict(lives.facts_of(opened(value), round))
-        return found
+        return msgspec.structs.asdict(lives.facts_of(opened(value), round))
 
     def settle(self, value: object, round: int, by: str, at: str) -> object:
         return tracker.settle(value, round, by, at)

@@ -13,8 +13,6 @@ from msgspec import Struct
 from reconvene.kits.gaps.records import Book, Conflict, Decision, Gap, Issue, Merge, Row, Similar, is_open
 from reconvene.kits.gaps.vocabulary import ORDER
 
-__all__ = ["Bar", "Choice", "Life", "Moment", "bars", "chosen", "facts_of", "find", "life_of"]
-
 
 class Choice(NamedTuple):
     """Which gaps are wanted; what is empty leaves nothing out."""

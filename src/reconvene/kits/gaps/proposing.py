@@ -1,6 +1,6 @@
 """What the engineer's output does to the gaps: it proposes, splits, raises new ones and takes up decisions.
 
-One job: parsed proposals → moves of the ledger. It must not know how outputs are written, nor who converges.
+It must not know how outputs are written, nor who converges.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import msgspec
+from msgspec.structs import replace
 
 from reconvene.kits.gaps.found import Found
 from reconvene.kits.gaps.gap_ids import ANY_ID, GAP, canonical
@@ -45,9 +45,7 @@ def propose(ledger: Ledger, output: Proposals) -> list[str]:
         if gap is None:
             not_known(ledger, resolution.gap or resolution.title, resolution.title, "its section counts for nothing")
         elif gap.id in seen:
-            ledger.book.notice(
-                ledger.round, "DUPLICATE_GAP", f"{gap.id} has two sections; the first one counts.", gap.id
-            )
+            ledger.notice("DUPLICATE_GAP", f"{gap.id} has two sections; the first one counts.", gap.id)
         else:
             seen.add(gap.id)
             unchanged += [gap.id] if _solve(ledger, gap, resolution, file, gap.id in criticised) else []
@@ -78,7 +76,7 @@ def not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
     if not near and ANY_ID.fullmatch(name) and not GAP.match(name):
         return  # "SHA-256 - APPROVED" judges something else
     meant = f"; {near} was probably meant" if near else ""
-    ledger.book.notice(ledger.round, "UNKNOWN_GAP", f"{clip(name, 60)} is not a known gap{meant}: {so}.", near)
+    ledger.notice("UNKNOWN_GAP", f"{clip(name, 60)} is not a known gap{meant}: {so}.", near)
 
 
 def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str, criticised: bool) -> bool:
@@ -86,7 +84,7 @@ def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str, criticis
     proposal = Proposal(ledger.round, resolution.digest, at_lines(file, resolution.lines), resolution.quote)
     criticised = criticised or gap.state == "needs revision"
     same = gap.proposal is not None and gap.proposal.digest == proposal.digest and gap.proposal.round < ledger.round
-    gap = msgspec.structs.replace(
+    gap = replace(
         gap,
         proposal=proposal,
         confidence=resolution.confidence or gap.confidence,
@@ -128,16 +126,13 @@ def taken_up(output: Proposals) -> Callable[[Decision], bool]:
 
 def _obeyed(ledger: Ledger, output: Proposals) -> None:
     due = [(at, decision) for at, decision in enumerate(ledger.book.decisions) if decision.due]
-    if due:
-        is_taken_up = taken_up(output)
-        for at, decision in due:
-            done = is_taken_up(decision)
-            ledger.book.decisions[at] = msgspec.structs.replace(decision, due=not done, obeyed=done)
-            if not done:
-                what = decision.issue or decision.gap
-                ledger.book.notice(
-                    ledger.round, "DECISION_IGNORED", f"The decision on {what} was not taken up.", decision.gap
-                )
+    is_taken_up = taken_up(output)
+    for at, decision in due:
+        done = is_taken_up(decision)
+        ledger.book.decisions[at] = replace(decision, due=not done, obeyed=done)
+        if not done:
+            told = f"The decision on {decision.issue or decision.gap} was not taken up."
+            ledger.notice("DECISION_IGNORED", told, decision.gap)
 
 
 def release(book: Book) -> None:
@@ -145,4 +140,4 @@ def release(book: Book) -> None:
     for at, decision in enumerate(book.decisions):
         gap = book.gaps.get(decision.gap)
         if decision.due and gap is not None and not is_open(gap) and not gap.into:
-            book.decisions[at] = msgspec.structs.replace(decision, due=False)
+            book.decisions[at] = replace(decision, due=False)

@@ -1,22 +1,20 @@
-"""The gap tracker's door: what a round's outputs and a person's orders make of the value, and what is wrong with an
-output.
+"""The gap tracker's door: what outputs and a person's orders make of the value, and what is wrong with an output.
 
-One job: the three entry points. All state is in the value: whoever restores the value restores the tracker. It must not
-know phases, tasks or files.
+All state is in the value: whoever restores the value restores the tracker. It must not know phases, tasks or files.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Literal, NamedTuple, assert_never
+from typing import NamedTuple
 
 import msgspec
 
 from reconvene.core.extensions import Objection
 from reconvene.kits.gaps import gate
 from reconvene.kits.gaps.conflicts import find_conflicts
-from reconvene.kits.gaps.convergence import Config, Start, Stuck, row_of, start_of, warning_of
-from reconvene.kits.gaps.endings import both_empty, decide, in_circles
+from reconvene.kits.gaps.convergence import Config as Config
+from reconvene.kits.gaps.convergence import Start, Stuck, row_of, start_of, warning_of
+from reconvene.kits.gaps.endings import in_circles
 from reconvene.kits.gaps.gap_states import Ledger, Origin
 from reconvene.kits.gaps.judging import judge
 from reconvene.kits.gaps.likeness import digest
@@ -25,23 +23,8 @@ from reconvene.kits.gaps.orders import Clerk
 from reconvene.kits.gaps.proposals import proposals_in
 from reconvene.kits.gaps.proposing import propose, release
 from reconvene.kits.gaps.records import Book, Row, is_open, opened
-from reconvene.kits.gaps.relisting import relist
 from reconvene.kits.gaps.review import review_in
 from reconvene.kits.gaps.view import value_of
-from reconvene.kits.gaps.vocabulary import SEVERITIES, STATES, WEIGHTS
-
-__all__ = [
-    "SEVERITIES",
-    "STATES",
-    "WEIGHTS",
-    "Config",
-    "Sources",
-    "both_empty",
-    "decide",
-    "settle",
-    "track",
-    "wrong_with",
-]
 
 
 class Sources(NamedTuple):
@@ -87,8 +70,8 @@ def _take_lists(ledger: Ledger, sources: Sources) -> None:
         if mark in (before[-1:] if strict else before):
             continue
         ledger.book.read.append(mark)
-        take = partial(relist, ledger) if strict and before else ledger.raise_all
         found = gaps_listed(text, strict=strict)
+        take = ledger.relist if strict and before else ledger.raise_all
         take(found, Origin(by, file))
         if not found and not strict:
             ledger.book.notice(sources.round, "NO_GAPS_LISTED", "No gap could be read from the list that was given.")
@@ -140,16 +123,13 @@ def settle(value: object, round: int, by: str, at: str) -> dict[str, object]:
     return value_of(book, this_round)
 
 
-def wrong_with(
-    value: object, role: Literal["found", "proposals", "review"], text: str, sources: Sources
-) -> Objection | None:
-    book = opened(value)
+def wrong_with(value: object, role: str, text: str, sources: Sources) -> Objection | None:
     match role:
         case "found":
             return gate.wrong_with_list(text)
         case "proposals":
-            return gate.wrong_with_proposals(book, text, sources.round)
+            return gate.wrong_with_proposals(opened(value), text, sources.round)
         case "review":
-            return gate.wrong_with_review(book, text, sources.proposals, sources.round)
+            return gate.wrong_with_review(opened(value), text, sources.proposals, sources.round)
         case _:
-            assert_never(role)
+            return None
