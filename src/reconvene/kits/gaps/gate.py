@@ -5,12 +5,13 @@ Whether the file is there, long enough and has its headings was asked before. It
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from reconvene.core.extensions import Objection
 from reconvene.kits.gaps.endings import waiting
 from reconvene.kits.gaps.found import Found
-from reconvene.kits.gaps.gap_ids import GAP, canonical
+from reconvene.kits.gaps.gap_ids import GAP, canonical, gaps_in, issues_in
 from reconvene.kits.gaps.gap_states import Ledger
 from reconvene.kits.gaps.judging import approves_all
 from reconvene.kits.gaps.likeness import normal, share_words
@@ -137,7 +138,8 @@ def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -
     engineer = proposals_in(proposed, round) if proposed else Proposals()
     names = [one.gap for one in engineer.resolutions if one.gap]
     listed = ", ".join(dict.fromkeys(names[:12])) or "each gap that was addressed"
-    if output.words == 0:
+    words = len(re.findall(r"\w+", output.said))
+    if words == 0:
         return Objection(
             "EMPTY_REVIEW", f"there is no review. Give a verdict for {listed}, or list the checks you made and APPROVE."
         )
@@ -149,21 +151,23 @@ def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -
             f"everything is approved without a word on what was checked. Give a verdict for {listed}, "
             "and list the checks you made as `- [x] …`.",
         )
-    if output.empty and output.words <= _A_WORD and output.overall == "NONE":
+    if output.empty and words <= _A_WORD and output.overall == "NONE":
         return Objection(
-            "EMPTY_REVIEW", f"{output.words} words are no review. Give a verdict for {listed}, and list your checks."
+            "EMPTY_REVIEW", f"{words} words are no review. Give a verdict for {listed}, and list your checks."
         )
     judged = [(one.gap, "") for one in output.verdicts]
     return (
-        _uncited(book, output, engineer, listed)
+        _uncited(book, output, engineer, listed, round)
         or _unjudged(output, listed)
         or _unknown(Ledger(book, 0), judged, [*_introduced(engineer), *output.new], any_id=False)
     )
 
 
-def _uncited(book: Book, output: Review, engineer: Proposals, listed: str) -> Objection | None:
+def _uncited(book: Book, output: Review, engineer: Proposals, listed: str, round: int) -> Objection | None:
     known = {canonical(one.gap) for one in engineer.resolutions if one.gap} or {canonical(name) for name in book.gaps}
-    if known & {canonical(name) for name in output.gaps} or output.cited & engineer.issues:
+    if known & {canonical(name) for name in gaps_in(output.said)} or engineer.issues & set(
+        issues_in(output.said, round)
+    ):
         return None
     said = normal(output.said)
     if any(one.title and normal(one.title) in said for one in engineer.resolutions) or not (known or engineer.said):

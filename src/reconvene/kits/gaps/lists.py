@@ -1,7 +1,6 @@
 """A list of gaps, however it is written: Markdown bullets, tables, headings, plain lines or JSON.
 
-One job: text → what it raises, in reading order, with lines. Ids are kept as written; giving out missing ones is for
-the ledger. It must not know which gaps exist.
+Ids are kept as written; giving out missing ones is for the ledger. It must not know which gaps exist.
 """
 
 from __future__ import annotations

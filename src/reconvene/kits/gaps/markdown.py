@@ -1,6 +1,6 @@
 """Markdown (or any text) as lines that know their number, their section, and whether they are an example.
 
-One job: structure. Fenced code is never data: its lines are kept for numbering and marked. It must not know gaps.
+Fenced code is never data: its lines are kept for numbering and marked. It must not know gaps.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The engineer's output: solutions per gap, new gaps, splits, and answers to the reviewer's issues.
+"""The engineer's output: solutions per gap, new gaps, splits, and answers to the reviewer's issues, with their lines.
 
-One job: text → what it proposes, with lines. It must not know which gaps exist, nor judge.
+It must not know which gaps exist, nor judge.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from reconvene.kits.gaps.markdown import (
     trimmed,
     within,
 )
-from reconvene.kits.gaps.outputs import PARSED, Answer, Proposals, Resolution
-from reconvene.kits.gaps.positions import EMPTY, answer_of
+from reconvene.kits.gaps.outputs import EMPTY, PARSED, Answer, Proposals, Resolution, answer_of, first_of
 from reconvene.kits.gaps.records import TEXT, TITLE
 
 _RESOLUTION = re.compile(
@@ -39,14 +38,13 @@ _RESOLUTION = re.compile(
 _NEW = re.compile(r"(?:new|further|additional) gaps?\b", re.IGNORECASE)
 _SPLIT = re.compile(r"(?:proposed )?(?:split(?: into\b.*)?|sub-?gaps?)[: ]*$", re.IGNORECASE)
 _RESPONSE = re.compile(r"(?:response|reply|answer|re)\b[^\w]*(?:to\b)?[^\w]*", re.IGNORECASE)
-_KEYS = frozenset(
-    """gap;confidence;status;resolution status;blocked by;blocked on;waiting for;waits for;depends on;needs decision;
-    user decision needed;decision needed;question;reviewer concern;concern;engineer position;position;rationale;reason;
-    alternative view;alternative;middle ground;request;new gaps introduced;new gaps;split into;split;
-    proposed solution;solution;examples;trade-offs""".replace("\n", "")
-    .replace("    ", "")
-    .split(";")
-)
+_KEYS = {
+    "gap", "confidence", "status", "resolution status", "blocked by", "blocked on", "waiting for", "waits for",
+    "depends on", "needs decision", "user decision needed", "decision needed", "question", "reviewer concern",
+    "concern", "engineer position", "position", "rationale", "reason", "alternative view", "alternative",
+    "middle ground", "request", "new gaps introduced", "new gaps", "split into", "split", "proposed solution",
+    "solution", "examples", "trade-offs",
+}  # fmt: skip
 
 
 @lru_cache(maxsize=PARSED)
@@ -68,7 +66,6 @@ def proposals_in(text: str, round: int) -> Proposals:
         tuple(new for part in loose for new in listed_below(part.lines)),
         tuple(_closing_table(lines, lists)),
         frozenset(issues_in(said, round - 1)),
-        frozenset(gaps_in(said)),
         said,
     )
 
@@ -102,17 +99,15 @@ def _resolution(part: Section, name: str, title: str) -> Resolution:
     inner = sections(list(part.lines))
     known = fields(part.lines)
     new = [one for below in inner if _NEW.match(below.title) for one in listed_below(below.lines)]
-    if not new and (said := known.get("new gaps introduced") or known.get("new gaps")):
+    if not new and (said := first_of(known, "new gaps introduced", "new gaps")):
         new = listed_below(read(said))
     split = [one for below in inner if _SPLIT.match(below.title) for one in listed_below(below.lines)]
-    if not split and (said := known.get("split into") or known.get("split")):
+    if not split and (said := first_of(known, "split into", "split")):
         split = _split_inline(said)
-    blocker = next((known[key] for key in ("blocked by", "blocked on", "waiting for", "waits for") if key in known), "")
-    blocked = with_blocker(Found("", ""), blocker) if blocker and not EMPTY.match(blocker) else Found("", "")
-    question = next(
-        (known[key] for key in ("user decision needed", "decision needed", "needs decision") if key in known), ""
-    )
-    if not question and (status := known.get("status") or known.get("resolution status", "")):
+    blocker = first_of(known, "blocked by", "blocked on", "waiting for", "waits for")
+    blocked = Found("", "") if EMPTY.match(blocker) else with_blocker(Found("", ""), blocker)
+    question = first_of(known, "user decision needed", "decision needed", "needs decision")
+    if not question and (status := first_of(known, "status", "resolution status")):
         question = status if re.search(r"blocked|waiting", status, re.IGNORECASE) else ""
     solution = next((below for below in inner if below.title.lower().startswith("proposed")), None)
     return Resolution(

@@ -1,7 +1,7 @@
-"""The reviewer's output: a verdict per gap, issues, new gaps, the checks performed, and the overall verdict.
+"""The reviewer's output: verdicts per gap, issues, new gaps, severities put right, checks, and the overall verdict.
 
-One job: text → what it says, with lines. Only a structured place gives a verdict (an item, a row, a heading or a field
-about that gap): a gap named in passing is not judged. It must not know which gaps exist.
+Only a structured place gives a verdict (an item, a row, a heading or a field about that gap): a gap named in passing is
+not judged. It must not know which gaps exist.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from reconvene.kits.gaps.found import Found, id_first
-from reconvene.kits.gaps.gap_ids import ISSUE, gaps_in, issue_named, issues_in
+from reconvene.kits.gaps.gap_ids import ISSUE, gaps_in, issue_named
 from reconvene.kits.gaps.json_outputs import as_json, review_of
 from reconvene.kits.gaps.lists import listed_below
 from reconvene.kits.gaps.markdown import (
@@ -30,9 +30,8 @@ from reconvene.kits.gaps.markdown import (
     sections,
     span,
 )
-from reconvene.kits.gaps.outputs import PARSED, Judged, Raised, Rated, Review
+from reconvene.kits.gaps.outputs import PARSED, Judged, Raised, Rated, Review, first_of
 from reconvene.kits.gaps.records import TEXT, TITLE
-from reconvene.kits.gaps.rerating import RATED, rated_below
 from reconvene.kits.gaps.verdicts import OVERALL_KEYS, decided, overall, phrase, verdict_in
 from reconvene.kits.gaps.vocabulary import Overall, Severity, Verdict, rating, severity_named
 
@@ -43,6 +42,13 @@ _OVERALL = re.compile(r"(?:overall|final|recommendation|conclusion|verdict|decis
 _APPROVAL = re.compile(r"review\b.{0,80}[-—–:(]\s*(?:approval|approved?)\b", re.IGNORECASE)
 _VERDICT_KEYS = frozenset("verdict status decision assessment result recommendation outcome".split())
 _NOTE_KEYS = re.compile(r"note|comment|suggestion|remark|reason|why|concern")
+_RATED = re.compile(
+    r"(?:severit(?:y|ies)|ratings?) (?:chang|revis|correct)|(?:changed|revised) severit|re-?rat", re.IGNORECASE
+)
+_RATING = re.compile(
+    r"[\s*_(]*(?:(?:critical|high|medium|low)\W{0,4}(?:to\W|→|->|=>|⇒)\W{0,4})?(critical|high|medium|low)\b(.*)",
+    re.IGNORECASE,
+)
 _NO_ISSUE = re.compile(r"(?:none|no |nothing|n/?a\b)", re.IGNORECASE)
 
 
@@ -52,7 +58,6 @@ def review_in(text: str, round: int) -> Review:
     if (value := as_json(text)) is not None:
         return review_of(value, text, round)
     lines = read(text)
-    said = prose(lines)
     walk = _Walk(lines, round)
     walk.all()
     return Review(
@@ -61,10 +66,7 @@ def review_in(text: str, round: int) -> Review:
         tuple(walk.new),
         tuple(walk.checks),
         decided(walk.overall),
-        frozenset(gaps_in(said)),
-        frozenset(issues_in(said, round)),
-        len(re.findall(r"\w+", said)),
-        said,
+        prose(lines),
         tuple(walk.rated),
     )
 
@@ -132,13 +134,13 @@ class _Walk:
             self._skip = part.end
             self.new += listed_below(part.lines)
             return
-        if RATED.match(part.title):
+        if _RATED.match(part.title):
             self._skip = part.end
-            self.rated += rated_below(part)
+            self.rated += _rated_below(part)
             return
         self._heads.append(part)
-        if ISSUE.match(part.title):
-            self._issue_section(part)
+        if match := ISSUE.match(part.title):
+            self._issue_section(part, match)
             return
         if _APPROVAL.match(part.title) and not gaps_in(part.title):
             self.overall.append("APPROVE")
@@ -147,10 +149,7 @@ class _Walk:
         if len(named) == 1 and (verdict := verdict_in(raw)[0]):
             self._judge(named[0], verdict, "", line.number)
 
-    def _issue_section(self, part: Section) -> None:
-        match = ISSUE.match(part.title)
-        if match is None:
-            return
+    def _issue_section(self, part: Section, match: re.Match[str]) -> None:
         body = [line for line in part.lines if line.number <= part.end]
         known = {pair[0]: pair[1] for line in body if not line.code and (pair := field(line.text))}
         title = part.title[match.end() :].strip(" :-—–")
@@ -282,16 +281,9 @@ class _Walk:
 
 
 def _concern(known: Mapping[str, str], body: list[Line]) -> str:
-    for key in ("concern", "issue", "problem", "description", "finding"):
-        if known.get(key):
-            return bare(known[key])
-    kept = [line for line in body if not line.code and not heading(line) and not _is_meta(line)]
-    return bare(prose(kept))
-
-
-def _is_meta(line: Line) -> bool:
-    pair = field(line.text)
-    return pair is not None and pair[0] in ("severity", "priority", "gap", "section", "where")
+    meta = ("severity", "priority", "gap", "section", "where")
+    kept = (line for line in body if not heading(line) and (field(line.text) or ("",))[0] not in meta)
+    return bare(first_of(known, "concern", "issue", "problem", "description", "finding") or prose(kept))
 
 
 def _between(issue: Raised, more: str) -> str:
@@ -304,3 +296,15 @@ def _untagged(text: str) -> str:
     """Without the leading marks that are kept apart: "(HIGH) GAP-FLOW-001: x" → "x"."""
     rest = rating(id_first(rating(text).rest)[1]).rest
     return rest or text
+
+
+def _rated_below(part: Section) -> list[Rated]:
+    """`- GAP-FLOW-002: HIGH to LOW - why`."""
+    found = []
+    for line in part.lines:
+        item = bullet(line)
+        name, rest = id_first(bare(item.text if item else line.text))
+        if name and not line.code and (rated := _RATING.match(rest)):
+            severity = severity_named(rated[1])
+            found += [Rated(name, severity, clip(rated[2].strip(" :,;.()—–-"), TITLE))] if severity else []
+    return found
