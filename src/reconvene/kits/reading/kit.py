@@ -37,7 +37,8 @@ class RuleReader:
         return tuple(Understood(found.remark, found.rule) for found in remarks_in(text, agents))
 
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
-        from reconvene.kits.reading.significance import assess, assumptions_in
+        from reconvene.kits.reading.assumptions import assumptions_in
+        from reconvene.kits.reading.significance import assess
 
         was, now = self._corrected(remark)
         assumptions = {agent: assumptions_in(text) for agent, text in outputs.items()}
