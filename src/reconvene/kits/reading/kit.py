@@ -102,7 +102,7 @@ def specific_to(output: Judged) -> Objection | None:
 
 
 def near(text: str, others: Mapping[str, str]) -> Sequence[str]:
-    from reconvene.kits.reading.nearness import nearest
+    from reconvene.kits.reading.terms import nearest
 
     return nearest(text, others)
 

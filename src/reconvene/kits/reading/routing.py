@@ -84,17 +84,11 @@ def _mentioned(remark: RemarkLike, agents: Mapping[str, AgentProfile]) -> Iterab
     aimed = " ".join(remark.target.split()).casefold()
     everybody = tongues.everything().words("everybody") if aimed else ()
     for agent in agents:
-        pattern = _name_pattern(agent)
+        pattern = terms.name_pattern(agent)
         if aimed in everybody or (aimed and pattern.search(aimed)):
             yield _Hit(agent, "mention", "the remark is aimed at it")
         elif pattern.search(remark.text):
             yield _Hit(agent, "mention", "the remark names it")
-
-
-def _name_pattern(agent: str) -> re.Pattern[str]:
-    """`industry_analyst` is also named by "the industry analyst" and "Industry-Analyst's"."""
-    parts = [re.escape(part) for part in re.split(r"[\s_-]+", agent) if part]
-    return re.compile(r"(?<!\w)" + r"[\s_-]+".join(parts) + r"(?:s|['’]s)?(?!\w)", re.IGNORECASE)
 
 
 # --- by remit ---
