@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from reconvene.kits.gaps.records import Book, Gap, Row, is_open
-from reconvene.kits.gaps.vocabulary import ORDER, WEIGHTS
+from reconvene.kits.gaps.records import Book, Gap, Row, by_severity, is_open
+from reconvene.kits.gaps.vocabulary import WEIGHTS
 
 CONVERGING, WARNING = "CONVERGING", "DIVERGENCE_WARNING"
 RULES = {
@@ -110,7 +110,7 @@ def row_of(book: Book, start: Start, round: int, stuck: Stuck, config: Config) -
         bred_ids=tuple(gap.id for gap in raised if gap.source),
         set_aside_ids=tuple(gap.id for gap in aside),
         between=len(start.open) - book.rounds[-1].end if book.rounds else 0,
-        by_severity={name: sum(gap.severity == name for gap in book.open()) for name in ORDER},
+        by_severity=by_severity(book.open()),
     ), count
 
 
@@ -128,7 +128,7 @@ def warning_of(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -
         for name, ids in fired.items()
     ]
     told = [
-        f"Round {one.round}: Resolved {one.resolved}, Introduced {one.new} (Net: {signed(one.net)})" for one in recent
+        f"Round {one.round}: Resolved {one.resolved}, Introduced {one.new} (Net: {_signed(one.net)})" for one in recent
     ]
     opening = ""
     if row.state == WARNING and count >= config.stall:
@@ -152,7 +152,9 @@ def _rules(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> di
         fired["explosion"] = [*row.new_ids, *row.reopened_ids]
     if row.net <= 0 and count >= config.stall:
         recent = [*book.rounds, row][-count:]
-        fired["stalled"] = _still_open(book, [name for one in recent for name in (*one.new_ids, *one.reopened_ids)])
+        still = {gap.id for gap in book.open()}
+        brought = dict.fromkeys(name for one in recent for name in (*one.new_ids, *one.reopened_ids))
+        fired["stalled"] = [name for name in brought if name in still]
     if stuck.rejected:
         fired["rejected again"] = list(stuck.rejected)
     if stuck.unchanged:
@@ -160,10 +162,6 @@ def _rules(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> di
     if fired and len(row.bred_ids) > row.resolved:
         fired["breeding"] = list(row.bred_ids)
     return fired
-
-
-def _still_open(book: Book, names: list[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if name in book.gaps and is_open(book.gaps[name])]
 
 
 def _weighed(recent: list[Row], row: Row) -> str:
@@ -180,5 +178,5 @@ def _weighed(recent: list[Row], row: Row) -> str:
     return f"Not converging, by weight ({over}) or by identity: {stuck} came back."
 
 
-def signed(number: int) -> str:
-    return f"+{number}" if number > 0 else str(number)
+def _signed(number: int) -> str:
+    return f"{number:+d}" if number else "0"

@@ -9,17 +9,16 @@ import re
 from collections.abc import Iterable
 
 from reconvene.core.extensions import Objection
+from reconvene.kits.gaps.applying import approves_all, taken_up
 from reconvene.kits.gaps.endings import waiting
 from reconvene.kits.gaps.found import Found
 from reconvene.kits.gaps.gap_ids import GAP, canonical, gaps_in, issues_in
 from reconvene.kits.gaps.gap_states import Ledger
-from reconvene.kits.gaps.judging import approves_all
 from reconvene.kits.gaps.likeness import normal, share_words
 from reconvene.kits.gaps.lists import gaps_listed, says_none
 from reconvene.kits.gaps.markdown import clip
 from reconvene.kits.gaps.outputs import Proposals, Review
 from reconvene.kits.gaps.proposals import proposals_in
-from reconvene.kits.gaps.proposing import taken_up
 from reconvene.kits.gaps.records import Book, is_open
 from reconvene.kits.gaps.review import review_in
 from reconvene.kits.gaps.view import assign, focus_of

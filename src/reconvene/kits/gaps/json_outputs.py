@@ -40,12 +40,14 @@ def gaps_of(value: object) -> Iterator[Found]:
     if isinstance(value, Mapping):
         lists = [inner for key, inner in value.items() if isinstance(inner, list) and "gap" in str(key).lower()]
         items = lists[0] if lists else next((inner for inner in value.values() if isinstance(inner, list)), [value])
-    for item in items if isinstance(items, list) else []:
-        if found := gap_of_json(item):
-            yield found
+    return _gaps(items if isinstance(items, list) else [])
 
 
-def gap_of_json(item: object) -> Found | None:
+def _gaps(items: list[object]) -> Iterator[Found]:
+    return (found for item in items if (found := _gap(item)))
+
+
+def _gap(item: object) -> Found | None:
     """One gap as JSON has it: a text, or an object with the usual names."""
     if isinstance(item, str):
         name, title = id_first(bare(item))
@@ -71,7 +73,7 @@ def proposals_of(value: Mapping[str, object], text: str, round: int) -> Proposal
     solved, answers, new = [], [], []
     for key, items in value.items():
         for item in items if isinstance(items, list) else []:
-            if "new" in key.lower() and (raised := gap_of_json(item)):
+            if "new" in key.lower() and (raised := _gap(item)):
                 new.append(raised)
             elif isinstance(item, Mapping) and (answer := _answer_of_json(item, round)):
                 answers.append(answer)
@@ -118,13 +120,10 @@ def _solution_of_json(item: Mapping[str, object]) -> Resolution | None:
     )
 
 
-def _gaps(items: list[object]) -> Iterator[Found]:
-    return (found for item in items if (found := gap_of_json(item)))
-
-
 def review_of(value: object, text: str, round: int) -> Review:
     source = value if isinstance(value, Mapping) else {"verdicts": value}
-    verdicts, issues, new = [], [], []
+    verdicts, issues = [], []
+    new: list[Found] = []
     checks: list[tuple[str, bool]] = []
     decided: list[Overall] = []
     for key, inner in source.items():
@@ -133,7 +132,7 @@ def review_of(value: object, text: str, round: int) -> Review:
             decided.append(overall(phrase(inner)))
         for item in inner if isinstance(inner, list) else []:
             if "new" in name:
-                new += [found] if (found := gap_of_json(item)) else []
+                new += _gaps([item])
             elif "check" in name:
                 told = item.get("text", "") if isinstance(item, Mapping) else item
                 checks.append((clip(str(told), TITLE), True))

@@ -5,12 +5,11 @@ Pure, over what the tracker knows (`book`). It must not know runs, logs or termi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from reconvene.kits.gaps.records import Book, Conflict, Decision, Gap, Issue, Merge, Row, Similar, is_open
+from reconvene.kits.gaps.records import Book, Conflict, Decision, Gap, Issue, Merge, Row, Similar, by_severity, is_open
 from reconvene.kits.gaps.vocabulary import ORDER
 
 
@@ -71,8 +70,8 @@ def bars(book: Book) -> list[Bar]:
     return found
 
 
-def _count(gaps: Sequence[Gap]) -> dict[str, int]:
-    return {name: sum(gap.severity == name for gap in gaps) for name in ORDER}
+def _count(gaps: list[Gap]) -> dict[str, int]:
+    return {str(name): count for name, count in by_severity(gaps).items()}
 
 
 def _met_by(book: Book, first: Row) -> list[Gap]:
@@ -146,11 +145,8 @@ def _moments(
     """Round by round; within one, first what was proposed and judged, then what followed from it."""
     found = [Moment(moved.round, "state", f"{moved.state}{_tail(moved.why)}", moved.by) for moved in gap.history]
     for issue in issues:
-        found.append(
-            Moment(
-                issue.round, "issue", f"{issue.id} ({issue.severity}, {issue.state}): {issue.text}", where=issue.where
-            )
-        )
+        text = f"{issue.id} ({issue.severity}, {issue.state}): {issue.text}"
+        found.append(Moment(issue.round, "issue", text, where=issue.where))
     for conflict in conflicts:
         text = f"{conflict.kind}, reads as {conflict.reading}: {conflict.text}"
         found.append(Moment(conflict.round, "conflict", text, where=conflict.engineer.where))

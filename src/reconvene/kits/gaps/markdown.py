@@ -34,9 +34,14 @@ class Section(NamedTuple):
     end: int  # last line before the next heading of this level or above
     lines: tuple[Line, ...]  # the body, sections below included
 
+    @property
+    def filled(self) -> str:
+        """Which lines it is, down to the last one that says something."""
+        said = [line.number for line in self.lines if line.text.strip().strip("-")]
+        return span(self.start, said[-1] if said else self.start)
+
 
 class Bullet(NamedTuple):
-    line: int
     indent: int
     text: str
     checked: bool | None  # None = no checkbox
@@ -142,7 +147,7 @@ def bullet(line: Line) -> Bullet | None:
     box = _CHECKBOX.match(text)
     checked = box[1] != " " if box else None
     indent = len(found[1].replace("\t", "    "))
-    return Bullet(line.number, indent, text[box.end() :] if box else text, checked)
+    return Bullet(indent, text[box.end() :] if box else text, checked)
 
 
 def is_rule(text: str) -> bool:

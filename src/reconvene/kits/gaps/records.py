@@ -5,7 +5,7 @@ Reading forgives: what does not fit is dropped and said so, never raised. It mus
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, TypeVar, get_args, get_origin
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.vocabulary import OPEN, Severity, State
+from reconvene.kits.gaps.vocabulary import OPEN, ORDER, Severity, State
 
 TEXT = 600  # characters kept of what somebody wrote
 TITLE = 200
@@ -224,6 +224,10 @@ class Book(Struct):
 
 def is_open(gap: Gap) -> bool:
     return gap.state in OPEN
+
+
+def by_severity(gaps: Collection[Gap]) -> dict[Severity, int]:
+    return {name: sum(gap.severity == name for gap in gaps) for name in ORDER}
 
 
 T = TypeVar("T")

@@ -11,17 +11,16 @@ import msgspec
 
 from reconvene.core.extensions import Objection
 from reconvene.kits.gaps import gate
+from reconvene.kits.gaps.applying import judge, propose, release
 from reconvene.kits.gaps.conflicts import find_conflicts
 from reconvene.kits.gaps.convergence import Config as Config
 from reconvene.kits.gaps.convergence import Start, Stuck, row_of, start_of, warning_of
 from reconvene.kits.gaps.endings import in_circles
 from reconvene.kits.gaps.gap_states import Ledger, Origin
-from reconvene.kits.gaps.judging import judge
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.lists import gaps_listed
 from reconvene.kits.gaps.orders import Clerk
 from reconvene.kits.gaps.proposals import proposals_in
-from reconvene.kits.gaps.proposing import propose, release
 from reconvene.kits.gaps.records import Book, Row, is_open, opened
 from reconvene.kits.gaps.review import review_in
 from reconvene.kits.gaps.view import value_of

@@ -14,7 +14,7 @@ from msgspec import Struct
 from reconvene.kits.gaps.convergence import Warned
 from reconvene.kits.gaps.endings import blocking, both_empty, decide, waiting, why_not_accept
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.records import STORED, Book, Conflict, Decision, Gap, Issue, Redo, Row, plain
+from reconvene.kits.gaps.records import STORED, Book, Conflict, Decision, Gap, Issue, Redo, Row, by_severity, plain
 from reconvene.kits.gaps.vocabulary import ORDER, STATES, Severity, State
 
 _ASKED = 3  # gaps that one re-asking names
@@ -75,7 +75,7 @@ def value_of(book: Book, this_round: Row | None = None) -> dict[str, object]:
         "open": len(still),
         "open_ids": [gap.id for gap in still],
         "open_list": _shown(_by_weight(still)),
-        "by_severity": {name: sum(gap.severity == name for gap in still) for name in ORDER},
+        "by_severity": by_severity(still),
         "counts": {name: states.get(name, 0) for name in STATES},
         "total": len(book.gaps),
         "critical": _shown(gap for gap in still if gap.severity == "CRITICAL"),
