@@ -84,19 +84,16 @@ def row_of(book: Book, start: Start, round: int, stuck: Stuck, config: Config) -
     aside = [gap for gap in fresh if gap.state == "deferred"]
     raised = [gap for gap in fresh if gap.state != "deferred"]
     reopened = [gap for gap in gaps.values() if gap.id in start.known - start.open and is_open(gap)]
-    closed = [gaps[name] for name in start.open if not is_open(gaps[name])] + [
-        gap for gap in raised if not is_open(gap)
-    ]
+    closed = [gap for gap in (*(gaps[name] for name in start.open), *raised) if not is_open(gap)]
     new = raised + reopened
     net = len(closed) - len(new)
     state, count = step(net, book.stalled, config)
-    end = len(start.open) - net
     return Row(
         round=round,
         start=len(start.open),
         resolved=len(closed),
         new=len(new),
-        end=end,
+        end=len(start.open) - net,
         net=net,
         state=state,
         weight_start=weight(gaps[name] for name in start.open),

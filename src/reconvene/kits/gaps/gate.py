@@ -29,15 +29,11 @@ _A_WORD = 25  # words that are no review, whatever they say
 
 def wrong_with_list(text: str) -> Objection | None:
     found = gaps_listed(text, strict=True)
-    if not found:
-        if says_none(text):
-            return None
-        return Objection(
-            "NO_GAPS_FOUND",
-            "no gap could be read. List each as `- GAP-<AREA>-001 (HIGH, blocking): what is missing`, "
-            "or say “No gaps found.” and which checks you made.",
-        )
-    return _twice(found)
+    if found or says_none(text):
+        return _twice(found)
+    form = "`- GAP-<AREA>-001 (HIGH, blocking): what is missing`"
+    why = f"no gap could be read. List each as {form}, or say “No gaps found.” and which checks you made."
+    return Objection("NO_GAPS_FOUND", why)
 
 
 def _twice(found: list[Found]) -> Objection | None:
@@ -45,9 +41,8 @@ def _twice(found: list[Found]) -> Objection | None:
     for one in found:
         before = titles.setdefault(canonical(one.id), normal(one.title)) if one.id else normal(one.title)
         if before != normal(one.title) and one.title:
-            return Objection(
-                "DUPLICATE_GAP", f"{one.id} stands for two different gaps. Give each gap an id of its own."
-            )
+            why = f"{one.id} stands for two different gaps. Give each gap an id of its own."
+            return Objection("DUPLICATE_GAP", why)
     return None
 
 
@@ -96,11 +91,8 @@ def _doubled(ledger: Ledger, output: Proposals) -> Objection | None:
     for new in _introduced(output):
         kept = ledger.book.gaps.get(new.id)
         if kept is not None and new.title and not share_words(kept.title, new.title):
-            return Objection(
-                "DUPLICATE_GAP",
-                f"{new.id} is taken (“{clip(kept.title, 80)}”). Give the new gap "
-                f"“{clip(new.title, 80)}” an id that is not in the status yet.",
-            )
+            why = f"{new.id} is taken (“{clip(kept.title, 80)}”). Give the new gap “{clip(new.title, 80)}”"
+            return Objection("DUPLICATE_GAP", f"{why} an id that is not in the status yet.")
     return _twice([new for new in _introduced(output) if new.title])
 
 
@@ -113,9 +105,8 @@ def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> Objecti
     if any(gap is not None and is_open(gap) for gap in found):
         return None
     asked = assign(book, focus_of(book))
-    return Objection(
-        "NO_GAPS_ADDRESSED", f"no section deals with an open gap. {asked} Begin each with `## Gap Resolution: <id>`."
-    )
+    why = f"no section deals with an open gap. {asked} Begin each with `## Gap Resolution: <id>`."
+    return Objection("NO_GAPS_ADDRESSED", why)
 
 
 def _ignored(book: Book, output: Proposals) -> Objection | None:
@@ -126,10 +117,8 @@ def _ignored(book: Book, output: Proposals) -> Objection | None:
         return None
     told = "; ".join(f"{one.issue or one.gap}: {clip(one.decision, 120)}" for one in missing)
     names = ", ".join(dict.fromkeys(one.issue or one.gap for one in missing))
-    return Objection(
-        "DECISION_IGNORED",
-        f"a person decided, and the output does not take it up ({told}). Follow it and name {names} where you do.",
-    )
+    why = f"a person decided, and the output does not take it up ({told}). Follow it and name {names} where you do."
+    return Objection("DECISION_IGNORED", why)
 
 
 def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -> Objection | None:
@@ -139,21 +128,16 @@ def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -
     listed = ", ".join(dict.fromkeys(names[:12])) or "each gap that was addressed"
     words = len(re.findall(r"\w+", output.said))
     if words == 0:
-        return Objection(
-            "EMPTY_REVIEW", f"there is no review. Give a verdict for {listed}, or list the checks you made and APPROVE."
-        )
+        why = f"there is no review. Give a verdict for {listed}, or list the checks you made and APPROVE."
+        return Objection("EMPTY_REVIEW", why)
     if approves_all(output):
         return None
     if output.empty and output.overall == "APPROVE" and not output.checks:
-        return Objection(
-            "ONE_WORD",
-            f"everything is approved without a word on what was checked. Give a verdict for {listed}, "
-            "and list the checks you made as `- [x] …`.",
-        )
+        why = f"everything is approved without a word on what was checked. Give a verdict for {listed}"
+        return Objection("ONE_WORD", f"{why}, and list the checks you made as `- [x] …`.")
     if output.empty and words <= _A_WORD and output.overall == "NONE":
-        return Objection(
-            "EMPTY_REVIEW", f"{words} words are no review. Give a verdict for {listed}, and list your checks."
-        )
+        why = f"{words} words are no review. Give a verdict for {listed}, and list your checks."
+        return Objection("EMPTY_REVIEW", why)
     judged = [(one.gap, "") for one in output.verdicts]
     return (
         _uncited(book, output, engineer, listed, round)
@@ -164,17 +148,14 @@ def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -
 
 def _uncited(book: Book, output: Review, engineer: Proposals, listed: str, round: int) -> Objection | None:
     known = {canonical(one.gap) for one in engineer.resolutions if one.gap} or {canonical(name) for name in book.gaps}
-    if known & {canonical(name) for name in gaps_in(output.said)} or engineer.issues & set(
-        issues_in(output.said, round)
-    ):
+    cited = engineer.issues & set(issues_in(output.said, round))
+    if cited or known & {canonical(name) for name in gaps_in(output.said)}:
         return None
     said = normal(output.said)
     if any(one.title and normal(one.title) in said for one in engineer.resolutions) or not (known or engineer.said):
         return None
-    return Objection(
-        "NO_CITATION",
-        f"the review names nothing of the engineer's output. Say which gap each remark is about: {listed}.",
-    )
+    why = f"the review names nothing of the engineer's output. Say which gap each remark is about: {listed}."
+    return Objection("NO_CITATION", why)
 
 
 def _unjudged(output: Review, listed: str) -> Objection | None:

@@ -40,12 +40,11 @@ class GapTracker:
 
 
 def _sources(seen: Seen) -> tracker.Sources:
-    given = seen.given.get("given")
-    spec = seen.given.get("spec")
+    listed, spec = seen.given.get("given"), seen.given.get("spec")
     return tracker.Sources(
         round=seen.round if "proposals" in seen.outputs else 0,
         spec=spec if isinstance(spec, str) else "",
-        given=given if isinstance(given, str) else None,
+        given=listed if isinstance(listed, str) else None,
         found=seen.outputs.get("found"),
         proposals=seen.outputs.get("proposals"),
         review=seen.outputs.get("review"),

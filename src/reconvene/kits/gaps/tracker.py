@@ -73,28 +73,26 @@ def _take_lists(ledger: Ledger, sources: Sources) -> None:
         take = ledger.relist if strict and before else ledger.raise_all
         take(found, Origin(by, file))
         if not found and not strict:
-            ledger.book.notice(sources.round, "NO_GAPS_LISTED", "No gap could be read from the list that was given.")
+            ledger.notice("NO_GAPS_LISTED", "No gap could be read from the list that was given.")
 
 
 def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
     book = ledger.book
     book.verdict, book.checks, book.warning = "NONE", [], None
-    output = review = None
+    output, unchanged, sent_back = None, [], []
+    idle = empty = sources.closed
     if sources.proposals is not None:
         file = sources.proposals_file or f"the proposals of round {sources.round}"
         output = proposals_in(sources.proposals, sources.round)._replace(file=file)
+        unchanged, idle = propose(ledger, output), output.idle
+    find_conflicts(book, output, sources.round)
     if sources.review is not None:
         file = sources.review_file or f"the review of round {sources.round}"
         review = review_in(sources.review, sources.round)._replace(file=file)
-    unchanged = propose(ledger, output) if output is not None else []
-    find_conflicts(book, output, sources.round)
-    sent_back = judge(ledger, review) if review is not None else []
+        sent_back, empty = judge(ledger, review), review.empty
     find_conflicts(book, None, sources.round)
     release(book)
-    book.empty = (
-        output.idle if output is not None else sources.closed,
-        review.empty if review is not None else sources.closed,
-    )
+    book.empty = (idle, empty)
     again = [name for name in sent_back if book.gaps[name].rejections >= max(2, config.stall)]
     return Stuck(tuple(again), tuple(name for name in unchanged if is_open(book.gaps[name])))
 

@@ -1,6 +1,6 @@
 """What an agent's output takes for granted, and whether something a person said speaks against it.
 
-Pure, offline. An output states its assumptions in a section of that name; a statement contradicts one when both are
+An output states its assumptions in a section of that name; a statement contradicts one when both are
 about the same thing and their figures lie far apart, or one denies what the other says, or they point opposite ways.
 """
 
@@ -182,7 +182,7 @@ def _far_apart(said: _Said, assumption: str) -> str:
     """Figures of one unit, none of them within reach of the other's."""
     for taken in (stated.figure for stated in stated_in(assumption)):
         for figure in said.figures:
-            if not _same_measure(taken, figure):
+            if not taken.unit or taken.unit != figure.unit or not comparable(taken, figure):
                 continue
             was, now = aligned(taken, figure)
             if said.replaced and not any(change(was, value) < 0.05 for value in said.replaced):
@@ -190,7 +190,3 @@ def _far_apart(said: _Said, assumption: str) -> str:
             if change(was, now) > THRESHOLD + _ROUNDING:
                 return f"it rests on {taken.text}, you say {figure.text}"
     return ""
-
-
-def _same_measure(one: Figure, two: Figure) -> bool:
-    return bool(one.unit) and one.unit == two.unit and comparable(one, two)

@@ -1,7 +1,6 @@
-"""What a person typed, as remarks: their kind, whom they are aimed at, their text.
+"""What a person typed, as remarks: their kind, whom they are aimed at, their text. Knows how kinds are spelled.
 
-Pure. Knows the kinds and how they are spelled; nothing of doors, of runs, or of which agents exist. How a free text
-without kinds is understood is `understanding`.
+How a free text without kinds is understood is `understanding`.
 """
 
 from __future__ import annotations

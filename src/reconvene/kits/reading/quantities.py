@@ -121,13 +121,14 @@ def _readings(figure: Figure, beside: Figure) -> list[float]:
 
 
 def _figure(text: str, match: re.Match[str], tongue: Tongue) -> Figure | None:
-    if match["never"]:
+    number = match["number"] or ""
+    if match["never"] or len(number) > _LONGEST_NUMBER:
         return None
+    value: float | None
     if match["spelled"]:
-        return _spelled(text, match, tongue)
-    if len(match["number"]) > _LONGEST_NUMBER:
-        return None
-    value, other = _value(match["number"], "," if tongue.main.decimal_comma else ".")
+        value, other = tongue.numbers[match["spelled"].casefold()], None
+    else:
+        value, other = _value(number, "," if tongue.main.decimal_comma else ".")
     if value is None:
         return None
     mark = match["currency"] or ""
@@ -137,19 +138,12 @@ def _figure(text: str, match: re.Match[str], tongue: Tongue) -> Figure | None:
     if mark:
         unit = CURRENCY.get(mark, mark)
     unit, per = tongue.units.get(unit, (unit, 1.0))
-    if unit not in HARD_UNITS and not scale and _is_year(text, match, tongue):
+    if number and unit not in HARD_UNITS and not scale and _is_year(text, match, tongue):
         unit, end, per = DATE, match.end(), 1.0
-        value = float(match["number"])
+        value = float(number)
     factor = per * (scale or 1.0) * (-1 if match["sign"] in ("-", "−") else 1)
     second = None if other is None else other * factor
     return Figure(value * factor, unit, text[match.start() : end], match.start(), end, second, scale, per=per)
-
-
-def _spelled(text: str, match: re.Match[str], tongue: Tongue) -> Figure:
-    found, scale, end = _tail(text, match.end(), False, tongue)
-    unit, per = tongue.units.get(found or "", (found or "", 1.0))
-    value = tongue.numbers[match["spelled"].casefold()] * per * (scale or 1.0)
-    return Figure(value, unit, text[match.start() : end], match.start(), end, None, scale, per=per)
 
 
 def _is_year(text: str, match: re.Match[str], tongue: Tongue) -> bool:

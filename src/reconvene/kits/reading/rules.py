@@ -1,7 +1,7 @@
 """What kind of remark a text is, by the turns of phrase people use, and which rule said so.
 
-Pure, offline, general: no rule knows a trade, a company or a process. First rule wins; the order is the point. A text
-that no rule knows is a comment. Only the head of a long text is looked at: a remark says what it is at its beginning.
+No rule knows a trade, a company or a process. The first that fits wins; a text that none knows is a comment. Only the
+head of a long text is looked at: a remark says what it is at its beginning.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether a remark is minor or major: a recommendation with its reason, for the person to follow or not.
 
-Pure, offline. The rules: a figure that changes by more than 20 %, a new strategic factor, a revelation that changes the
+The rules: a figure that changes by more than 20 %, a new strategic factor, a revelation that changes the
 game, and whatever speaks against an assumption the agents work with are major; smaller figures, clarifications and
 refinements are minor. What the person calls small is small, unless it speaks against an assumption.
 """
