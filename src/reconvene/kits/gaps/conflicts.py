@@ -162,12 +162,10 @@ def _table(issue: Issue, kind: Kind, answer: Answer | None) -> tuple[Choice, ...
             Choice(WAIVE, "Engineer", "the concern stands, and is not pursued"),
             Choice(FALSE_ALARM, "Neither", "there was no conflict; it is not shown again"),
         )
-    rationale = answer.rationale if answer else ""
-    third = answer.alternative if answer else ""
+    rationale, third = (answer.rationale, answer.alternative) if answer else ("", "")
+    middle = Choice("C: a middle ground", "Neither", "the engineer looks for one that meets both concerns")
     return (
         Choice(ENGINEERS, "Engineer", clip(rationale or "as proposed", 160)),
         Choice(REVIEWERS, "Reviewer", clip(issue.text or issue.title, 160)),
-        Choice(f"C: {clip(third, 60)}", "Engineer's alternative", clip(third, 160))
-        if third
-        else Choice("C: a middle ground", "Neither", "the engineer looks for one that meets both concerns"),
+        Choice(f"C: {clip(third, 60)}", "Engineer's alternative", clip(third, 160)) if third else middle,
     )

@@ -1,7 +1,4 @@
-"""When it is done: the decision tree, what empty outputs mean, what waits for a person, and when accepting is allowed.
-
-It must not know rounds or outputs.
-"""
+"""When it is done: the decision tree, what empty outputs mean, what waits for a person, when accepting is allowed."""
 
 from __future__ import annotations
 

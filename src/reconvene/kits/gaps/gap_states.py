@@ -1,7 +1,4 @@
-"""Gaps come in, move from state to state, merge and split; none is ever taken out, and every move is in its history.
-
-It must not know how outputs are written.
-"""
+"""Gaps come in, move from state to state, merge and split; none is taken out, and each keeps all its moves."""
 
 from __future__ import annotations
 
@@ -109,9 +106,8 @@ class Ledger:
         if said.severity:
             gap = self.rate(gap, said.severity, by, "looked at again")
         blocking = gap.blocking if said.blocking is None else said.blocking
-        self.put(
-            replace(gap, blocking=blocking, detail=said.detail or gap.detail, spec_lines=said.about or gap.spec_lines)
-        )
+        detail, spec_lines = said.detail or gap.detail, said.about or gap.spec_lines
+        self.put(replace(gap, blocking=blocking, detail=detail, spec_lines=spec_lines))
 
     def _raised(self, found: list[Found], origin: Origin) -> list[tuple[Gap, Found]]:
         for one in found:

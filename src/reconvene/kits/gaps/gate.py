@@ -161,8 +161,6 @@ def _uncited(book: Book, output: Review, engineer: Proposals, listed: str, round
 def _unjudged(output: Review, listed: str) -> Objection | None:
     if output.verdicts or output.overall != "NONE":
         return None
-    return Objection(
-        "NO_VERDICT",
-        f"no verdict could be read. For each of {listed} write `1. <id>: <name> - **APPROVED**` "
-        "(or **APPROVED with note**, **needs revision**, **rejected**), and APPROVE or REVISE overall.",
-    )
+    form = "`1. <id>: <name> - **APPROVED**` (or **APPROVED with note**, **needs revision**, **rejected**)"
+    why = f"no verdict could be read. For each of {listed} write {form}, and APPROVE or REVISE overall."
+    return Objection("NO_VERDICT", why)

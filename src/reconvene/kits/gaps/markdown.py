@@ -67,9 +67,8 @@ def _fenced(raw: list[str]) -> set[int]:
         start, fence, _ = marks[at]
         closing = None
         if len(fence) < hopeless[fence[0]]:
-            closing = next(
-                (i for i in range(at + 1, len(marks)) if marks[i][1].startswith(fence) and not marks[i][2]), None
-            )
+            later = range(at + 1, len(marks))
+            closing = next((i for i in later if marks[i][1].startswith(fence) and not marks[i][2]), None)
         if closing is None:
             hopeless[fence[0]] = min(hopeless[fence[0]], len(fence))
             inside.add(start)

@@ -63,23 +63,23 @@ class Clerk:
     def _log(
         self, title: str, decision: str, gap: str = "", conflict: Conflict | None = None, due: bool = False
     ) -> None:
-        given = self._book.orders.get("rationale")
-        rationale = given.get(conflict.id if conflict else gap, "") if isinstance(given, Mapping) else given
-        self._book.decisions.append(
-            Decision(
-                round=self._round,
-                id=f"D-{len(self._book.decisions) + 1:03d}",
-                title=clip(title, 120),
-                decision=clip(decision, TEXT),
-                by=self._by,
-                at=self._at,
-                gap=gap,
-                issue=conflict.issue if conflict else "",
-                conflict=_TOLD[conflict.kind].format(conflict) if conflict else "",
-                rationale=clip(str(rationale or ""), TEXT),
-                due=due,
-            )
+        rationale = self._book.orders.get("rationale")
+        if isinstance(rationale, Mapping):
+            rationale = rationale.get(conflict.id if conflict else gap)
+        made = Decision(
+            round=self._round,
+            id=f"D-{len(self._book.decisions) + 1:03d}",
+            title=clip(title, 120),
+            decision=clip(decision, TEXT),
+            by=self._by,
+            at=self._at,
+            gap=gap,
+            issue=conflict.issue if conflict else "",
+            conflict=_TOLD[conflict.kind].format(conflict) if conflict else "",
+            rationale=clip(str(rationale or ""), TEXT),
+            due=due,
         )
+        self._book.decisions.append(made)
 
     def _refuse(self, text: str, gap: str = "") -> None:
         self._book.notice(self._round, "ORDER_REFUSED", text, gap)
@@ -170,9 +170,8 @@ class Clerk:
         for gap in self._gaps(orders, "accept"):
             if gap.id in barred or (is_open(gap) and gap.severity == "CRITICAL"):
                 kind = "CRITICAL" if gap.severity == "CRITICAL" else "blocking"
-                self._refuse(
-                    f"{gap.id} is {kind}: it is resolved, or completion is forced; it cannot be accepted.", gap.id
-                )
+                why = f"{gap.id} is {kind}: it is resolved, or completion is forced; it cannot be accepted."
+                self._refuse(why, gap.id)
             elif is_open(gap):
                 aside.append(gap)
         self._put_aside(aside, "accepted", "accepted by name", "accepted as a known gap")
@@ -215,13 +214,9 @@ class Clerk:
         focus = told.get("focus")
         words = " ".join(str(one) for one in focus) if isinstance(focus, (list, tuple)) else str(focus or "")
         named = [gap.id for name in _ids(words, self._book) if (gap := self._ledger.find(name))]
-        redo = Redo(
-            reason=clip(str(told.get("reason") or ""), TEXT),
-            adjust=clip(str(told.get("adjust") or "same prompt"), TEXT),
-            focus=tuple(dict.fromkeys(named)),
-            by=self._by,
-            at=self._at,
-        )
+        reason = clip(str(told.get("reason") or ""), TEXT)
+        adjust = clip(str(told.get("adjust") or "same prompt"), TEXT)
+        redo = Redo(reason, adjust, focus=tuple(dict.fromkeys(named)), by=self._by, at=self._at)
         if words.strip() and not named:
             self._refuse(f"No gap is named in the focus “{clip(words, 80)}”: all open gaps stay in focus.")
         self._book.adjustments = redo

@@ -1,7 +1,4 @@
-"""The engineer's output: solutions per gap, new gaps, splits, and answers to the reviewer's issues, with their lines.
-
-It must not know which gaps exist, nor judge.
-"""
+"""The engineer's output: solutions per gap, new gaps, splits, answers to issues. Knows not which gaps there are."""
 
 from __future__ import annotations
 

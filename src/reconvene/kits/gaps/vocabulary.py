@@ -37,13 +37,13 @@ WEIGHTS: dict[Severity, int] = {"CRITICAL": 8, "HIGH": 4, "MEDIUM": 2, "LOW": 1}
 GRAVE: frozenset[Severity] = frozenset(("CRITICAL", "HIGH"))
 ORDER: tuple[Severity, ...] = tuple(SEVERITIES)
 
-_SEVERITY: tuple[tuple[str, Severity], ...] = (
-    (r"critical|blocker|sev(?:erity)?[ -]?[01]|p0", "CRITICAL"),
-    (r"high|major|sev(?:erity)?[ -]?2|p1", "HIGH"),
-    (r"medium|moderate|normal|sev(?:erity)?[ -]?3|p2", "MEDIUM"),
-    (r"low|minor|trivial|nit|sev(?:erity)?[ -]?4|p3", "LOW"),
-)
-_STARTS = tuple((re.compile(rf"(?:{words})\b", re.IGNORECASE), name) for words, name in _SEVERITY)
+_CALLED: dict[Severity, str] = {
+    "CRITICAL": r"critical|blocker|sev(?:erity)?[ -]?[01]|p0",
+    "HIGH": r"high|major|sev(?:erity)?[ -]?2|p1",
+    "MEDIUM": r"medium|moderate|normal|sev(?:erity)?[ -]?3|p2",
+    "LOW": r"low|minor|trivial|nit|sev(?:erity)?[ -]?4|p3",
+}
+_STARTS = {name: re.compile(rf"(?:{words})\b", re.IGNORECASE) for name, words in _CALLED.items()}
 _WORD = r"(critical|high|medium|low)"
 _BRACKET = re.compile(r"\s*[\[(]([^\[\]()]{1,80})[\])]\s*:?")
 _TOKEN = re.compile(rf"(?:severity|priority)?:?\s*{_WORD}(?:[ -](?:severity|priority))?$", re.IGNORECASE)
@@ -66,7 +66,7 @@ class Rating(NamedTuple):
 def severity_named(text: str) -> Severity | None:
     """The severity a field's value begins with: "HIGH", "High (blocking)", "P1"."""
     bare = text.strip().lstrip("*_`[(🔴🟠🟡🟢 ").strip()
-    return next((name for starts, name in _STARTS if starts.match(bare)), None)
+    return next((name for name, starts in _STARTS.items() if starts.match(bare)), None)
 
 
 def rating(text: str) -> Rating:

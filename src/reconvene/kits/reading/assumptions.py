@@ -127,9 +127,8 @@ def _read(text: str, tongue: tongues.Tongue) -> _Wording:
         stems.add(short)
         if reach:
             negated.add(short)
-    return _Wording(
-        frozenset(stems), head, frozenset(negated), {axis: frozenset(ways) for axis, ways in directions.items()}
-    )
+    pointing = {axis: frozenset(ways) for axis, ways in directions.items()}
+    return _Wording(frozenset(stems), head, frozenset(negated), pointing)
 
 
 def _opposed(one: _Wording, two: _Wording) -> bool:

@@ -1,7 +1,4 @@
-"""What a person typed, as remarks: their kind, whom they are aimed at, their text. Knows how kinds are spelled.
-
-How a free text without kinds is understood is `understanding`.
-"""
+"""What a person typed as "kind: text": the kind, whom it is aimed at, the text. Free text is for `understanding`."""
 
 from __future__ import annotations
 

@@ -85,9 +85,8 @@ def specific_to(output: ports.Judged) -> ports.Objection | None:
 
     if not output.first or names_something(output.text, terms(output.documents)):
         return None
-    return ports.Objection(
-        "GENERIC", f"nothing in it is about this case. Name what is particular in {', '.join(output.about)}."
-    )
+    why = f"nothing in it is about this case. Name what is particular in {', '.join(output.about)}."
+    return ports.Objection("GENERIC", why)
 
 
 def near(text: str, others: Mapping[str, str]) -> Sequence[str]:

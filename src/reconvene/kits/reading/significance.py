@@ -33,22 +33,19 @@ class Assessment(Struct, frozen=True):
 
 
 _NEW_FACTOR = "new strategic factor"
-_BY_KIND = {
-    "strategic shift": Assessment(
-        "major", _NEW_FACTOR, "a decision or a change of direction that nobody has analysed yet"
+_BY_KIND: dict[str, tuple[Level, str, str]] = {
+    "strategic shift": ("major", _NEW_FACTOR, "a decision or a change of direction that nobody has analysed yet"),
+    "new context": ("major", _NEW_FACTOR, "something new that nobody has analysed yet"),
+    "missing factor": ("major", _NEW_FACTOR, "a factor that nobody has looked at yet"),
+    "reaction": ("minor", "reaction", "it comments on what was found and brings no new fact"),
+    "correction": (
+        "minor",
+        "correction without a large figure",
+        "it corrects a fact that no stated assumption rests on",
     ),
-    "new context": Assessment("major", _NEW_FACTOR, "something new that nobody has analysed yet"),
-    "missing factor": Assessment("major", _NEW_FACTOR, "a factor that nobody has looked at yet"),
-    "reaction": Assessment("minor", "reaction", "it comments on what was found and brings no new fact"),
-    "correction": Assessment(
-        "minor", "correction without a large figure", "it corrects a fact that no stated assumption rests on"
-    ),
-    "clarification": Assessment(
-        "minor", "clarification", "it makes something more precise without changing the direction"
-    ),
+    "clarification": ("minor", "clarification", "it makes something more precise without changing the direction"),
+    "comment": ("minor", "refinement", "it brings no new figure, factor or decision"),
 }
-_DISPUTE = Assessment("major", "disputes a finding", "you contradict what was found, so the work rests on it no more")
-_REFINEMENT = Assessment("minor", "refinement", "it brings no new figure, factor or decision")
 
 
 def assess(
@@ -71,8 +68,9 @@ def assess(
     if kind != "strategic shift" and (small := _found(_SMALL, head)):
         return Assessment("minor", "small by your own words", f"you call it small yourself: “{small[0]}”")
     if kind == "reaction" and _found(_OPEN_DISPUTE, head):
-        return _DISPUTE
-    return _BY_KIND.get(kind, _REFINEMENT)
+        reason = "you contradict what was found, so the work rests on it no more"
+        return Assessment("major", "disputes a finding", reason)
+    return Assessment(*_BY_KIND.get(kind, _BY_KIND["comment"]))
 
 
 def _found(cue: str, text: str) -> re.Match[str] | None:

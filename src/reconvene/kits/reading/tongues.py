@@ -106,12 +106,12 @@ class Tongue:
     def pattern(self, template: str) -> re.Pattern[str]:
         """A regular expression with `<<cue>>` for the cues of that name, in all languages of the text."""
         if template not in self._patterns:
-            written = _CUE.sub(lambda named: self._cue(named[1]), template)
+            written = _CUE.sub(self._cue, template)
             self._patterns[template] = re.compile(written, re.IGNORECASE)
         return self._patterns[template]
 
-    def _cue(self, name: str) -> str:
-        found = (language.cues.get(name, "") for language in self.languages)
+    def _cue(self, named: re.Match[str]) -> str:
+        found = (language.cues.get(named[1], "") for language in self.languages)
         return f"(?:{'|'.join(each for each in found if each) or _NEVER})"
 
 
