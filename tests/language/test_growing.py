@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconvene.core.shown.scope import render as render_with
-from reconvene.language.growing import Growing
+from reconvene.language.as_text import Growing
 from reconvene.language.templates import TemplateError, render
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow

@@ -8,7 +8,7 @@ import pytest
 
 from reconvene.core.definition.workflow import Start, Workflow
 from reconvene.errors import WorkflowError
-from reconvene.wire import starts
+from reconvene.wire import checkpoints
 from reconvene.wire.pins import pin, unpin
 from reconvene.wire.workflow_file import load_workflow, parse_workflow
 
@@ -60,7 +60,7 @@ def test_an_input_that_nobody_would_give_is_named_with_the_line(
     other = tmp_path / "needy" / "workflow.yaml"
     other.parent.mkdir()
     other.write_text("name: needy\ninputs: {brief: {required: true}, spec: {type: file, required: true}}\n")
-    monkeypatch.setattr(starts, "packaged", lambda: {"needy": other})
+    monkeypatch.setattr(checkpoints, "packaged", lambda: {"needy": other})
     with pytest.raises(WorkflowError) as refused:
         workflow("{workflow: needy, each: '[1]'}")
     (problem,) = refused.value.problems

@@ -11,7 +11,7 @@ import yaml
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import OutputForced, RoundUndone
 from reconvene.errors import Refused
-from reconvene.kits.gaps.tracker import SEVERITIES
+from reconvene.kits.gaps.vocabulary import SEVERITIES
 from reconvene.wire.answers_file import read_answers
 from reconvene.wire.workflow_file import load_workflow
 

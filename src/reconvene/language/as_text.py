@@ -1,14 +1,22 @@
-"""How values look in a document, with a bound on how much text they make.
-
-One job: values to text. It must not know templates, scopes or Jinja: most templates are filled in without it.
+"""Values as templates meet them: null, maps that fill up, methods, and how a value looks in a document, with a bound on
+how much text it makes. It must not know templates, scopes or Jinja: most templates are filled in without it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 CAP = 5_000_000
+# What a template may call on a value of each kind.
+METHODS: dict[str, frozenset[str]] = {
+    "record": frozenset(("items", "keys", "values", "get")),
+    "list": frozenset(("index", "count")),
+    "text": frozenset(
+        ("upper", "lower", "title", "capitalize", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "find",
+         "startswith", "endswith", "removeprefix", "removesuffix", "count", "isdigit", "isalpha", "isspace")
+    ),
+}  # fmt: skip
 
 
 class TemplateLimit(Exception):
@@ -30,17 +38,11 @@ class Null:
     def __hash__(self) -> int:
         return hash(None)
 
-    def __bool__(self) -> bool:
-        return False
-
     def __len__(self) -> int:
         return 0
 
     def __iter__(self) -> Iterator[object]:
         return iter(())
-
-    def __contains__(self, _: object) -> bool:
-        return False
 
     def __lt__(self, other: object) -> bool:
         return False
@@ -53,6 +55,20 @@ NULL = Null()
 
 def is_null(value: object) -> bool:
     return value is None or isinstance(value, Null)
+
+
+class Growing(dict[str, object]):
+    """A map that fills up while the run goes on: what is not in it yet is null. Of every other map a name that is
+    missing is an error; the names of these were checked when the workflow was loaded.
+
+    `coming`: the names that may come; None = any."""
+
+    def __init__(self, values: Mapping[str, object] | None = None, coming: Collection[str] | None = None) -> None:
+        super().__init__(values or {})
+        self.coming = coming
+
+    def is_to_come(self, name: object) -> bool:
+        return name not in self and (self.coming is None or str(name) in self.coming)
 
 
 def shown(value: object) -> str:

@@ -15,7 +15,7 @@ from reconvene.language.closest import closest
 from reconvene.language.javascript.evaluating import ExpressionError, ExpressionLimit, compiles, run
 
 if TYPE_CHECKING:
-    from reconvene.language.javascript.expression import Expression
+    from reconvene.language.javascript.cheap import Expression
 
 __all__ = ["ExpressionError", "ExpressionLimit", "check", "compile", "evaluate", "truth"]
 
@@ -26,7 +26,7 @@ _CONSTANTS = {"true": True, "false": False}
 def compile(source: str) -> Expression:
     """Never raises: a source that cannot be evaluated carries its `problem`."""
     # The patterns of the lexer take longer to build than most commands take: only for who has an expression.
-    from reconvene.language.javascript.expression import compiled
+    from reconvene.language.javascript.cheap import compiled
 
     return compiled(source)
 
@@ -41,13 +41,12 @@ def check(source: str, allowed_roots: Collection[str]) -> str | None:
     except ExpressionError as error:
         return error.message.removeprefix("SyntaxError: ")
     unknown = sorted(expression.roots.difference(allowed_roots))
-    return _unknown(unknown[0], sorted(allowed_roots)) if unknown else None
-
-
-def _unknown(root: str, allowed: list[str]) -> str:
-    near = closest(root, allowed)
+    if not unknown:
+        return None
+    allowed = sorted(allowed_roots)
+    near = closest(unknown[0], allowed)
     advice = f"did you mean '{near[0]}'?" if near else f"known names are {', '.join(allowed)}"
-    return f"'{root}' is not known here; {advice}"
+    return f"'{unknown[0]}' is not known here; {advice}"
 
 
 def evaluate(source: str, scope: Mapping[str, object]) -> object:

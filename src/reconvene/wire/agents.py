@@ -1,30 +1,61 @@
-"""Agents: how each of them runs, and what it is told."""
+"""Agents: how each of them runs, what it is told, and the gates that outputs must pass, of an agent or of a step."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, cast
 
-from reconvene.core.definition.workflow import Agent
+from msgspec.structs import replace
+
+from reconvene.core import kit_finder
+from reconvene.core.definition.workflow import Agent, Gate
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import (
-    COMMAND_ROOTS,
-    Reading,
-    entries,
-    flag_of,
-    int_of,
-    line_in,
-    scalars,
-    text_of,
-    texts_of,
-)
-from reconvene.wire.written_gates import Gates
+from reconvene.wire.reading import COMMAND_ROOTS, GATE_ROOTS, VARIABLE, Named, Reading
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
+_Kind = Literal["model", "command", "python", "recorded", "survey"]
 _RUNNERS = ("command", "python", "recorded", "survey")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _NAMED = re.compile(r"\{\{\s*(settings|inputs)\b")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CODE = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+class Gates:
+    """Written where they are used, or used by name."""
+
+    def __init__(self, reading: Reading, root: Mapping) -> None:
+        self._reading = reading
+        self._named = Named(reading, root, "gates", "gate", ("agent or step", "gate"))
+        self.check_all_used = self._named.check_all_used
+
+    def of(self, owner: Mapping) -> tuple[Gate, ...]:
+        return tuple(gate for each in self._named.spread(owner.get("gate")) for gate in self._gates(each))
+
+    def _gates(self, node: Mapping) -> list[Gate]:
+        """One mapping may hold several rules; each becomes a gate of its own, so that each says what failed."""
+        gates = []
+        if node.get("min_chars") is not None:
+            gates.append(Gate(min_chars=node.integer("min_chars", 1)))
+        if headings := node.texts("headings"):
+            gates.append(Gate(headings=headings))
+        if about := node.texts("specific_to"):
+            gates.append(Gate(kit="reading.specific_to", about=about))
+        if name := node.text("kit"):
+            self._reading.kit(name, node.line_of("kit"), kit_finder.gate)
+            gates.append(Gate(kit=name, about=node.texts("about"), options=node.plain("options")))
+        if node.get("if") is not None:
+            gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS)))
+        if question := node.text("ask"):
+            gates.append(Gate(ask=question))
+        if not set(node.key_lines) - {"retry_with", "code", "example"}:
+            message = "a gate needs one of min_chars, headings, specific_to, if, ask, kit"
+            self._reading.add(node.line, message, "such as min_chars: 200")
+        retry_with, code = self._reading.template(node, "retry_with"), node.text("code")
+        if code and not _CODE.fullmatch(code):
+            hint = "capital letters and _, such as NO_GAPS_ADDRESSED"
+            self._reading.add(node.line_of("code"), f"'code': '{shown(code)}' is not a code", hint)
+        example = self._reading.prompt(node, "example", template=False)
+        return [replace(gate, retry_with=retry_with, code=code, example=example) for gate in gates]
 
 
 class Agents:
@@ -32,110 +63,78 @@ class Agents:
 
     def __init__(self, reading: Reading, root: Mapping, gates: Gates) -> None:
         self._reading = reading
-        self._root = root
+        self._written = root.mapping("agents")
         self._gates = gates
         self.recordings: dict[str, object] = {}
 
     def read(self) -> dict[str, Agent]:
-        node = self._root.get("agents")
-        if not isinstance(node, Mapping):
-            return {}
         found = {}
-        for name, each in node.entries.items():
+        for name in self._written.entries:
             with self._reading.inside(agent=name):
-                found[name] = self._agent(name, each)
+                found[name] = self._agent(name, self._written.mapping(name))
         return found
 
-    def _agent(self, name: str, written: Node) -> Agent:
-        line = line_in(self._root, "agents", name)
-        node = written if isinstance(written, Mapping) else Mapping({}, line)
+    def _agent(self, name: str, node: Mapping) -> Agent:
+        line = self._written.line_of(name)
         self._reading.name(name, line, "an agent")
+        tools = node.get("tools")
+        settled = not _NAMED.search(node.text("command"))  # other braces are the shell's business
         return Agent(
             name=name,
             kind=self._kind(name, node),
             prompt=self._reading.prompt(node) or self._reading.default_prompt(name, line),
-            model=text_of(node, "model", "auto"),
-            command=_command(node),
-            command_line=self._command_line(node),
-            or_model=bool(_command_template(node)) and node.get("model") is not None,
+            model=node.text("model", "auto"),
+            command=_command(node) if settled else (),
+            command_line="" if settled else self._reading.template(node, "command", COMMAND_ROOTS),
+            or_model=not settled and node.get("model") is not None,
             python=self._python(node),
             recorded=self._recorded(name, node),
-            remit=text_of(node, "remit"),
+            remit=node.text("remit"),
             schema=self._reading.contract(node, "contract"),
             gates=self._gates.of(node),
-            retries=int_of(node, "retries", 2),
+            retries=node.integer("retries", 2),
             timeout=self._reading.seconds(node, "timeout", 1800.0),
-            effects=flag_of(node, "effects"),
-            always=flag_of(node, "always"),
+            effects=node.flag("effects"),
+            always=node.flag("always"),
             env=self._env(node),
-            options=_options(node),
+            options={**node.plain("options"), **({} if tools is None else {"tools": plain(tools)})},
             line=line,
         )
 
-    def _command_line(self, node: Mapping) -> str:
-        return self._reading.template(node, "command", COMMAND_ROOTS) if _command_template(node) else ""
-
-    def _kind(self, name: str, node: Mapping) -> Literal["model", "command", "python", "recorded", "survey"]:
-        given = [key for key in _RUNNERS if node.get(key) is not None and not _is_false(node.get(key))]
-        if len(given) > 1:
-            message = f"agent '{shown(name)}' has {' and '.join(given)}"
-            self._reading.problems.add(node.line_of(given[1]), message, "an agent is run in one way: keep one of them")
-        match given[:1]:
-            case ["command"]:
-                return "command"
-            case ["python"]:
-                return "python"
-            case ["recorded"]:
-                return "recorded"
-            case ["survey"]:
-                return "survey"
-            case _:
-                return "model"
+    def _kind(self, name: str, node: Mapping) -> _Kind:
+        ways = [key for key in _RUNNERS if _is_set(node.get(key))]
+        if len(ways) > 1:
+            message = f"agent '{shown(name)}' has {' and '.join(ways)}"
+            self._reading.add(node.line_of(ways[1]), message, "an agent is run in one way: keep one of them")
+        return cast(_Kind, ways[0]) if ways else "model"
 
     def _python(self, node: Mapping) -> str:
-        spec = text_of(node, "python")
+        spec = node.text("python")
         if spec and not _FUNCTION.fullmatch(spec):
             message = f"'python': '{shown(spec)}' does not name a function"
-            self._reading.problems.add(node.line_of("python"), message, "write package.module:function")
+            self._reading.add(node.line_of("python"), message, "write package.module:function")
         return spec
 
     def _recorded(self, name: str, node: Mapping) -> str:
-        value = node.get("recorded")
-        if value is None or _is_false(value):
+        if not _is_set(node.get("recorded")):
             return ""
-        recording = text_of(node, "recorded", name)
+        recording = node.text("recorded", name)
         if recording not in self.recordings:
             self.recordings[recording] = self._reading.recording(recording, node.line_of("recorded"))
         return recording
 
     def _env(self, node: Mapping) -> tuple[str, ...]:
-        for each in scalars(node, "env"):
-            if not _VARIABLE.fullmatch(str(each.value)):
+        for each in node.scalars("env"):
+            if not VARIABLE.fullmatch(str(each.value)):
                 message = f"'env': '{shown(each.value)}' is not the name of an environment variable"
-                self._reading.problems.add(each.line, message, "names only, no values")
-        return texts_of(node, "env")
-
-
-def _command_template(node: Mapping) -> str:
-    """A command that the settings or inputs of the run name. Other braces are the shell's business."""
-    text = text_of(node, "command")
-    return text if _NAMED.search(text) else ""
+                self._reading.add(each.line, message, "names only, no values")
+        return node.texts("env")
 
 
 def _command(node: Mapping) -> tuple[str, ...]:
     command = node.get("command")
-    if _command_template(node):
-        return ()
-    if isinstance(command, Scalar):
-        return ("sh", "-c", str(command.value))
-    return texts_of(node, "command")
+    return ("sh", "-c", str(command.value)) if isinstance(command, Scalar) else node.texts("command")
 
 
-def _options(node: Mapping) -> dict[str, object]:
-    options = {key: plain(value) for key, value in entries(node, "options").items()}
-    tools = node.get("tools")
-    return options if tools is None else {**options, "tools": plain(tools)}
-
-
-def _is_false(node: Node | None) -> bool:
-    return isinstance(node, Scalar) and node.value is False
+def _is_set(node: Node | None) -> bool:
+    return node is not None and not (isinstance(node, Scalar) and node.value is False)

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from reconvene.core import kit_finder
 from reconvene.core.facts.commands import RemarkIn
-from reconvene.errors import UserError
 from reconvene.wire.problems import Problems, shown
-from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, read_yaml
 
 _KEYS = ("option", "feedback", "fields", "by")
 _EXAMPLE = 'write a list: - {option: Continue, feedback: ["correction: …"]}'
@@ -31,22 +30,17 @@ class Answer(NamedTuple):
 
 def read_answers(text: str, file: str) -> list[Answer]:
     """Every answer of the file; WorkflowError (a UserError) with all its problems otherwise."""
-    if not _says_anything(text):
+    # No decisions at all is a fair answers file: the run parks at its first checkpoint.
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
         return []
     root = read_yaml(text, file)
     problems = Problems(file)
     if not isinstance(root, Sequence):
         problems.add(root.line, "an answers file is a list of decisions", _EXAMPLE)
-        problems.raise_any()
-        raise UserError(f"{file}: not a list")  # unreachable, and plain to the type checker
-    answers = [_answer(node, number, problems) for number, node in enumerate(root.items, 1)]
+    items = root.items if isinstance(root, Sequence) else ()
+    answers = [_answer(node, number, problems) for number, node in enumerate(items, 1)]
     problems.raise_any()
     return answers
-
-
-def _says_anything(text: str) -> bool:
-    """No decisions at all is a fair answers file: the run parks at its first checkpoint."""
-    return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
 
 
 def _answer(node: Node, number: int, problems: Problems) -> Answer:
@@ -104,4 +98,4 @@ def _fields(node: Mapping, number: int, problems: Problems) -> dict[str, object]
     if not isinstance(fields, Mapping):
         problems.add(fields.line, f"entry {number}: 'fields' must name its fields", "write fields: {name: value}")
         return {}
-    return {name: plain(value) for name, value in fields.entries.items()}
+    return node.plain("fields")

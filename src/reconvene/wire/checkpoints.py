@@ -1,20 +1,25 @@
-"""Checkpoints, their options and fields."""
+"""Checkpoints, their options and fields, and the runs that an option starts."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 from reconvene.core.definition.field_types import TYPES
-from reconvene.core.definition.workflow import Checkpoint, Continue, End, Field, Option
+from reconvene.core.definition.workflow import Checkpoint, Continue, End, Field, Input, Option, Start, Workflow
 from reconvene.core.person.attention import RESERVED as RESERVED_LABELS
-from reconvene.wire.named import Named
-from reconvene.wire.phase_tree import Place
+from reconvene.core.working.children import text_input
+from reconvene.errors import WorkflowError
+from reconvene.wire.packaged import packaged
+from reconvene.wire.phase_tree import PhaseNode
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import ROUTED_ROOTS, Reading, flag_of, mappings, text_of, texts_of
-from reconvene.wire.starts import Starts
+from reconvene.wire.reading import ROUTED_ROOTS, Named, Reading
+from reconvene.wire.resources import Unreadable, read_text
 from reconvene.wire.values import Values
-from reconvene.wire.written_moves import Moves
-from reconvene.wire.yaml_reader import Mapping, Scalar, plain
+from reconvene.wire.written_inputs import read_inputs
+from reconvene.wire.written_moves import Moves, alias_of
+from reconvene.wire.yaml_reader import Mapping, Scalar, plain, read_yaml
+
+_Remark = Literal["none", "optional", "required"]
 
 
 class Checkpoints:
@@ -22,11 +27,11 @@ class Checkpoints:
         self._reading = reading
         self._moves = moves
         self._values = values
-        self._starts = Starts(reading, root)
+        self._root = root
         self._shared = Named(reading, root, "checkpoints", "checkpoint", ("phase", "checkpoint"))
         self._sets = Named(reading, root, "fields", "set of fields", ("checkpoint or option", "fields"))
 
-    def of(self, phase: Mapping, here: Place) -> Checkpoint | None:
+    def of(self, phase: Mapping, here: PhaseNode) -> Checkpoint | None:
         node = phase.get("checkpoint")
         match node:
             case Mapping():
@@ -43,7 +48,7 @@ class Checkpoints:
         self._shared.check_all_used()
         self._sets.check_all_used()
 
-    def _checkpoint(self, node: Mapping, here: Place) -> Checkpoint:
+    def _checkpoint(self, node: Mapping, here: PhaseNode) -> Checkpoint:
         options = self._options(node, here) if node.get("options") is not None else _approval(node.line)
         fields = self._fields(node, here)
         for option in options:
@@ -52,17 +57,17 @@ class Checkpoints:
             prompt=self._reading.template(node, "prompt") or Checkpoint().prompt,
             condition=self._reading.expression(node, "condition"),
             show_files=self._reading.paths(node, "show_files"),
-            status=text_of(node, "status"),
+            status=node.text("status"),
             feedback=self._reading.template(node, "feedback"),
             fields=fields,
             options=options,
             line=node.line,
         )
 
-    def _options(self, node: Mapping, here: Place) -> tuple[Option, ...]:
+    def _options(self, node: Mapping, here: PhaseNode) -> tuple[Option, ...]:
         seen: dict[str, int] = {}
         options = []
-        for each in mappings(node, "options"):
+        for each in node.mappings("options"):
             option = self._option(each, here)
             if option.label:
                 self._check_label(option.label, option.line, seen)
@@ -70,48 +75,46 @@ class Checkpoints:
         return tuple(options)
 
     def _check_label(self, label: str, line: int, seen: dict[str, int]) -> None:
-        problems = self._reading.problems
+        add = self._reading.add
         folded = " ".join(label.casefold().split())
         if folded in seen and seen[folded] != line:
             message = f"the label '{shown(label)}' is used twice, on lines {seen[folded]} and {line}"
-            problems.add(line, message, "labels are how options are chosen: make them differ")
+            add(line, message, "labels are how options are chosen: make them differ")
         elif folded in seen:
-            problems.add(line, f"the label '{shown(label)}' is used twice", "labels are how options are chosen")
+            add(line, f"the label '{shown(label)}' is used twice", "labels are how options are chosen")
         if folded in {each.casefold() for each in RESERVED_LABELS} or _picks_version(folded):
             message = f"the label '{shown(label)}' is reserved for questions that the engine asks itself"
-            problems.add(line, message, "use other words")
+            add(line, message, "use other words")
         seen.setdefault(folded, line)
 
-    def _option(self, node: Mapping, here: Place) -> Option:
-        selected = self._moves.of_option(node, here)
+    def _option(self, node: Mapping, here: PhaseNode) -> Option:
+        move, skip = self._moves.of_option(node, here)
         label = node.get("label")
         return Option(
-            label=" ".join(text_of(node, "label").split()),
-            then=selected.move,
+            label=" ".join(node.text("label").split()),
+            then=move,
             when=self._reading.expression(node, "when"),
             recommend=self._reading.expression(node, "recommend", ROUTED_ROOTS),
-            remark=_remark(node),
+            remark=cast(_Remark, node.text("remark", "none")),
             fields=self._fields(node, here),
-            alias=selected.alias,
-            undo=flag_of(node, "undo"),
+            alias=node.text("as") or alias_of(move, skip),
+            undo=node.flag("undo"),
             set=self._set(node, here),
-            skip=selected.skip,
-            start=self._starts.of(node),
+            skip=skip,
+            start=self._start(node),
             line=label.line if label else node.line,
             why_not=self._reading.template(node, "why_not"),
         )
 
-    def _set(self, node: Mapping, here: Place) -> dict[str, object]:
-        entries = node.get("set")
-        if not isinstance(entries, Mapping):
-            return {}
-        for path in entries.entries:
-            self._values.written(path, entries.line_of(path), "set", here)
-        return {path: plain(value) for path, value in entries.entries.items()}
+    def _set(self, node: Mapping, here: PhaseNode) -> dict[str, object]:
+        values = node.mapping("set")
+        for path in values.entries:
+            self._values.written(path, values.line_of(path), "set", here)
+        return node.plain("set")
 
     # --- fields -------------------------------------------------------------------------------------------------------
 
-    def _fields(self, node: Mapping, here: Place) -> tuple[Field, ...]:
+    def _fields(self, node: Mapping, here: PhaseNode) -> tuple[Field, ...]:
         fields = tuple(self._field(each, here) for each in self._sets.spread(node.get("fields")))
         self._check_distinct(fields, node.line_of("fields"))
         return fields
@@ -119,13 +122,15 @@ class Checkpoints:
     def _check_distinct(self, fields: tuple[Field, ...], line: int) -> None:
         ids = [field.id for field in fields if field.id]
         for twice in sorted({each for each in ids if ids.count(each) > 1}):
-            self._reading.problems.add(line, f"the field '{shown(twice)}' is asked twice", "give each field its own id")
+            self._reading.add(line, f"the field '{shown(twice)}' is asked twice", "give each field its own id")
 
-    def _field(self, node: Mapping, here: Place) -> Field:
-        field_id, each = text_of(node, "id"), self._reading.expression(node, "each")
-        kind = text_of(node, "type", "text")
+    def _field(self, node: Mapping, here: PhaseNode) -> Field:
+        field_id, each = node.text("id"), self._reading.expression(node, "each")
+        kind = node.text("type", "text")
         self._check_field(node, kind)
-        choices, choices_expr = self._choices(node)
+        listed = node.get("options")
+        choices_expr = self._reading.source(listed, "'options'") if isinstance(listed, Scalar) else ""
+        choices = () if choices_expr else node.texts("options")
         default, default_expr = self._default(node, kind, choices)
         into = node.get("into")
         if isinstance(into, Scalar):
@@ -134,37 +139,31 @@ class Checkpoints:
         return Field(
             id=field_id,
             each=each,
-            key=text_of(node, "key", "id"),
+            key=node.text("key", "id"),
             type=kind,
             prompt=self._reading.template(node, "prompt"),
             options=choices,
             options_expr=choices_expr,
-            required=flag_of(node, "required"),
+            required=node.flag("required"),
             blank=plain(blank) if blank else None,
             default=default,
             default_expr=default_expr,
-            into=text_of(node, "into"),
+            into=node.text("into"),
         )
 
     def _check_field(self, node: Mapping, kind: str) -> None:
-        add = self._reading.problems.add
+        add = self._reading.add
         single, many = node.get("id"), node.get("each")
         if not node.wrote("id") and not node.wrote("each"):
             add(node.line, "a field needs 'id', or 'each' for one field per item of a list", "such as id: reason")
         elif single is not None and many is not None:
             add(node.line_of("each"), "a field has either 'id' or 'each', not both", "keep one of them")
         if single is not None:
-            self._reading.name(text_of(node, "id"), single.line, "a field")
+            self._reading.name(node.text("id"), single.line, "a field")
         if kind == "choice" and single is not None and many is None and not node.wrote("options"):
             add(node.line, "a field of type choice needs 'options'", "a list, or an expression that gives one")
         if kind == "item" and many is None and single is not None:
             add(node.line_of("type"), "the type item needs 'each'", "the items say what is asked")
-
-    def _choices(self, node: Mapping) -> tuple[tuple[str, ...], str]:
-        choices = node.get("options")
-        if isinstance(choices, Scalar):
-            return (), self._reading.source(choices, "'options'")
-        return texts_of(node, "options"), ""
 
     def _default(self, node: Mapping, kind: str, choices: tuple[str, ...]) -> tuple[object, str]:
         """A constant, or the source of an expression: as for settings, a string is one unless the type is literal."""
@@ -180,19 +179,61 @@ class Checkpoints:
             return default.value, ""
         if choices:
             message = f"'default': '{shown(default.value)}' is not one of the options"
-            self._reading.problems.add_unknown(default.line, message, default.value, choices)
+            self._reading.add_unknown(default.line, message, default.value, choices)
             return None, ""
         return None, self._reading.source(default, "'default'", ROUTED_ROOTS)
 
+    # --- what an option starts: a workflow that is there, with every input that it cannot do without ------------------
 
-def _remark(option: Mapping) -> Literal["none", "optional", "required"]:
-    match text_of(option, "remark"):
-        case "optional":
-            return "optional"
-        case "required":
-            return "required"
-        case _:
-            return "none"
+    def _start(self, option: Mapping) -> Start | None:
+        node = option.get("start")
+        if not isinstance(node, Mapping):
+            return None
+        if option.flag("undo"):
+            message = "'start' and 'undo' exclude each other: runs that have been started are not taken back"
+            self._reading.add(option.line_of("undo"), message, "make two options of it")
+        pieces = self._reading.expression(node, "each")
+        with self._reading.inside(pieces=pieces):
+            inputs = {
+                name: self._reading.source(source, f"'{shown(name)}'")
+                for name, source in node.mapping("inputs").entries.items()
+                if isinstance(source, Scalar)
+            }
+        start = Start(node.text("workflow"), pieces, inputs)
+        if start.workflow:
+            self._check_start(node, start)
+        return start
+
+    def _check_start(self, node: Mapping, start: Start) -> None:
+        inputs = self._inputs_of(node, start.workflow)
+        if inputs is None:
+            return
+        for name in start.inputs:
+            if name not in inputs and name != "feature":
+                message = f"'start': {shown(start.workflow)} has no input '{shown(name)}'"
+                self._reading.add_unknown(node.mapping("inputs").line_of(name), message, name, inputs)
+        given = {*start.inputs, *self._root.mapping("inputs").entries, text_input(Workflow("", (), inputs=inputs))}
+        missing = [n for n, spec in inputs.items() if spec.required and spec.default is None and n not in given]
+        if missing:
+            message = f"'start': {shown(start.workflow)} needs the input '{shown(missing[0])}'"
+            self._reading.add(node.line, message, f"write inputs: {{{missing[0]}: …}}")
+
+    def _inputs_of(self, node: Mapping, workflow: str) -> dict[str, Input] | None:
+        """The inputs of that workflow; None where it is not there (a problem) or cannot be read (its own problem)."""
+        own = self._root.text("name")
+        if workflow == own:
+            return read_inputs(Reading("", {}), self._root)
+        known = packaged()
+        if workflow not in known:
+            message = f"'start': there is no workflow '{shown(workflow)}'"
+            self._reading.add_unknown(node.line_of("workflow"), message, workflow, [own, *known])
+            return None
+        try:
+            root = read_yaml(read_text(known[workflow]), workflow)
+        except (Unreadable, WorkflowError):
+            return None
+        return read_inputs(Reading("", {}), root) if isinstance(root, Mapping) else None
+
 
 
 def _approval(line: int) -> tuple[Option, ...]:

@@ -19,15 +19,13 @@ _COSTLY = frozenset(
 )
 _MOST_STEPS = 50_000
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 _LISTS = ("enum", "const", "default", "examples", "required")  # what stands in them is data, not schema
 
 
 def is_cheap(schema: object, value: object) -> bool:
     """Whether checking this cannot take long, whatever the value holds."""
     return not any(key in _COSTLY for key, _ in _keys(schema)) and _size(schema) * _size(value) <= _MOST_STEPS
-
-
-_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")  # these look at the same value
 
 
 def wrong_with(schema: object) -> str:
@@ -75,19 +73,13 @@ def _in_a_circle(schema: object) -> str:
             if id(each) in open:
                 return by
             open.append(id(each))
-            waiting += [None, *((part, by) for part in _in_place(each))]
+            # These look at the same value; `allOf` and its like are lists of such schemas.
+            parts = [each.get(key) for key in _IN_PLACE]
+            inner = [one for part in parts for one in (part if isinstance(part, list) else [part])]
+            waiting += [None, *((part, by) for part in inner)]
             if isinstance(refers := each.get("$ref"), str):
                 waiting.append((_pointed_at(schema, refers), refers))
     return ""
-
-
-def _in_place(schema: dict[str, object]) -> list[object]:
-    """The schemas inside this one that look at the same value."""
-    found: list[object] = []
-    for key in _IN_PLACE:
-        part = schema.get(key)
-        found += part if isinstance(part, list) else [part]
-    return found
 
 
 def _pointed_at(schema: object, reference: str) -> object:
@@ -109,32 +101,25 @@ def _wrong_pattern(pattern: object) -> str:
 
 def _keys(schema: object) -> list[tuple[str, Any]]:
     """Every key of every object in it that may be a keyword, with what stands there."""
-    found: list[tuple[str, Any]] = []
-    waiting = [schema]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            found += [(str(key), part) for key, part in each.items()]
-            waiting += [part for key, part in each.items() if key not in _LISTS]
-        elif isinstance(each, list | tuple):
-            waiting += each
-    return found
+    objects = [each for each in _parts(schema, _LISTS) if isinstance(each, dict)]
+    return [(str(key), part) for each in objects for key, part in each.items()]
 
 
 def _size(value: object) -> int:
     """Parts of it, long texts by their length."""
-    size = 0
-    waiting = [value]
+    return sum(1 + (len(each) // 1000 if isinstance(each, str) else 0) for each in _parts(value))
+
+
+def _parts(value: object, left_out: tuple[str, ...] = ()) -> list[Any]:
+    """The value and all that it holds, but for what stands under these keys."""
+    found, waiting = [], [value]
     while waiting:
-        each = waiting.pop()
-        size += 1
+        found.append(each := waiting.pop())
         if isinstance(each, dict):
-            waiting += each.values()
+            waiting += [part for key, part in each.items() if key not in left_out]
         elif isinstance(each, list | tuple):
             waiting += each
-        elif isinstance(each, str):
-            size += len(each) // 1000
-    return size
+    return found
 
 
 def problems(schema: object, value: object) -> list[str]:
@@ -168,7 +153,9 @@ def _in_words(error: Any) -> str:
             missing = [name for name in error.validator_value if name not in error.instance]
             return f"{at}: {' and '.join(repr(str(name)) for name in missing)} is missing"
         case "type":
-            return f"{at} should be {_wanted(error.validator_value)}, not {_kind(error.instance)}"
+            types = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+            wanted = " or ".join(_NAMES.get(str(name), str(name)) for name in types)
+            return f"{at} should be {wanted}, not {_kind(error.instance)}"
         case "enum":
             choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in error.validator_value)
             return f"{at} is {_shown(error.instance)}; it should be one of {choices}"
@@ -176,11 +163,6 @@ def _in_words(error: Any) -> str:
             return f"{at}: {error.message[0].lower()}{error.message[1:]}"
         case _:
             return f"{at}: {_shorten(error.message)}"
-
-
-def _wanted(types: object) -> str:
-    names = types if isinstance(types, list) else [types]
-    return " or ".join(_NAMES.get(str(name), str(name)) for name in names)
 
 
 _NAMES = {
@@ -192,24 +174,13 @@ _NAMES = {
     "boolean": "true or false",
     "null": "null",
 }
+_TYPES = {dict: "object", list: "array", tuple: "array", str: "string", int: "number", float: "number", bool: "boolean"}
 
 
 def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case str():
-            return "text"
-        case int() | float():
-            return "a number"
-        case list() | tuple():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return type(value).__name__
+    if value is None:
+        return "null"
+    return _NAMES[_TYPES[type(value)]] if type(value) in _TYPES else type(value).__name__
 
 
 def _shown(value: object) -> str:

@@ -1,6 +1,6 @@
 """Workflow files → `core.definition.workflow.Workflow`, valid or refused with every problem at once.
 
-The order: text → nodes (yaml_reader) → in one spelling (spellings), only what the grammar knows (fitting) → the parts,
+The order: text → nodes (yaml_reader) → in one spelling (spellings), only what the grammar knows (shapes) → the parts,
 each checking what it refers to. All of them report into one list, so a person mends a file in one go.
 """
 
@@ -15,21 +15,18 @@ from reconvene.core.definition.workflow import FileSpec, Workflow
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown.scope import TEMPLATE_ROOTS
 from reconvene.errors import Problem, WorkflowError
-from reconvene.wire.agents import Agents
-from reconvene.wire.fitting import Grammar, fit
+from reconvene.wire.agents import Agents, Gates
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.names.check import check_names
-from reconvene.wire.phase_tree import Places, Roster
+from reconvene.wire.phase_tree import PhaseTree, Roster
 from reconvene.wire.phases import Phases
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import TASK_ROOTS, Reading, mappings, scalars, text_of, texts_of
+from reconvene.wire.reading import TASK_ROOTS, Reading
 from reconvene.wire.resources import Folder, Unreadable, read_text
-from reconvene.wire.run_ids import read_run_id, read_workspace
-from reconvene.wire.shapes import Table
+from reconvene.wire.shapes import Grammar, Table, fit
 from reconvene.wire.spellings import SPELLINGS, rewritten
 from reconvene.wire.values import Values
-from reconvene.wire.written_gates import Gates
-from reconvene.wire.written_inputs import read_inputs, read_limits, read_settings
+from reconvene.wire.written_inputs import read_inputs, read_limits, read_run_id, read_settings, read_workspace
 from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
 
 _GRAMMAR = Grammar(TABLES, SPELLINGS, rewritten, REMOVED)
@@ -53,7 +50,7 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
     written = read_yaml(text, file)
     reading = Reading(file, resources)
     if not isinstance(written, Mapping):
-        reading.problems.add(written.line, "a workflow is a mapping with 'name', 'agents' and 'phases'")
+        reading.add(written.line, "a workflow is a mapping with 'name', 'agents' and 'phases'")
         reading.problems.raise_any()
     assert isinstance(written, Mapping)
     root = fit(written, Table("workflow"), "the workflow", _GRAMMAR, reading.problems)
@@ -67,26 +64,27 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
 
 
 def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: str) -> Workflow:
-    values = Values(reading, texts_of(root, "kits"))
+    values = Values(reading, root.texts("kits"))
     roster = Roster(reading, root, written)
-    places = Places(reading, root)
+    tree = PhaseTree(reading, root)
     gates = Gates(reading, root)
     agents = Agents(reading, root, gates)
-    phases = Phases(reading, root, places, roster, values, gates).read()
+    phases = Phases(reading, root, tree, roster, values, gates).read()
     inputs = read_inputs(reading, root)
-    declared = written.get("inputs")
-    values.check_reads([*inputs, *(declared.entries if isinstance(declared, Mapping) else ())])
+    values.check_reads([*inputs, *written.mapping("inputs").entries])
     roles = agents.read()
     gates.check_all_used()
     for role in roles.values():
         if role.kind == "survey":
             values.needs_project(role.line, f"agent '{role.name}': survey")
     values.check_project(inputs)
+    if reopen := root.text("reopen"):
+        tree.find(reopen, root.line_of("reopen"), "reopen")
     files, templates = _files(reading, root)
     return Workflow(
         name=_name(reading, root),
         phases=phases,
-        description=text_of(root, "description"),
+        description=root.text("description"),
         file=file,
         source=text,
         inputs=inputs,
@@ -100,7 +98,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         names=values.names,
         run_id=read_run_id(reading, root),
         workspace=read_workspace(reading, root),
-        reopen=_reopen(root, places),
+        reopen=reopen,
         kits=_kits(reading, root),
         outcome=reading.expression(root, "outcome"),
         completeness=reading.expression(root, "completeness"),
@@ -109,59 +107,46 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
 
 
 def _name(reading: Reading, root: Mapping) -> str:
-    name = text_of(root, "name")
+    name = root.text("name")
     if name and not _NAME.fullmatch(name):
         hint = "use letters, digits, - and _"
-        reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
+        reading.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow", hint)
     elif name and (why := why_no_run_id(f"{name}-1")):
         hint = "run ids are made of it; use letters, digits, - and _"
-        reading.problems.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
+        reading.add(root.line_of("name"), f"'{shown(name)}' cannot be the name of a workflow: it {why}", hint)
     return name
 
 
 def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
     """Those that are named, and those of others that a tracker or a gate needs: without them the run cannot go on."""
-    for each in scalars(root, "kits"):
+    for each in root.scalars("kits"):
         reading.kit(str(each.value), each.line, kit_finder.kit)
-    return tuple(dict.fromkeys((*texts_of(root, "kits"), *(k for k in reading.kits if not kit_finder.packaged(k)))))
-
-
-def _reopen(root: Mapping, places: Places) -> str:
-    phase = text_of(root, "reopen")
-    if phase:
-        places.find(phase, root.line_of("reopen"), "reopen")
-    return phase
+    return tuple(dict.fromkeys((*root.texts("kits"), *(k for k in reading.kits if not kit_finder.packaged(k)))))
 
 
 def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[str, str]]:
     templates = reading.shared_templates()
     specs = []
-    for node in mappings(root, "files"):
+    for node in root.mappings("files"):
         path = node.get("path")
         roots = TASK_ROOTS if node.get("each") is not None else TEMPLATE_ROOTS
+        name, template = "", node.get("template")
+        if isinstance(template, Scalar) and (found := reading.rendered(template)):
+            name = found[0] or f"inline:{node.text('path')}"
+            templates[name] = found[1]
         spec = FileSpec(
             path=reading.path(path, "'path'", roots) if isinstance(path, Scalar) else "",
-            template=_template(reading, node, templates),
-            each=text_of(node, "each"),
-            source=text_of(node, "from") or ("output" if node.get("each") else ""),
+            template=name,
+            each=node.text("each"),
+            source=node.text("from") or ("output" if node.get("each") else ""),
         )
         _check_file(reading, node, spec)
         specs.append(spec)
     return tuple(specs), templates
 
 
-def _template(reading: Reading, node: Mapping, templates: dict[str, str]) -> str:
-    template = node.get("template")
-    found = reading.rendered(template) if isinstance(template, Scalar) else None
-    if found is None:
-        return ""
-    name = found[0] or f"inline:{text_of(node, 'path')}"
-    templates[name] = found[1]
-    return name
-
-
 def _check_file(reading: Reading, node: Mapping, spec: FileSpec) -> None:
-    add = reading.problems.add
+    add = reading.add
     if not node.wrote("template") and not node.wrote("each"):
         add(node.line, "a file needs 'template', or 'each: tasks'", "a file name in templates/, or the template itself")
     if node.wrote("from") and not node.wrote("each"):

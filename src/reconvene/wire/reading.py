@@ -8,16 +8,15 @@ import re
 from collections.abc import Callable, Iterator
 from collections.abc import Mapping as Dict
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from reconvene.core.paths import safe_path
 from reconvene.core.shown.scope import ROOTS, TEMPLATE_ROOTS
 from reconvene.errors import UserError, WorkflowError
 from reconvene.language import expressions, templates
-from reconvene.wire.names.uses import Use, Where
 from reconvene.wire.problems import Problems, did_you_mean, shown
 from reconvene.wire.resources import Unreadable, leaves_folder
-from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, plain, read_yaml
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, items_of, plain, read_yaml
 
 GATE_ROOTS = ROOTS | {"output"}
 ROUTED_ROOTS = ROOTS | {"routing"}
@@ -27,6 +26,7 @@ RUN_ID_ROOTS = frozenset({"name", "year", "n"})
 WORKSPACE_ROOTS = frozenset({"run", "name"})
 TASK_ROOTS = TEMPLATE_ROOTS | {"task", "output", "text"}
 
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # of the environment
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _FILE = re.compile(r"\S+\.(md|txt|j2)")
 _CONTRACT_FILE = re.compile(r"\S+\.(json|yaml|yml)")
@@ -39,11 +39,37 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 T = TypeVar("T")
 
 
+class Where(NamedTuple):
+    """In which phase, at which of its steps (by number), by which agent, for which setting, for the pieces that which
+    expression gives: as far as that decides what is seen."""
+
+    phase: str = ""
+    step: str = ""
+    agent: str = ""
+    setting: str = ""
+    pieces: str = ""
+
+
+class Use(NamedTuple):
+    """One expression or template. `what` names it in messages; `line` and `column` say where its text begins, `file` in
+    which file ("" = the workflow itself)."""
+
+    text: str
+    what: str
+    roots: frozenset[str]
+    where: Where
+    line: int
+    column: int = 0
+    template: bool = False
+    file: str = ""
+
+
 class Reading:
     """One workflow being read."""
 
     def __init__(self, file: str, resources: Dict[str, str]) -> None:
         self.problems = Problems(file)
+        self.add, self.add_unknown = self.problems.add, self.problems.add_unknown
         self._resources = resources
         self._checked: dict[tuple[str, frozenset[str]], str | None] = {}
         self._where = Where()
@@ -65,12 +91,12 @@ class Reading:
         return self.source(node, f"'{owner.word(key)}'", roots) if isinstance(node, Scalar) else ""
 
     def source(self, node: Scalar, what: str, roots: frozenset[str] = ROOTS) -> str:
-        text = _javascript(node.value)
+        text = str(node.value).lower() if isinstance(node.value, bool) else str(node.value)
         if (text, roots) not in self._checked:
             self._checked[text, roots] = expressions.check(text, roots)
         wrong = self._checked[text, roots]
         if wrong:
-            self.problems.add(node.line, f"{what}: {wrong}", column=node.column)
+            self.add(node.line, f"{what}: {wrong}", column=node.column)
         else:
             self.uses.append(Use(text, what, roots, self._where, node.line, node.column))
         return text
@@ -86,33 +112,36 @@ class Reading:
             self.uses.append(Use(text, what, roots, self._where, node.line, node.column, template=True))
         return text
 
-    def _template_file(self, text: str, file: str, *, used: bool = True) -> None:
-        if self._sound(text, "template", 1, file=file) and used:
+    def _template_file(self, file: str, line: int, what: str, *, used: bool = True) -> str | None:
+        """The text of a file beside the workflow, a template, checked; None with a problem noted."""
+        text = self.resource(file, line, what)
+        if text is not None and self._sound(text, "template", 1, file=file) and used:
             self.uses.append(Use(text, "template", TEMPLATE_ROOTS, self._where, 1, template=True, file=file))
+        return text
 
     def _sound(self, text: str, what: str, first_line: int, file: str = "") -> bool:
         wrong = templates.check(text)
         if wrong:
             line, message = wrong
-            self.problems.add(first_line + max(line, 1) - 1, f"{what}: {message}", file=file)
+            self.add(first_line + max(line, 1) - 1, f"{what}: {message}", file=file)
         return not wrong
 
     def paths(self, owner: Mapping, key: str) -> tuple[str, ...]:
         """Workspace paths or patterns, which may be templates."""
-        return tuple(self.path(node, f"'{key}'") for node in scalars(owner, key))
+        return tuple(self.path(node, f"'{key}'") for node in owner.scalars(key))
 
     def path(self, node: Scalar, what: str, roots: frozenset[str] = TEMPLATE_ROOTS) -> str:
         """A workspace path in its one spelling. What a template adds is checked again when it is rendered."""
         text = str(node.value)
         if len(text) > _LONGEST_PATH:
-            self.problems.add(node.line, f"{what}: a path of {len(text)} characters is too long")
+            self.add(node.line, f"{what}: a path of {len(text)} characters is too long")
             return text
         self.template_text(node, what, roots)
         bare = _TEMPLATE_PART.sub("x", text)
         try:
             clean = safe_path(bare)
         except UserError as error:
-            self.problems.add(node.line, f"{what}: {error.message[0].lower()}{error.message[1:]}", error.hint)
+            self.add(node.line, f"{what}: {error.message[0].lower()}{error.message[1:]}", error.hint)
             return text
         return clean if bare == text else text
 
@@ -121,7 +150,7 @@ class Reading:
         if _NAME.fullmatch(text):
             return True
         hint = "use letters, digits, _ and -, beginning with a letter"
-        self.problems.add(line, f"'{shown(text)}' cannot be the name of {what}", hint)
+        self.add(line, f"'{shown(text)}' cannot be the name of {what}", hint)
         return False
 
     def seconds(self, owner: Mapping, key: str, default: float) -> float:
@@ -129,17 +158,17 @@ class Reading:
         if not isinstance(node, Scalar):
             return default
         value = _duration(node.value)
-        if value is None or value <= 0:
-            self.problems.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
-            return default
-        return value
+        if value > 0:
+            return value
+        self.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
+        return default
 
     def kit(self, name: str, line: int, find: Callable[[str], T]) -> T | None:
         """What `find` has under this name of a kit, or of something in one; None, and a problem, where it has none."""
         try:
             found = find(name)
         except UserError as error:
-            self.problems.add(line, error.message, error.hint)
+            self.add(line, error.message, error.hint)
             return None
         self.kits[name.partition(".")[0]] = None
         return found
@@ -154,20 +183,11 @@ class Reading:
         text = str(node.value)
         if not _FILE.fullmatch(text):
             return self.template_text(node, f"'{key}'") if template else text
-        found = self.resource(text, node.line, f"'{key}'")
-        if found is None:
-            return ""
-        if template:
-            self._template_file(found, text)
-        return found
+        return (self._template_file if template else self.resource)(text, node.line, f"'{key}'") or ""
 
     def default_prompt(self, agent: str, line: int) -> str:
         name = f"prompts/{agent}.md"
-        if name not in self._resources:
-            return ""
-        found = self.resource(name, line, f"agent '{agent}'") or ""
-        self._template_file(found, name)
-        return found
+        return (self._template_file(name, line, f"agent '{agent}'") or "") if name in self._resources else ""
 
     def rendered(self, node: Scalar) -> tuple[str, str] | None:
         """A template of the engine's own files: name and text. What has blanks or braces is the template itself."""
@@ -176,20 +196,15 @@ class Reading:
             return "", self.template_text(node, "'template'")
         here = leaves_folder(text) or (text in self._resources and f"templates/{text}" not in self._resources)
         name = text if here else f"templates/{text}"
-        found = self.resource(name, node.line, "'template'")
-        if found is None:
-            return None
-        self._template_file(found, name)
-        return text, found
+        found = self._template_file(name, node.line, "'template'")
+        return None if found is None else (text, found)
 
     def shared_templates(self) -> dict[str, str]:
         """All of templates/, by the names under which templates include each other."""
         found = {}
         for file in self._resources:
             if file.startswith("templates/") and _FILE.fullmatch(file):
-                text = self.resource(file, 0, "templates/") or ""
-                self._template_file(text, file, used=False)
-                found[file.removeprefix("templates/")] = text
+                found[file.removeprefix("templates/")] = self._template_file(file, 0, "templates/", used=False) or ""
         return found
 
     def recording(self, name: str, line: int) -> object:
@@ -206,7 +221,7 @@ class Reading:
             return self._schema(plain(node), node.line, key)
         text = str(plain(node))
         if not _CONTRACT_FILE.fullmatch(text):
-            self.problems.add(node.line, f"'{key}' must be a JSON Schema", "a mapping, or a .json or .yaml file")
+            self.add(node.line, f"'{key}' must be a JSON Schema", "a mapping, or a .json or .yaml file")
             return None
         found = self.resource(text, node.line, f"'{key}'")
         return None if found is None else self._schema(self._parsed(found, text), node.line, key)
@@ -214,15 +229,15 @@ class Reading:
     def resource(self, name: str, line: int, what: str) -> str | None:
         """The text of a file beside the workflow, or None with a problem noted."""
         if leaves_folder(name):
-            self.problems.add(line, f"{what}: '{shown(name)}' is outside the workflow's folder", "keep it inside")
+            self.add(line, f"{what}: '{shown(name)}' is outside the workflow's folder", "keep it inside")
             return None
         try:
             return self._resources[name]
         except KeyError:
             hint = did_you_mean(name, [each for each in self._resources if each.count("/") <= 1])
-            self.problems.add(line, f"{what}: there is no file '{shown(name)}' beside the workflow", hint)
+            self.add(line, f"{what}: there is no file '{shown(name)}' beside the workflow", hint)
         except Unreadable as error:
-            self.problems.add(line, f"{what}: '{shown(name)}' cannot be read: {error}")
+            self.add(line, f"{what}: '{shown(name)}' cannot be read: {error}")
         return None
 
     def _parsed(self, text: str, file: str) -> object:
@@ -230,75 +245,66 @@ class Reading:
             return plain(read_yaml(text, file))
         except WorkflowError as error:
             for each in error.problems:
-                self.problems.add(each.line, each.message, each.hint, file=each.file, column=each.column)
+                self.add(each.line, each.message, each.hint, file=each.file, column=each.column)
             return None
 
     def _schema(self, schema: object, line: int, key: str) -> object:
         from reconvene.wire.contracts import wrong_with
 
         if wrong := wrong_with(schema):
-            self.problems.add(line, f"'{key}' is not a JSON Schema: {shown(wrong, 160)}")
+            self.add(line, f"'{key}' is not a JSON Schema: {shown(wrong, 160)}")
         return schema
 
 
-def text_of(owner: Mapping, key: str, default: str = "") -> str:
-    node = owner.get(key)
-    return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else default
+class Named:
+    """Parts of a workflow that stand under a name, to be used by it: checkpoints, gates, sets of fields."""
+
+    def __init__(self, reading: Reading, root: Mapping, key: str, what: str, usage: tuple[str, str]) -> None:
+        """`what` is under `key`; `usage`: who may use it, and with which key."""
+        self._reading = reading
+        self._parts = root.mapping(key)
+        self._key = key
+        self._what = what
+        self._usage = usage
+        self._used: set[str] = set()
+
+    def find(self, name: str, line: int) -> Node | None:
+        """The part of that name; None with a problem noted, or where its own problem is."""
+        self._used.add(name)
+        found = self._parts.get(name)
+        if found is None and not self._parts.wrote(name):
+            message = f"there is no {self._what} '{shown(name)}' under '{self._key}'"
+            self._reading.add_unknown(line, message, name, self._parts.entries)
+        return found
+
+    def spread(self, node: Node | None) -> tuple[Mapping, ...]:
+        """A list of mappings and names, or one of them: all the mappings, in their order."""
+        match node:
+            case Mapping():
+                return (node,)
+            case Scalar(value=str() as name):
+                found = self.find(name, node.line)
+                return tuple(each for each in items_of(found) if isinstance(each, Mapping))
+            case Sequence(items=items):
+                return tuple(each for item in items for each in self.spread(item))
+            case _:
+                return ()
+
+    def check_all_used(self) -> None:
+        for name in self._parts.entries:
+            line = self._parts.line_of(name)
+            self._reading.name(name, line, f"a {self._what}")
+            if name not in self._used:
+                user, key = self._usage
+                message = f"no {user} uses the {self._what} '{shown(name)}'"
+                self._reading.add(line, message, f"write {key}: {name} in one, or remove it")
 
 
-def int_of(owner: Mapping, key: str, default: int) -> int:
-    node = owner.get(key)
-    return node.value if isinstance(node, Scalar) and isinstance(node.value, int) else default
-
-
-def flag_of(owner: Mapping, key: str) -> bool:
-    node = owner.get(key)
-    return isinstance(node, Scalar) and node.value is True
-
-
-def scalars(owner: Mapping, key: str) -> tuple[Scalar, ...]:
-    """The entries of a list, or the one value that stands for a list of one."""
-    node = owner.get(key)
-    if isinstance(node, Scalar):
-        return (node,)
-    return tuple(item for item in node.items if isinstance(item, Scalar)) if isinstance(node, Sequence) else ()
-
-
-def texts_of(owner: Mapping, key: str) -> tuple[str, ...]:
-    return tuple(str(node.value) for node in scalars(owner, key))
-
-
-def mappings(owner: Mapping, key: str) -> tuple[Mapping, ...]:
-    """The mappings of a list, or the one mapping that stands for it."""
-    node = owner.get(key)
-    if isinstance(node, Mapping):
-        return (node,)
-    return tuple(item for item in node.items if isinstance(item, Mapping)) if isinstance(node, Sequence) else ()
-
-
-def entries(owner: Mapping, key: str) -> dict[str, Node]:
-    node = owner.get(key)
-    return node.entries if isinstance(node, Mapping) else {}
-
-
-def line_in(owner: Mapping, key: str, name: str) -> int:
-    """The line of entry `name` of the mapping under `key`."""
-    node = owner.get(key)
-    return node.line_of(name) if isinstance(node, Mapping) else owner.line
-
-
-def _javascript(value: str | int | float | bool | None) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
-
-
-def _duration(value: object) -> float | None:
-    if isinstance(value, int | float):
-        return float(value)
+def _duration(value: object) -> float:
+    """In seconds; 0 where it is none."""
     text = str(value).strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text):
+    if isinstance(value, int | float) or re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     if not re.fullmatch(rf"({_DURATION.pattern}\s*)+", text):
-        return None
+        return 0
     return sum(float(amount) * _UNITS[unit] for amount, unit in _DURATION.findall(text))

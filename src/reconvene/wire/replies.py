@@ -37,9 +37,8 @@ def extract_json(text: str) -> object:
             return _loads(candidate)
         except ValueError as error:
             complaint = error
-    found, value = _first_balanced(text)
-    if found:
-        return value
+    if found := _first_balanced(text):
+        return found[0]
     if not _STARTS.search(text):
         raise ValueError(f"the reply holds no JSON; it starts with {_excerpt(body, 0)!r}")
     raise ValueError(f"the reply holds no valid JSON: {complaint}")
@@ -65,10 +64,10 @@ def _fenced(text: str) -> list[str]:
     return [body for language, body in blocks if language == "json"] + [body for lang, body in blocks if lang != "json"]
 
 
-def _first_balanced(text: str) -> tuple[bool, object]:
-    """The first object or array in running text. Objects and non-empty arrays win over a stray `[]` or `[1]` mark."""
+def _first_balanced(text: str) -> list[object]:
+    """The first object or array in running text. Objects and arrays of them win over a stray `[]` or `[1]` mark."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-    fallback: tuple[bool, object] = (False, None)
+    marks: list[object] = []
     position = 0
     for _ in range(_MAX_STARTS):
         start = _STARTS.search(text, position)
@@ -79,15 +78,10 @@ def _first_balanced(text: str) -> tuple[bool, object]:
         except (ValueError, RecursionError):
             position = start.end()
             continue
-        if isinstance(value, dict) or _holds_objects(value):
-            return True, value
-        if not fallback[0]:
-            fallback = (True, value)
-    return fallback
-
-
-def _holds_objects(value: object) -> bool:
-    return isinstance(value, list) and any(isinstance(item, dict | list) for item in value)
+        if isinstance(value, dict) or any(isinstance(item, dict | list) for item in value):
+            return [value]
+        marks.append(value)
+    return marks[:1]
 
 
 def _excerpt(text: str, position: int, width: int = 40) -> str:

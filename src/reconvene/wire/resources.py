@@ -23,7 +23,16 @@ class Folder(Mapping[str, str]):
         self._root = root
 
     def __getitem__(self, name: str) -> str:
-        return read_text(self._inside(name))
+        path = self._root / name
+        if not os.path.lexists(path):
+            raise KeyError(name)
+        try:
+            inside = path.resolve().is_relative_to(self._root.resolve())
+        except (OSError, RuntimeError):  # a loop of links
+            inside = False
+        if not inside:
+            raise Unreadable("it is a link that leaves the workflow's folder")
+        return read_text(path)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and os.path.lexists(self._root / name)
@@ -36,18 +45,6 @@ class Folder(Mapping[str, str]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-    def _inside(self, name: str) -> Path:
-        path = self._root / name
-        if not os.path.lexists(path):
-            raise KeyError(name)
-        try:
-            inside = path.resolve().is_relative_to(self._root.resolve())
-        except (OSError, RuntimeError):  # a loop of links
-            inside = False
-        if not inside:
-            raise Unreadable("it is a link that leaves the workflow's folder")
-        return path
 
 
 def leaves_folder(name: str) -> bool:

@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Mapping
 
 from reconvene.wire.grammar import TABLES
-from reconvene.wire.shapes import (
-    Anything,
-    Expression,
-    Flag,
-    Integer,
-    Key,
-    Later,
-    ListOf,
-    MapOf,
-    Nothing,
-    Number,
-    OneOf,
-    Shape,
-    Table,
-    Text,
-    Word,
-)
+from reconvene.wire.shapes import Anything, Key, Later, ListOf, MapOf, OneOf, Plain, Shape, Table, available
 from reconvene.wire.spellings import SPELLINGS
 
 JsonObject = dict[str, object]
@@ -30,48 +14,31 @@ JsonObject = dict[str, object]
 def json_schema() -> JsonObject:
     """A draft 2020-12 schema with a definition for each part of the language."""
     names = dict.fromkeys((*TABLES, *SPELLINGS))
-    definitions = {name: _table({**TABLES.get(name, {}), **SPELLINGS.get(name, {})}) for name in names}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Reconvene workflow",
         "$ref": "#/$defs/workflow",
-        "$defs": definitions,
+        "$defs": {name: _table({**TABLES.get(name, {}), **SPELLINGS.get(name, {})}) for name in names},
     }
 
 
-def _table(keys: dict[str, Key]) -> JsonObject:
-    known = {name: key for name, key in keys.items() if not isinstance(key.shape, Later)}
+def _table(keys: Mapping[str, Key]) -> JsonObject:
+    known = available(keys)
     schema: JsonObject = {
         "type": "object",
         "additionalProperties": False,
-        "properties": {name: _key(key) for name, key in known.items()},
+        "properties": {name: {"description": key.about, **_shape(key.shape)} for name, key in known.items()},
     }
     if required := [name for name, key in known.items() if key.required]:
         schema["required"] = required
     return schema
 
 
-def _key(key: Key) -> JsonObject:
-    return {"description": key.about, **_shape(key.shape)} if key.about else _shape(key.shape)
-
-
 def _shape(shape: Shape) -> JsonObject:
     match shape:
-        case Text():
-            return {"type": "string", "minLength": 1}
-        case Expression():
-            return {"type": ["string", "boolean", "number"]}
-        case Word(words=words):
-            return {"enum": list(words)}
-        case Integer(least=least):
-            return {"type": "integer", "minimum": least}
-        case Number():
-            return {"type": "number"}
-        case Flag():
-            return {"type": "boolean"}
-        case Nothing():
-            return {"type": "null"}
-        case Anything():
+        case Plain(schema=schema):
+            return dict(schema)
+        case Anything() | Later():
             return {}
         case ListOf(item=item, least=least):
             return {"type": "array", "items": _shape(item), **({"minItems": least} if least else {})}
@@ -81,7 +48,3 @@ def _shape(shape: Shape) -> JsonObject:
             return {"$ref": f"#/$defs/{name}"}
         case OneOf(shapes=shapes):
             return {"anyOf": [_shape(each) for each in shapes]}
-        case Later():
-            return {"not": {}}
-        case _:
-            assert_never(shape)

@@ -1,53 +1,31 @@
-"""What a value may look like, as data: one description serves the loader and the editors' JSON Schema.
+"""What a value may look like, as data, and the comparison of a tree with it: one description serves the loader and the
+editors' JSON Schema.
 
-Knows no key of the workflow language.
+Whatever does not belong there is reported, and the rest is returned. So later checks see only well-formed parts and
+still find their own problems in the same pass. Knows no key of the workflow language.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass
-from typing import assert_never
+from types import MappingProxyType, NoneType
+from typing import NamedTuple
 
-from reconvene.wire.problems import shown
+from reconvene.wire.problems import Problems, shown
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """Any text that is not empty."""
+class Plain:
+    """A value without parts: its name in messages, its types, its JSON Schema, and which values of these types."""
 
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """JavaScript source. `true`, `false` and numbers are expressions too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One of these words."""
-
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Integer:
-    least: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """The key stands there without a value."""
+    name: str
+    types: tuple[type, ...]
+    schema: Dict[str, object]
+    words: tuple[str, ...] = ()  # only these; none = any that is not empty
+    least: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +65,25 @@ class Later:
     """A key of the language that this release does not carry out."""
 
 
-Shape = Text | Expression | Word | Integer | Number | Flag | Nothing | Anything | ListOf | MapOf | Table | OneOf | Later
+Shape = Plain | Anything | ListOf | MapOf | Table | OneOf | Later
+
+TEXT = Plain("text", (str,), {"type": "string", "minLength": 1})
+EXPRESSION = Plain("an expression", (str, bool, int, float), {"type": ["string", "boolean", "number"]})
+NUMBER = Plain("a number", (int, float), {"type": "number"})
+FLAG = Plain("true or false", (bool,), {"type": "boolean"})
+NOTHING = Plain("nothing", (NoneType,), {"type": "null"})  # the key stands there without a value
+
+
+def word(*words: str) -> Plain:
+    return Plain(" or ".join(words), (str,), {"enum": list(words)}, words=words)
+
+
+def integer(least: int) -> Plain:
+    return Plain("a whole number", (int,), {"type": "integer", "minimum": least}, least=least)
+
+
+def one_of(*shapes: Shape) -> OneOf:
+    return OneOf(shapes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,100 +96,149 @@ class Key:
 Tables = Dict[str, Dict[str, Key]]
 
 
-def one_of(*shapes: Shape) -> OneOf:
-    return OneOf(shapes)
+class Grammar(NamedTuple):
+    """The tables, and what else may stand in a file: other spellings, rewritten before a table is looked at, and keys
+    that were taken out, with what to write instead."""
+
+    tables: Tables
+    spellings: Tables = MappingProxyType({})
+    rewritten: Callable[[str, Mapping, Problems], Mapping] = lambda table, node, problems: node
+    removed: Dict[str, Dict[str, str]] = MappingProxyType({})
 
 
-def choose(node: Node, shape: Shape) -> Shape | None:
-    """The alternative this value can only mean."""
-    if not isinstance(shape, OneOf):
-        return shape if _admits(node, shape) else None
-    return next((each for each in shape.shapes if _admits(node, each)), None)
+def fit(node: Node, shape: Shape, what: str, grammar: Grammar, problems: Problems) -> Node | None:
+    """The part of `node` that has this shape, or None. `what` names the value in messages."""
+    return _Fitting(grammar, problems).fit(node, shape, what)
+
+
+class _Fitting:
+    def __init__(self, grammar: Grammar, problems: Problems) -> None:
+        self._grammar = grammar
+        self._tables = grammar.tables
+        self._problems = problems
+
+    def fit(self, node: Node, shape: Shape, what: str) -> Node | None:
+        chosen = next((each for each in _alternatives(shape) if _admits(node, each)), None)
+        match chosen, node:
+            case None, _:
+                self._wrong(node, shape, what)
+                return None
+            case Later(), _:
+                self._problems.add(node.line, f"{what} is not available in this release", "remove it")
+                return None
+            case ListOf(), Sequence():
+                return self._list(node, chosen, what)
+            case MapOf(), Mapping():
+                return self._map(node, chosen, what)
+            case Table(), Mapping():
+                return self._table(node, chosen, what)
+            case Plain(), Scalar():
+                return self._plain(node, chosen, shape, what)
+            case _:
+                return node
+
+    def _wrong(self, node: Node, shape: Shape, what: str) -> None:
+        message = f"{what} must be {self._described(shape)}, not {_kind(node)}"
+        number = isinstance(node, Scalar) and isinstance(node.value, int | float)
+        text = any(isinstance(each, Plain) and str in each.types for each in _alternatives(shape))
+        self._problems.add(node.line, message, "put it in quotes" if number and text else "", column=node.column)
+
+    def _plain(self, node: Scalar, chosen: Plain, shape: Shape, what: str) -> Node | None:
+        if chosen.words:
+            if node.value in chosen.words:
+                return node
+            message = f"{what} must be {self._described(shape)}, not '{shown(node.value)}'"
+            self._problems.add_unknown(node.line, message, str(node.value), chosen.words, column=node.column)
+        elif chosen.least is not None and isinstance(node.value, int) and node.value < chosen.least:
+            self._problems.add(node.line, f"{what} must be at least {chosen.least}, not {node.value}")
+        elif not str(node.value).strip():
+            self._problems.add(node.line, f"{what} is empty")
+        else:
+            return node
+        return None
+
+    def _list(self, node: Sequence, shape: ListOf, what: str) -> Node | None:
+        if len(node.items) < shape.least:
+            self._problems.add(node.line, f"{what} is empty", "give at least one, or remove the key")
+            return None
+        noun = _table_name(shape.item)
+        entry = ("an " if noun[0] in "aeiou" else "a ") + noun if noun else f"an entry of {what}"
+        fitted = (self.fit(item, shape.item, entry) for item in node.items)
+        return Sequence(tuple(item for item in fitted if item is not None), node.line, node.column)
+
+    def _map(self, node: Mapping, shape: MapOf, what: str) -> Node:
+        noun = _table_name(shape.value)
+        fitted: dict[str, Node | None] = {}
+        for key, value in node.entries.items():
+            entry = f"{noun} '{shown(key)}'" if noun else f"'{shown(key)}' in {what}"
+            fitted[key] = self.fit(value, shape.value, entry)
+        return _kept(node, fitted)
+
+    def _table(self, node: Mapping, shape: Table, what: str) -> Node:
+        keys = self._tables[shape.name]
+        node = self._grammar.rewritten(shape.name, node, self._problems)
+        fitted: dict[str, Node | None] = {}
+        for key, value in node.entries.items():
+            if key in keys:
+                at = Scalar(None, node.line_of(key)) if isinstance(keys[key].shape, Later) else value
+                fitted[key] = self.fit(at, keys[key].shape, f"'{node.word(key)}'")
+            else:
+                self._unknown(node, key, shape.name, what)
+        for key, each in keys.items():
+            if each.required and key not in node.entries:
+                self._problems.add(node.line, f"{what} needs '{key}'", each.about)
+        return _kept(node, fitted)
+
+    def _unknown(self, node: Mapping, key: str, table: str, what: str) -> None:
+        if instead := self._grammar.removed.get(table, {}).get(key):
+            self._problems.add(node.line_of(key), f"'{key}' is no longer a key of {what}", instead)
+            return
+        known = [*available(self._tables[table]), *self._grammar.spellings.get(table, {})]
+        self._problems.add_unknown(node.line_of(key), f"unknown key '{shown(key)}' in {what}", key, known)
+
+    def _described(self, shape: Shape) -> str:
+        match shape:
+            case Plain(name=name):
+                return name
+            case Anything() | Later():
+                return "any value"
+            case ListOf():
+                return "a list"
+            case MapOf():
+                return "a mapping"
+            case Table(name=name):
+                return "a mapping ({" + ", ".join([*available(self._tables[name])][:3]) + ", …})"
+            case OneOf(shapes=shapes):
+                return " or ".join(self._described(each) for each in shapes if each != NOTHING)
+
+
+def available(table: Dict[str, Key]) -> dict[str, Key]:
+    """The keys of a table that this release carries out."""
+    return {name: key for name, key in table.items() if not isinstance(key.shape, Later)}
+
+
+def _alternatives(shape: Shape) -> tuple[Shape, ...]:
+    return shape.shapes if isinstance(shape, OneOf) else (shape,)
 
 
 def _admits(node: Node, shape: Shape) -> bool:
     match shape:
-        case Anything() | Later():
-            return True
+        case Plain(types=types):
+            return isinstance(node, Scalar) and type(node.value) in types
         case ListOf():
             return isinstance(node, Sequence)
         case MapOf() | Table():
             return isinstance(node, Mapping)
-        case OneOf(shapes=shapes):
-            return any(_admits(node, each) for each in shapes)
-        case Text() | Word() | Expression() | Integer() | Number() | Flag() | Nothing():
-            return isinstance(node, Scalar) and _admits_scalar(node.value, shape)
         case _:
-            assert_never(shape)
+            return True
 
 
-def _admits_scalar(value: object, shape: Text | Word | Expression | Integer | Number | Flag | Nothing) -> bool:
-    match shape:
-        case Text() | Word():
-            return isinstance(value, str)
-        case Expression():
-            return value is not None
-        case Integer():
-            return isinstance(value, int) and not isinstance(value, bool)
-        case Number():
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case Flag():
-            return isinstance(value, bool)
-        case Nothing():
-            return value is None
-        case _:
-            assert_never(shape)
-
-
-def wants_text(shape: Shape) -> bool:
-    if isinstance(shape, OneOf):
-        return any(wants_text(each) for each in shape.shapes)
-    return isinstance(shape, Text | Word)
-
-
-def table_name(shape: Shape) -> str:
+def _table_name(shape: Shape) -> str:
     """What an entry of this shape is called, if it is (or may be) a mapping with known keys."""
-    match shape:
-        case Table(name=name):
-            return name
-        case OneOf(shapes=shapes):
-            return next((name for name in map(table_name, shapes) if name), "")
-        case _:
-            return ""
+    return next((each.name for each in _alternatives(shape) if isinstance(each, Table)), "")
 
 
-def describe(shape: Shape, tables: Tables) -> str:
-    match shape:
-        case Text():
-            return "text"
-        case Expression():
-            return "an expression"
-        case Word(words=words):
-            return " or ".join(words)
-        case Integer():
-            return "a whole number"
-        case Number():
-            return "a number"
-        case Flag():
-            return "true or false"
-        case Nothing():
-            return "nothing"
-        case Anything() | Later():
-            return "any value"
-        case ListOf():
-            return "a list"
-        case MapOf():
-            return "a mapping"
-        case Table(name=name):
-            some = [key for key, each in tables[name].items() if not isinstance(each.shape, Later)][:3]
-            return "a mapping ({" + ", ".join(some) + ", …})"
-        case OneOf(shapes=shapes):
-            return " or ".join(describe(each, tables) for each in shapes if not isinstance(each, Nothing))
-        case _:
-            assert_never(shape)
-
-
-def kind(node: Node) -> str:
+def _kind(node: Node) -> str:
     match node:
         case Sequence():
             return "a list"
@@ -207,5 +252,8 @@ def kind(node: Node) -> str:
             return f"the number {value}"
         case Scalar(value=value):
             return f"the text '{shown(value)}'"
-        case _:
-            assert_never(node)
+
+
+def _kept(node: Mapping, fitted: dict[str, Node | None]) -> Mapping:
+    entries = {key: value for key, value in fitted.items() if value is not None}
+    return Mapping(entries, node.line, node.column, node.key_lines, node.words)

@@ -8,36 +8,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reconvene.wire.fitting import Grammar, fit
-from reconvene.wire.grammar import RULE_MOVES
+from reconvene.wire.grammar import RULE_MOVES, SOME_WORDS
 from reconvene.wire.problems import Problems
-from reconvene.wire.shapes import Expression, Flag, Key, ListOf, Table, Tables, Text, Word, one_of
+from reconvene.wire.shapes import EXPRESSION, FLAG, TEXT, Grammar, Key, ListOf, Table, Tables, fit, one_of, word
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar
 
 _ACTIONS = ("continue", "repeat_phase", "skip_phases", "abort")
 _RULE_WORDS = {"retry_phase": "retry", "spawn_additional": "again", "escalate": "ask"}
-_SOME_WORDS = one_of(Text(), ListOf(Text(), 1))
-_THEN = one_of(Word((*RULE_MOVES, *_RULE_WORDS)), Table("move"))
+_THEN = one_of(word(*RULE_MOVES, *_RULE_WORDS), Table("move"))
 
 SPELLINGS: Tables = {
     "phase": {"gap_check": Key(Table("check"), "another word for check")},
     "check": {"criteria": Key(ListOf(Table("rule"), 1), "another word for rules")},
     "rule": {
-        "condition": Key(Expression(), "another word for if"),
+        "condition": Key(EXPRESSION, "another word for if"),
         "action": Key(_THEN, "another word for then"),
         "then": Key(_THEN, "a move, retry, ask or abort"),
-        "agents": Key(_SOME_WORDS, "for spawn_additional: who runs in the extra round"),
-        "message": Key(Text(), "another word for say"),
+        "agents": Key(SOME_WORDS, "for spawn_additional: who runs in the extra round"),
+        "message": Key(TEXT, "another word for say"),
     },
-    "checkpoint": {"approval_required": Key(Flag(), "true: offers Continue and Abort, as checkpoint: true does")},
+    "checkpoint": {"approval_required": Key(FLAG, "true: offers Continue and Abort, as checkpoint: true does")},
     "option": {
         "on_select": Key(Table("on_select"), "another way to write then and skip"),
-        "with_feedback": Key(Flag(), "another way to write remark: optional"),
+        "with_feedback": Key(FLAG, "another way to write remark: optional"),
     },
     "on_select": {
-        "action": Key(Word(_ACTIONS), "continue, repeat_phase, skip_phases or abort", required=True),
-        "target": Key(Text(), 'for repeat_phase: a phase, or "current"'),
-        "phases": Key(_SOME_WORDS, "for skip_phases: which"),
+        "action": Key(word(*_ACTIONS), "continue, repeat_phase, skip_phases or abort", required=True),
+        "target": Key(TEXT, 'for repeat_phase: a phase, or "current"'),
+        "phases": Key(SOME_WORDS, "for skip_phases: which"),
     },
 }
 _RENAMED = {
@@ -71,7 +69,7 @@ def _rule(node: Mapping, problems: Problems) -> Mapping:
         node = _with(node, "then", replace(then, value=_RULE_WORDS[then.value]), line, word)
     if "agents" not in node.entries:
         return node
-    agents, at = fit(node.entries["agents"], _SOME_WORDS, "'agents'", _OWN, problems), node.line_of("agents")
+    agents, at = fit(node.entries["agents"], SOME_WORDS, "'agents'", _OWN, problems), node.line_of("agents")
     node = _without(node, "agents")
     match node.get("then"):
         case Scalar(value="again") as again if agents is not None:
@@ -162,7 +160,7 @@ def _move(action: Scalar, select: Mapping) -> Node:
 
 
 def _flag(node: Mapping, key: str, problems: Problems) -> bool | None:
-    value = fit(node.entries[key], Flag(), f"'{key}'", _OWN, problems)
+    value = fit(node.entries[key], FLAG, f"'{key}'", _OWN, problems)
     return value.value is True if isinstance(value, Scalar) else None
 
 

@@ -5,15 +5,16 @@ Rule 5 of the language: a name lives in the innermost `each` body that holds all
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping
+from itertools import takewhile
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Input
 from reconvene.core.shown.reads import PROJECT_WORDS
 from reconvene.core.shown.scope import ENGINE_NAMES
-from reconvene.wire.phase_tree import Place
+from reconvene.language.closest import closest
+from reconvene.wire.phase_tree import PhaseNode
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import Reading
 from reconvene.wire.yaml_reader import Scalar
@@ -22,13 +23,8 @@ from reconvene.wire.yaml_reader import Scalar
 RESERVED_NAMES = frozenset((*ENGINE_NAMES, "conversation"))
 _OUTPUTS = ("own", "next", "all", "round")
 _FORMS = ("full", "summary")
-READ_WORDS = (
-    *(f"{word}.{form}" for word in _OUTPUTS for form in _FORMS),
-    "files",
-    "values",
-    "conversation",
-    *PROJECT_WORDS,
-)
+_OUTPUT_WORDS = tuple(f"{word}.{form}" for word in _OUTPUTS for form in _FORMS)
+READ_WORDS = (*_OUTPUT_WORDS, "files", "values", "conversation", *PROJECT_WORDS)
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _LOOKS_LIKE_FILE = re.compile(r".*/.*|.*\.\w+", re.DOTALL)
 
@@ -39,22 +35,20 @@ class Values:
         self._kits = kits
         self._homes: dict[str, tuple[str, ...]] = {}
         self._reads: list[Scalar] = []
-        self._places: list[tuple[int, str]] = []  # line and words of whatever needs a project
+        self._needing_project: list[tuple[int, str]] = []  # line and words of whatever needs a project
 
-    def written(self, path: str, line: int, what: str, here: Place) -> str:
-        """Notes a writer. `path` may lead into the value; its root is the name. Returns it if it may be written."""
+    def written(self, path: str, line: int, what: str, here: PhaseNode) -> None:
+        """Notes a writer. `path` may lead into the value; its root is the name."""
         name = path.partition(".")[0]
-        problems = self._reading.problems
         if not _PATH.fullmatch(path):
             hint = "use letters, digits and _, with dots between the parts"
-            problems.add(line, f"{what}: '{shown(path)}' cannot be the name of a value", hint)
-            return ""
-        if name in RESERVED_NAMES or name in READ_WORDS:
-            problems.add(line, f"{what}: '{name}' is kept by the engine and cannot be written", "choose another name")
-            return ""
-        before = self._homes.get(name)
-        self._homes[name] = here.eaches if before is None else _shared(before, here.eaches)
-        return path
+            self._reading.add(line, f"{what}: '{shown(path)}' cannot be the name of a value", hint)
+        elif name in RESERVED_NAMES or name in READ_WORDS:
+            message = f"{what}: '{name}' is kept by the engine and cannot be written"
+            self._reading.add(line, message, "choose another name")
+        else:
+            before = self._homes.get(name)
+            self._homes[name] = here.eaches if before is None else _shared(before, here.eaches)
 
     def read(self, nodes: tuple[Scalar, ...]) -> tuple[str, ...]:
         """Notes what a step reads; checked once all writers are known."""
@@ -72,62 +66,52 @@ class Values:
 
     def needs_project(self, line: int, what: str) -> None:
         """Notes what makes sense only with an input of type project."""
-        self._places.append((line, what))
+        self._needing_project.append((line, what))
 
     def check_project(self, inputs: Mapping[str, Input]) -> None:
         named = [name for name, spec in inputs.items() if spec.type == "project"]
         if len(named) > 1:
-            self._reading.problems.add(0, f"the inputs {' and '.join(named)} are both projects", "a run has one")
+            self._reading.add(0, f"the inputs {' and '.join(named)} are both projects", "a run has one")
         if named:
             return
         words = [(node.line, f"reads: '{node.value}'") for node in self._reads if node.value in PROJECT_WORDS]
-        for line, what in [*self._places, *words]:
+        for line, what in [*self._needing_project, *words]:
             hint = "add to inputs: project: {type: project, default: .}"
-            self._reading.problems.add(line, f"{what} needs an input of type project", hint)
+            self._reading.add(line, f"{what} needs an input of type project", hint)
 
     def _check_read(self, node: Scalar, text: str, inputs: Collection[str]) -> None:
         root, dot, rest = text.partition(".")
-        if text in READ_WORDS or text in self._homes:
+        problem = f"reads: '{shown(text)}' is not something to read"
+        known: Collection[str]
+        if text in READ_WORDS or text in self._homes or (root == "inputs" and dot and rest in inputs):
             return
         if root == "inputs" and dot:
-            if rest not in inputs:
-                self._unknown(node, f"reads: there is no input '{shown(rest)}'", rest, inputs)
-        elif root in _OUTPUTS or (rest in _FORMS and self._is_word(root)):
-            if rest not in _FORMS or root not in self._words():
-                known = [f"{word}.{form}" for word in self._words() for form in _FORMS]
-                self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, known)
+            problem, text, known = f"reads: there is no input '{shown(rest)}'", rest, inputs
+        elif root in _OUTPUTS or (rest in _FORMS and closest(root.casefold(), self._words())):
+            if rest in _FORMS and root in self._words():
+                return
+            known = [f"{word}.{form}" for word in self._words() for form in _FORMS]
         elif root == "project" and dot and "/" not in text:
-            self._unknown(node, f"reads: '{shown(text)}' is not something to read", text, PROJECT_WORDS)
+            known = PROJECT_WORDS
         elif root in ("settings", "context", "phase", "item", "up", "groups") and dot and "/" not in text:
             hint = "name the value itself; prompts can use {{" + shown(text) + "}}"
-            self._reading.problems.add(node.line, f"reads: '{shown(text)}' is not something to read", hint)
+            self._reading.add(node.line, problem, hint)
+            return
         elif _LOOKS_LIKE_FILE.fullmatch(text):
             clean = self._reading.path(node, "reads", frozenset())
             if clean != text:
-                self._reading.problems.add(
-                    node.line, f"reads: '{shown(text)}' has a shorter spelling", f"write '{clean}'"
-                )
+                self._reading.add(node.line, f"reads: '{shown(text)}' has a shorter spelling", f"write '{clean}'")
+            return
         else:
+            problem = f"reads: nothing writes a value '{shown(text)}'"
             known = [*self._homes, *READ_WORDS, *(f"inputs.{name}" for name in inputs)]
-            self._unknown(node, f"reads: nothing writes a value '{shown(text)}'", text, known)
+        self._reading.add_unknown(node.line, problem, text, known, column=node.column)
 
     def _words(self) -> tuple[str, ...]:
         """What stands before `.full` and `.summary`: the engine's words, and those of kits."""
         return (*_OUTPUTS, *kit_finder.read_words(self._kits))
 
-    def _is_word(self, root: str) -> bool:
-        """Whether such a word is meant, perhaps misspelt, and not a file."""
-        return bool(difflib.get_close_matches(root.casefold(), self._words(), n=1, cutoff=0.6))
-
-    def _unknown(self, node: Scalar, message: str, word: str, known: Collection[str]) -> None:
-        self._reading.problems.add_unknown(node.line, message, word, known, column=node.column)
-
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
     """The loops both lie in."""
-    count = 0
-    for here, there in zip(one, other):
-        if here != there:
-            break
-        count += 1
-    return one[:count]
+    return tuple(here for here, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other)))

@@ -68,6 +68,37 @@ class Mapping:
         """The key as the author spelled it, for messages."""
         return self.words.get(key, key)
 
+    # What stands under a key, where it is of the kind that is asked for.
+
+    def text(self, key: str, default: str = "") -> str:
+        node = self.entries.get(key)
+        return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else default
+
+    def integer(self, key: str, default: int) -> int:
+        node = self.entries.get(key)
+        return node.value if isinstance(node, Scalar) and isinstance(node.value, int) else default
+
+    def flag(self, key: str) -> bool:
+        node = self.entries.get(key)
+        return isinstance(node, Scalar) and node.value is True
+
+    def scalars(self, key: str) -> tuple[Scalar, ...]:
+        return tuple(item for item in items_of(self.entries.get(key)) if isinstance(item, Scalar))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        return tuple(str(node.value) for node in self.scalars(key))
+
+    def mappings(self, key: str) -> tuple[Mapping, ...]:
+        return tuple(item for item in items_of(self.entries.get(key)) if isinstance(item, Mapping))
+
+    def mapping(self, key: str) -> Mapping:
+        """The mapping under `key`; an empty one where there is none."""
+        node = self.entries.get(key)
+        return node if isinstance(node, Mapping) else Mapping({}, self.line)
+
+    def plain(self, key: str) -> dict[str, object]:
+        return {name: plain(value) for name, value in self.mapping(key).entries.items()}
+
 
 Node = Scalar | Sequence | Mapping
 
@@ -79,6 +110,11 @@ def read_yaml(text: str, file: str) -> Node:
     problems.raise_any()
     assert root is not None  # there is no missing root without a problem
     return root
+
+
+def items_of(node: Node | None) -> tuple[Node, ...]:
+    """The entries of a list, or the one value that stands for a list of one."""
+    return node.items if isinstance(node, Sequence) else () if node is None else (node,)
 
 
 def plain(node: Node) -> object:
@@ -110,24 +146,19 @@ def _read(text: str, problems: Problems) -> Node | None:
         problems.add(line, "a control character or invalid byte is not allowed in YAML", "save the file as plain UTF-8")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problems.add(*_syntax(error, text), column=mark.column + 1 if mark else 0)
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        message = "this is not valid YAML: " + ", ".join(part for part in (error.context, error.problem) if part)
+        problems.add(line, message, _syntax_hint(error.problem or "", text, line), column=column)
     except yaml.YAMLError as error:
         problems.add(0, f"this is not valid YAML: {shown(error, 200)}")
     return None
 
 
-def _syntax(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, str]:
-    mark = error.problem_mark or error.context_mark
-    line = mark.line + 1 if mark else 0
-    parts = [part for part in (error.context, error.problem) if part]
-    lines = text.splitlines()
-    here = lines[line - 1] if 0 < line <= len(lines) else ""
-    hint = ""
-    if "\t" in here[: len(here) - len(here.lstrip())] or "'\\t'" in (error.problem or ""):
-        hint = "indent with spaces, YAML does not allow tabs"
-    elif error.problem and "mapping values are not allowed" in error.problem:
-        hint = "put text that contains ': ' in quotes"
-    return line, "this is not valid YAML: " + ", ".join(parts), hint
+def _syntax_hint(problem: str, text: str, line: int) -> str:
+    here = "".join(text.splitlines()[line - 1 : line]) if line else ""
+    if "\t" in here[: len(here) - len(here.lstrip())] or "'\\t'" in problem:
+        return "indent with spaces, YAML does not allow tabs"
+    return "put text that contains ': ' in quotes" if "mapping values are not allowed" in problem else ""
 
 
 class _Stop(Exception):
@@ -145,17 +176,11 @@ class _Composer:
 
     def document(self) -> Node:
         root: Node | None = None
-        documents = 0
         for event in self._events:
-            match event:
-                case yaml.StreamStartEvent() | yaml.StreamEndEvent() | yaml.DocumentEndEvent():
-                    continue
-                case yaml.DocumentStartEvent():
-                    documents += 1
-                    if documents > 1:
-                        raise self._stop(event, "the file holds several documents", "keep one of them")
-                case _:
-                    root = self._node(event)
+            if isinstance(event, yaml.NodeEvent):
+                root = self._node(event)
+            elif isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                raise self._stop(event, "the file holds several documents", "keep one of them")
         if root is None or (isinstance(root, Scalar) and root.value is None):
             self._problems.add(0, "the file is empty")
             raise _Stop
@@ -222,40 +247,32 @@ class _Composer:
 
     def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
         line = _line(event)
-        block = event.style in ("|", ">")
         value: str | int | float | bool | None = event.value
         # implicit[0]: a plain scalar without a tag, the only kind that may be anything but text
         if event.implicit[0] or (event.tag in _CORE_TAGS and event.tag not in _TEXT_TAGS):
             value = self._resolve(event.value, event)
-        return Scalar(value, line, _column(event), line + 1 if block else line)
+        return Scalar(value, line, _column(event), line + (event.style in ("|", ">")))
 
     def _resolve(self, text: str, event: yaml.Event) -> str | int | float | bool | None:
         if text in _NULL:
             return None
         if text in _BOOL:
             return _BOOL[text]
+        number: int | float
         if _INT.fullmatch(text) or _BASED.fullmatch(text):
-            return self._int(text, event)
-        if _NOT_JSON.fullmatch(text):
+            number = int(text, 0) if len(text) <= 25 else math.inf
+            fits = abs(number) < 1 << 63
+        elif _NOT_JSON.fullmatch(text):
             self._problems.add(_line(event), f"{text} is not a number that can be stored", "put it in quotes")
             return None
-        if _FLOAT.fullmatch(text):
-            return self._float(text, event)
-        return text
-
-    def _int(self, text: str, event: yaml.Event) -> int | None:
-        number = int(text, 0) if len(text) <= 25 else 1 << 64
-        if abs(number) >= 1 << 63:
+        elif _FLOAT.fullmatch(text):
+            number = float(text)
+            fits = math.isfinite(number)
+        else:
+            return text
+        if not fits:
             self._problems.add(_line(event), f"the number {shown(text)} is too large", "put it in quotes")
-            return None
-        return number
-
-    def _float(self, text: str, event: yaml.Event) -> float | None:
-        number = float(text)
-        if not math.isfinite(number):
-            self._problems.add(_line(event), f"the number {shown(text)} is too large", "put it in quotes")
-            return None
-        return number
+        return number if fits else None
 
 
 def _line(event: yaml.Event) -> int:

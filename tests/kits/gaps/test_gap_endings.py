@@ -6,7 +6,7 @@ import pytest
 from gap_texts import begun, ordered, played, proposals, review, solution
 
 from reconvene.kits.gaps.endings import both_empty, decide
-from reconvene.kits.gaps.tracker import SEVERITIES, STATES, WEIGHTS
+from reconvene.kits.gaps.vocabulary import SEVERITIES, STATES, WEIGHTS
 
 
 @pytest.mark.parametrize(

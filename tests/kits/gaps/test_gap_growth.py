@@ -14,8 +14,7 @@ from gap_texts import wrong_with
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.kits.gaps import likeness, lists, proposals, review
-from reconvene.kits.gaps import proposing as rounds
+from reconvene.kits.gaps import applying, likeness, lists, markdown, proposals, review
 from reconvene.kits.gaps.gap_ids import canonical
 from reconvene.kits.gaps.likeness import Titles, normal
 from reconvene.kits.gaps.markdown import within
@@ -127,12 +126,12 @@ def plainly_taken_up(decision: Decision, output: Proposals) -> bool:
         return not decision.issue
     about = [one.body for one in output.resolutions if canonical(one.gap) == canonical(decision.gap)]
     about += [line for line in output.said.split("\n") if decision.gap in line.upper()]
-    return any(rounds._RULED.search(text) for text in about)
+    return any(applying._RULED.search(text) for text in about)
 
 
 @given(OUTPUTS, st.lists(DECISIONS, max_size=4))
 def test_decisions_are_taken_up_as_looking_at_each_would_say(output: Proposals, decisions: list[Decision]) -> None:
-    is_taken_up = rounds.taken_up(output)
+    is_taken_up = applying.taken_up(output)
     assert [is_taken_up(one) for one in decisions] == [plainly_taken_up(one, output) for one in decisions]
 
 
@@ -174,7 +173,7 @@ def test_a_text_is_read_once_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     for reader in readers:
         reader.cache_clear()
     given, work, verdicts = given_list(30), proposed(30), reviewed(30)
-    for module in (proposals, review, lists):
+    for module in (markdown, lists):
         read = module.read
 
         def counted(text: str, read=read) -> object:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exploring import examples
-from reconvene.kits.gaps.tracker import STATES, Config, Sources, settle, track
+from reconvene.kits.gaps.tracker import Config, Sources, settle, track
+from reconvene.kits.gaps.vocabulary import STATES
 
 OPEN = {"open", "proposed", "needs revision"}
 VERDICTS = ["APPROVED", "APPROVED with note", "needs revision", "REJECTED", "NOT APPROVED", "hm"]

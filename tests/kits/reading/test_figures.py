@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.kits.reading.figures import asserted, change, corrections_in, figures_in, stated_in
+from reconvene.kits.reading.figures import asserted, corrections_in, stated_in
+from reconvene.kits.reading.quantities import change, figures_in
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,12 @@ from reconvene.core.extensions import AgentProfile
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import UserError
 from reconvene.kits.reading import tongues
-from reconvene.kits.reading.figures import corrections_in, figures_in
+from reconvene.kits.reading.assumptions import assumptions_in
+from reconvene.kits.reading.figures import corrections_in
 from reconvene.kits.reading.kit import KIT
+from reconvene.kits.reading.quantities import figures_in
 from reconvene.kits.reading.routing import affected
-from reconvene.kits.reading.significance import assess, assumptions_in
+from reconvene.kits.reading.significance import assess
 from reconvene.kits.reading.terms import StatedIn, content, names
 from reconvene.kits.reading.understanding import remarks_in
 from reconvene.kits.reading.wordlist import make

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconvene.kits.reading.assumptions import assumptions_in
 from reconvene.kits.reading.feedback import KINDS
-from reconvene.kits.reading.significance import assess, assumptions_in
+from reconvene.kits.reading.significance import assess
 from reconvene.kits.reading.understanding import remarks_in as understand
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "feedback"

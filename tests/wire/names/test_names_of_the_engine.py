@@ -14,10 +14,9 @@ from reconvene.core.shown import scope
 from reconvene.core.shown.scope import ENGINE_NAMES, TEMPLATE_ROOTS
 from reconvene.kits.gaps.records import Book as GapBook
 from reconvene.kits.gaps.view import value_of
-from reconvene.wire.names.engine_names import tracked
 from reconvene.wire.names.kinds import Anything, Kind, Missing, Record, alternatives, element, part
-from reconvene.wire.names.known import Known
-from reconvene.wire.names.uses import Use, Where
+from reconvene.wire.names.known import Known, tracked
+from reconvene.wire.reading import Use, Where
 from reconvene.wiring import open_log
 
 ROOTS = TEMPLATE_ROOTS | {"routing"}

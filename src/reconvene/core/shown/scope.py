@@ -18,9 +18,9 @@ from reconvene.core.paths import safe_path
 from reconvene.core.shown import drafts, on_record
 from reconvene.errors import ReconveneError, UserError
 from reconvene.language import templates
+from reconvene.language.as_text import Growing
 from reconvene.language.expressions import ExpressionError
 from reconvene.language.expressions import compile as compile_expression
-from reconvene.language.growing import Growing
 
 Scope = dict[str, object]  # what an expression or a template sees, by name
 

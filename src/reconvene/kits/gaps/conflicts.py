@@ -1,7 +1,6 @@
 """Where engineer and reviewer stand against each other: openly, by silence, by changing nothing, by deflection.
 
-One job: a grave issue and what the next output does about it → a conflict with both positions, or none. The person
-rules; nothing here takes sides. It must not know how outputs are written.
+The person rules; nothing here takes sides. It must not know how outputs are written.
 """
 
 from __future__ import annotations
@@ -9,15 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from reconvene.kits.gaps.markdown import at_lines, clip
 from reconvene.kits.gaps.outputs import Answer, Proposals
-from reconvene.kits.gaps.records import Book, Choice, Conflict, Gap, Issue, Kind, Said, is_open
+from reconvene.kits.gaps.records import Book, Choice, Conflict, Gap, Issue, IssueState, Kind, Said, is_open
 from reconvene.kits.gaps.vocabulary import GRAVE
 
 ANSWER, WAIVE, FALSE_ALARM = "have it answered", "waive", "false alarm"
 ENGINEERS, REVIEWERS = "A: the engineer's way", "B: the reviewer's way"
+_ASKED: dict[Kind, str] = {
+    "explicit": "The engineer disagrees. Which way?",
+    "silence": "The engineer neither answered nor cited it. What now?",
+    "unchanged": "The criticised section came back unchanged. What now?",
+    "deflection": "The answer takes no position and offers no alternative. What now?",
+}
 
 
 def find_conflicts(book: Book, output: Proposals | None, round: int) -> None:
@@ -35,7 +40,7 @@ def find_conflicts(book: Book, output: Proposals | None, round: int) -> None:
             _answered_or_not(book, issue, said, round)
             continue
         if not is_open(gap):
-            book.issues[issue.id] = msgspec.structs.replace(issue, state="closed")
+            book.issues[issue.id] = replace(issue, state="closed")
             continue
         before = book.conflicts.get(issue.id)
         if issue.state == "answered" or issue.severity not in GRAVE:
@@ -60,34 +65,29 @@ class _Said(NamedTuple):
         first = {answer.issue: answer for answer in reversed(output.answers)}
         return cls(output, first, Counter(answer.issue for answer in output.answers))
 
+    def to(self, issue: Issue) -> str:
+        answer = self.answers.get(issue.id)
+        return clip(f"{answer.position}: {answer.rationale}", 300) if answer else f"cited in {self.output.file}"
+
 
 def _standing(
     book: Book, issue: Issue, gap: Gap, before: Conflict | None, engineer: _Said, round: int
 ) -> Conflict | None:
-    output, answer = engineer.output, engineer.answers.get(issue.id)
-    kind = _kind(issue, gap, answer, output, round)
-    if kind is None:
-        said = f"{answer.position}: {answer.rationale}" if answer else f"cited in {output.file}"
-        book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=clip(said, 300))
-        return None
-    if answer is not None:
-        said = f"{answer.position}: {answer.rationale}"
-        book.issues[issue.id] = msgspec.structs.replace(issue, state="disputed", answer=clip(said, 300))
+    answer = engineer.answers.get(issue.id)
+    kind = _kind(issue, gap, answer, engineer.output, round)
+    if kind is None or answer is not None:
+        state: IssueState = "disputed" if kind else "answered"
+        book.issues[issue.id] = replace(issue, state=state, answer=engineer.to(issue))
     elif before is not None and before.kind == "explicit":
         return before  # saying nothing more does not take a disagreement back
-    return _conflict(issue, gap, kind, answer, engineer, round)
+    return _conflict(issue, gap, kind, answer, engineer, round) if kind else None
 
 
 def _answered_or_not(book: Book, issue: Issue, engineer: _Said | None, round: int) -> None:
     if engineer is None or issue.round >= round:
         return
-    answer = engineer.answers.get(issue.id)
-    if answer is not None:
-        said = clip(f"{answer.position}: {answer.rationale}", 300)
-        book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=said)
-    elif issue.state == "open" and issue.id in engineer.output.issues:
-        said = f"cited in {engineer.output.file}"
-        book.issues[issue.id] = msgspec.structs.replace(issue, state="answered", answer=said)
+    if issue.id in engineer.answers or (issue.state == "open" and issue.id in engineer.output.issues):
+        book.issues[issue.id] = replace(issue, state="answered", answer=engineer.to(issue))
 
 
 def _kind(issue: Issue, gap: Gap, answer: Answer | None, output: Proposals, round: int) -> Kind | None:
@@ -107,7 +107,7 @@ def _kind(issue: Issue, gap: Gap, answer: Answer | None, output: Proposals, roun
 
 def _conflict(issue: Issue, gap: Gap, kind: Kind, answer: Answer | None, engineer: _Said, round: int) -> Conflict:
     title = issue.title or gap.title
-    output = engineer.output
+    about = f"{issue.id} ({issue.severity}, {gap.id}): {clip(title, 100).rstrip('.?!')}"
     reading, evidence = _evidence(issue, gap, kind, engineer, round)
     table = _table(issue, kind, answer)
     return Conflict(
@@ -116,29 +116,16 @@ def _conflict(issue: Issue, gap: Gap, kind: Kind, answer: Answer | None, enginee
         gap=gap.id,
         issue=issue.id,
         title=title,
-        text=_question(issue, gap, kind, title),
+        text=f"{about}. {_ASKED[kind]}",
         severity=issue.severity,
         round=round,
         reviewer=Said(issue.text, issue.where),
-        engineer=_position(gap, kind, answer, output, round),
+        engineer=_position(gap, kind, answer, engineer.output, round),
         options=tuple(choice.option for choice in table),
         table=table,
         reading="disagreement" if reading else "oversight",
         evidence=evidence,
     )
-
-
-def _question(issue: Issue, gap: Gap, kind: Kind, title: str) -> str:
-    about = f"{issue.id} ({issue.severity}, {gap.id}): {clip(title, 100).rstrip('.?!')}"
-    match kind:
-        case "explicit":
-            return f"{about}. The engineer disagrees. Which way?"
-        case "silence":
-            return f"{about}. The engineer neither answered nor cited it. What now?"
-        case "unchanged":
-            return f"{about}. The criticised section came back unchanged. What now?"
-        case "deflection":
-            return f"{about}. The answer takes no position and offers no alternative. What now?"
 
 
 def _position(gap: Gap, kind: Kind, answer: Answer | None, output: Proposals, round: int) -> Said:
@@ -175,12 +162,10 @@ def _table(issue: Issue, kind: Kind, answer: Answer | None) -> tuple[Choice, ...
             Choice(WAIVE, "Engineer", "the concern stands, and is not pursued"),
             Choice(FALSE_ALARM, "Neither", "there was no conflict; it is not shown again"),
         )
-    rationale = answer.rationale if answer else ""
-    third = answer.alternative if answer else ""
+    rationale, third = (answer.rationale, answer.alternative) if answer else ("", "")
+    middle = Choice("C: a middle ground", "Neither", "the engineer looks for one that meets both concerns")
     return (
         Choice(ENGINEERS, "Engineer", clip(rationale or "as proposed", 160)),
         Choice(REVIEWERS, "Reviewer", clip(issue.text or issue.title, 160)),
-        Choice(f"C: {clip(third, 60)}", "Engineer's alternative", clip(third, 160))
-        if third
-        else Choice("C: a middle ground", "Neither", "the engineer looks for one that meets both concerns"),
+        Choice(f"C: {clip(third, 60)}", "Engineer's alternative", clip(third, 160)) if third else middle,
     )

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reconvene.kits.gaps.records import Book, Gap, Row, is_open
-from reconvene.kits.gaps.vocabulary import ORDER, WEIGHTS
+from msgspec import Struct
+
+from reconvene.kits.gaps.records import Book, Gap, Row, by_severity, is_open
+from reconvene.kits.gaps.vocabulary import WEIGHTS
 
 CONVERGING, WARNING = "CONVERGING", "DIVERGENCE_WARNING"
 RULES = {
@@ -27,6 +29,19 @@ RULES = {
     "unchanged": "a criticised section came back unchanged",
     "breeding": "solutions bring up more gaps than they close",
 }
+
+
+class Warned(Struct, frozen=True):
+    """What a person is told when it does not converge."""
+
+    rules: list[str]
+    why: list[str]
+    gaps: list[str]
+    line: str  # weighs; the rest names rules, gaps and rows
+    rows: list[str]
+    text: str  # all of it
+    weight_net: int
+    redo: bool
 
 
 class Config(NamedTuple):
@@ -69,19 +84,16 @@ def row_of(book: Book, start: Start, round: int, stuck: Stuck, config: Config) -
     aside = [gap for gap in fresh if gap.state == "deferred"]
     raised = [gap for gap in fresh if gap.state != "deferred"]
     reopened = [gap for gap in gaps.values() if gap.id in start.known - start.open and is_open(gap)]
-    closed = [gaps[name] for name in start.open if not is_open(gaps[name])] + [
-        gap for gap in raised if not is_open(gap)
-    ]
+    closed = [gap for gap in (*(gaps[name] for name in start.open), *raised) if not is_open(gap)]
     new = raised + reopened
     net = len(closed) - len(new)
     state, count = step(net, book.stalled, config)
-    end = len(start.open) - net
     return Row(
         round=round,
         start=len(start.open),
         resolved=len(closed),
         new=len(new),
-        end=end,
+        end=len(start.open) - net,
         net=net,
         state=state,
         weight_start=weight(gaps[name] for name in start.open),
@@ -95,7 +107,7 @@ def row_of(book: Book, start: Start, round: int, stuck: Stuck, config: Config) -
         bred_ids=tuple(gap.id for gap in raised if gap.source),
         set_aside_ids=tuple(gap.id for gap in aside),
         between=len(start.open) - book.rounds[-1].end if book.rounds else 0,
-        by_severity={name: sum(gap.severity == name for gap in book.open()) for name in ORDER},
+        by_severity=by_severity(book.open()),
     ), count
 
 
@@ -103,34 +115,32 @@ def weight(gaps: Iterable[Gap]) -> int:
     return sum(WEIGHTS[gap.severity] for gap in gaps)
 
 
-def warning_of(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> dict[str, object] | None:
-    """What the person is told, or None. The first line weighs; the rest names rules, gaps and rows."""
+def warning_of(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> Warned | None:
     fired = _rules(book, row, count, stuck, config)
     if not fired:
         return None
     recent = [*book.rounds, row][-max(count, 1) :]
-    lines = [f"{_rule(name, config)}{': ' + ', '.join(ids) if ids else ''}" for name, ids in fired.items()]
+    lines = [
+        RULES[name].format(stall=config.stall, explosion=config.explosion) + (": " + ", ".join(ids) if ids else "")
+        for name, ids in fired.items()
+    ]
     told = [
-        f"Round {one.round}: Resolved {one.resolved}, Introduced {one.new} (Net: {signed(one.net)})" for one in recent
+        f"Round {one.round}: Resolved {one.resolved}, Introduced {one.new} (Net: {_signed(one.net)})" for one in recent
     ]
     opening = ""
     if row.state == WARNING and count >= config.stall:
         opening = f"The workflow has not made net progress for {count} round{'s' if count > 1 else ''}.\n"
     line = _weighed(recent, row)
-    return {
-        "rules": list(fired),
-        "why": lines,
-        "gaps": list(dict.fromkeys(name for ids in fired.values() for name in ids)),
-        "line": line,
-        "rows": told,
-        "text": f"{line}\n{opening}" + "\n".join(told) + "\nRule: " + "; ".join(lines) + ".",
-        "weight_net": sum(one.weight_net for one in recent),
-        "redo": "explosion" in fired,
-    }
-
-
-def _rule(name: str, config: Config) -> str:
-    return RULES[name].format(stall=config.stall, explosion=config.explosion)
+    return Warned(
+        rules=list(fired),
+        why=lines,
+        gaps=list(dict.fromkeys(name for ids in fired.values() for name in ids)),
+        line=line,
+        rows=told,
+        text=f"{line}\n{opening}" + "\n".join(told) + "\nRule: " + "; ".join(lines) + ".",
+        weight_net=sum(one.weight_net for one in recent),
+        redo="explosion" in fired,
+    )
 
 
 def _rules(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> dict[str, list[str]]:
@@ -139,7 +149,9 @@ def _rules(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> di
         fired["explosion"] = [*row.new_ids, *row.reopened_ids]
     if row.net <= 0 and count >= config.stall:
         recent = [*book.rounds, row][-count:]
-        fired["stalled"] = _still_open(book, [name for one in recent for name in (*one.new_ids, *one.reopened_ids)])
+        still = {gap.id for gap in book.open()}
+        brought = dict.fromkeys(name for one in recent for name in (*one.new_ids, *one.reopened_ids))
+        fired["stalled"] = [name for name in brought if name in still]
     if stuck.rejected:
         fired["rejected again"] = list(stuck.rejected)
     if stuck.unchanged:
@@ -147,10 +159,6 @@ def _rules(book: Book, row: Row, count: int, stuck: Stuck, config: Config) -> di
     if fired and len(row.bred_ids) > row.resolved:
         fired["breeding"] = list(row.bred_ids)
     return fired
-
-
-def _still_open(book: Book, names: list[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if name in book.gaps and is_open(book.gaps[name])]
 
 
 def _weighed(recent: list[Row], row: Row) -> str:
@@ -167,5 +175,5 @@ def _weighed(recent: list[Row], row: Row) -> str:
     return f"Not converging, by weight ({over}) or by identity: {stuck} came back."
 
 
-def signed(number: int) -> str:
-    return f"+{number}" if number > 0 else str(number)
+def _signed(number: int) -> str:
+    return f"{number:+d}" if number else "0"

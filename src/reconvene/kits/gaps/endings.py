@@ -1,14 +1,12 @@
-"""When it is done: the decision tree, what empty outputs mean, what waits for a person, and when accepting is allowed.
-
-One job: small pure answers over the gaps as they stand. It must not know rounds or outputs.
-"""
+"""When it is done: the decision tree, what empty outputs mean, what waits for a person, when accepting is allowed."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Literal
 
-from reconvene.kits.gaps.records import Book, Gap, is_open
+from reconvene.kits.gaps.records import Book, Gap
 
 Ending = Literal["COMPLETE", "USER_APPROVED", "present decisions", "continue"]
 Emptiness = Literal["complete", "waiting", "escalate"]
@@ -36,10 +34,21 @@ def waiting(book: Book) -> list[Gap]:
     for gap in book.open():
         for one in gap.blocked_by:
             behind[one].append(gap.id)
-    found = {gap.id for gap in book.open() if gap.question} | {one.gap for one in book.conflicts.values()}
-    pending = list(found)
+    stuck = {gap.id for gap in book.open() if gap.question} | {one.gap for one in book.conflicts.values()}
+    return _reached(book, stuck, behind)
+
+
+def blocking(book: Book) -> list[Gap]:
+    """Open blocking gaps, and the open gaps that those wait for."""
+    waits = {gap.id: list(gap.blocked_by) for gap in book.open()}
+    return _reached(book, {gap.id for gap in book.open() if gap.blocking}, waits)
+
+
+def _reached(book: Book, starts: set[str], edges: Mapping[str, list[str]]) -> list[Gap]:
+    """The open gaps that these lead to, step by step, themselves among them."""
+    found, pending = set(starts), list(starts)
     while pending:
-        fresh = [name for name in behind[pending.pop()] if name not in found]
+        fresh = [name for name in edges.get(pending.pop(), ()) if name not in found]
         found.update(fresh)
         pending += fresh
     return [gap for gap in book.open() if gap.id in found]
@@ -75,27 +84,12 @@ def _peeled(edges: dict[str, set[str]]) -> set[str]:
     return set(left)
 
 
-def blocking(book: Book) -> list[Gap]:
-    """Open blocking gaps, and the open gaps that those wait for."""
-    found = {gap.id for gap in book.open() if gap.blocking}
-    pending = list(found)
-    while pending:
-        for one in book.gaps[pending.pop()].blocked_by:
-            if one in book.gaps and is_open(book.gaps[one]) and one not in found:
-                found.add(one)
-                pending.append(one)
-    return [gap for gap in book.open() if gap.id in found]
-
-
 def why_not_accept(book: Book) -> str:
     """Why "accept as complete" is refused, with what to do; "" when it is allowed (each HIGH by name)."""
     critical = [gap.id for gap in book.open() if gap.severity == "CRITICAL"]
     barring = [gap.id for gap in blocking(book) if gap.id not in critical]
-    parts = []
-    if critical:
-        parts.append(f"CRITICAL gaps are open: {', '.join(critical)}")
-    if barring:
-        parts.append(f"blocking gaps are open: {', '.join(barring)}")
+    parts = [f"CRITICAL gaps are open: {', '.join(critical)}"] if critical else []
+    parts += [f"blocking gaps are open: {', '.join(barring)}"] if barring else []
     if not parts:
         return ""
     return f"{'; '.join(parts)}. Go on until they are resolved, or force completion with them as known gaps."

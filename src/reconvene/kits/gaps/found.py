@@ -1,7 +1,4 @@
-"""One gap as a text raises it: an item, a table's row or a set of fields.
-
-One job: a piece of text with its marks → `Found`. It must not know documents, nor which gaps exist.
-"""
+"""One gap as a text raises it: an item, a table's row or a set of fields. Knows no documents, nor which gaps exist."""
 
 from __future__ import annotations
 

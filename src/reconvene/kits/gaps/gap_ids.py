@@ -1,7 +1,4 @@
-"""Ids of gaps and issues: found in text, compared, given out, and the nearest known one for a wrong one.
-
-One job: names. It must not know what a gap is beyond its id.
-"""
+"""Ids of gaps and issues: found in text, compared, given out, and the nearest known one for a wrong one."""
 
 from __future__ import annotations
 

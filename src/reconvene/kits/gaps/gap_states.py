@@ -1,25 +1,22 @@
-"""Gaps come in, move from state to state, merge and split; none is ever taken out.
-
-One job: change one book within one call, keeping every move in the gap's history. It must not know how outputs are
-written.
-"""
+"""Gaps come in, move from state to state, merge and split; none is taken out, and each keeps all its moves."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from reconvene.kits.gaps.found import Found
 from reconvene.kits.gaps.gap_ids import Counter, area_in, canonical, nearest, tidy
-from reconvene.kits.gaps.likeness import Titles, normal
+from reconvene.kits.gaps.likeness import Titles, normal, share_words
 from reconvene.kits.gaps.markdown import at_lines, clip
 from reconvene.kits.gaps.records import TITLE, Book, Gap, Merge, Moved, Similar, is_open
 from reconvene.kits.gaps.vocabulary import ORDER, Severity, State
 
 _SPEC_LINES = re.compile(r"\blines? (\d{1,6})(?:\s?(?:[-–]|to)\s?(\d{1,6}))?", re.IGNORECASE)
 _QUOTED = re.compile(r"[“\"`]([^“”\"`\n]{6,200})[”\"`]")
+_LEFT_OUT = "left out of the list when it was looked at again"
 
 
 class Origin(NamedTuple):
@@ -62,13 +59,16 @@ class Ledger:
         meant = self.titled(title)
         return meant.id if meant else nearest(name, list(self.book.gaps))
 
+    def notice(self, code: str, text: str, gap: str = "") -> None:
+        self.book.notice(self.round, code, text, gap)
+
     def put(self, gap: Gap) -> None:
         self.book.gaps[gap.id] = gap
 
     def move(self, gap: Gap, state: State, by: str, why: str = "") -> Gap:
         """Recorded even when the state stays: a gap sent back twice has two entries."""
         entry = Moved(self.round, state, by, clip(why, TITLE))
-        moved = msgspec.structs.replace(gap, state=state, history=(*gap.history, entry))
+        moved = replace(gap, state=state, history=(*gap.history, entry))
         self.put(moved)
         return moved
 
@@ -76,21 +76,45 @@ class Ledger:
         """Another severity than before, kept in the history as a move that changes no state."""
         if severity == gap.severity:
             return gap
-        told = f"severity {gap.severity} → {severity}"
-        return self.move(
-            msgspec.structs.replace(gap, severity=severity), gap.state, by, f"{told}: {why}" if why else told
-        )
+        told = f"severity {gap.severity} → {severity}" + (f": {why}" if why else "")
+        return self.move(replace(gap, severity=severity), gap.state, by, told)
 
     def raise_all(self, found: list[Found], origin: Origin) -> list[Gap]:
-        """Those with ids first, so that numbers given out never collide with numbers written further down."""
-        self.reserve(found)
-        made = [self.raise_one(one, origin) for one in found]
-        return [gap for gap in made if gap is not None]
+        """The gap that each entry stands for. Those with ids first, so that numbers given out never collide with
+        numbers written further down."""
+        return [gap for gap, _ in self._raised(found, origin)]
 
-    def reserve(self, found: list[Found]) -> None:
+    def relist(self, found: list[Found], origin: Origin) -> None:
+        """A second list by the same hand, in the place of its first: ratings are put right, what is listed no more is
+        deferred, where a person can reopen it."""
+        first = [
+            gap.id for gap in self.book.gaps.values() if gap.raised_by == origin.by and gap.raised_in == self.round
+        ]
+        listed = set()
+        for gap, said in self._raised(found, origin):
+            if (kept := self.find(gap.id)) is not None:
+                self._put_right(kept, said, origin.by)
+                listed.add(kept.id)
+        for name in first:
+            gap = self.book.gaps[name]
+            if name not in listed and is_open(gap):
+                self.move(gap, "deferred", origin.by, _LEFT_OUT)
+
+    def _put_right(self, gap: Gap, said: Found, by: str) -> None:
+        if gap.state == "deferred" and gap.history[-1].why == _LEFT_OUT:
+            gap = self.move(gap, "open", by, "listed again")
+        if said.severity:
+            gap = self.rate(gap, said.severity, by, "looked at again")
+        blocking = gap.blocking if said.blocking is None else said.blocking
+        detail, spec_lines = said.detail or gap.detail, said.about or gap.spec_lines
+        self.put(replace(gap, blocking=blocking, detail=detail, spec_lines=spec_lines))
+
+    def _raised(self, found: list[Found], origin: Origin) -> list[tuple[Gap, Found]]:
         for one in found:
             if one.id:
                 self._counter.take(tidy(one.id))
+        made = [(self.raise_one(one, origin), one) for one in found]
+        return [(gap, one) for gap, one in made if gap is not None]
 
     def raise_one(self, found: Found, origin: Origin) -> Gap | None:
         """The gap as kept: new, or the one already known. None when there is nothing in it."""
@@ -100,16 +124,13 @@ class Ledger:
             if self._is_same(kept, title):
                 return self.find(known)
             fresh = self._counter.next(known.rpartition("-")[0])
-            self.book.notice(
-                self.round,
-                "DUPLICATE_GAP",
-                f"{known} is already taken (“{clip(kept.title, 80)}”); “{clip(title, 80)}” is kept as {fresh}.",
-                fresh,
-            )
+            taken = f"{known} is already taken (“{clip(kept.title, 80)}”)"
+            self.notice("DUPLICATE_GAP", f"{taken}; “{clip(title, 80)}” is kept as {fresh}.", fresh)
             return self._new(fresh, title, found, origin)
         if not title and not found.id:
             return None
-        name = tidy(found.id) if found.id else self._counter.next(self._stem(found, origin))
+        area = found.area or area_in(origin.parent or origin.source) or "SPEC"
+        name = tidy(found.id) if found.id else self._counter.next(f"GAP-{area}")
         while canonical(name) in self._known:
             name = self._counter.next(name.rpartition("-")[0])
         return self._new(name, title or "(named without a description)", found, origin)
@@ -118,14 +139,9 @@ class Ledger:
         """Whether an id met again means the gap it belongs to: restated in other words, it mostly shares some."""
         if not title or kept.title.startswith("(named"):
             if title:
-                self.put(msgspec.structs.replace(kept, title=title))
+                self.put(replace(kept, title=title))
             return True
-        one, other = set(normal(kept.title).split()), set(normal(title).split())
-        return len(one & other) * 4 >= min(len(one), len(other))
-
-    def _stem(self, found: Found, origin: Origin) -> str:
-        area = found.area or area_in(origin.parent or origin.source) or "SPEC"
-        return f"GAP-{area}"
+        return share_words(kept.title, title)
 
     def _new(self, name: str, title: str, found: Found, origin: Origin) -> Gap:
         parent = found.parent or origin.parent
@@ -187,17 +203,10 @@ class Ledger:
         """`gap` lives on in `into`, which takes the graver rating and waits for what either waited for."""
         graver = min((gap.severity, into.severity), key=ORDER.index)
         waits = dict.fromkeys((*into.blocked_by, *(one for one in gap.blocked_by if one != into.id)))
-        self.put(
-            msgspec.structs.replace(
-                into,
-                severity=graver,
-                blocking=gap.blocking or into.blocking,
-                merged=(*into.merged, gap.id),
-                blocked_by=tuple(one for one in waits if one != gap.id),
-                question=into.question or gap.question,
-            )
-        )
-        gap = self.move(msgspec.structs.replace(gap, into=into.id), "merged", by, f"into {into.id}: {why}")
+        into = replace(into, severity=graver, blocking=gap.blocking or into.blocking, merged=(*into.merged, gap.id))
+        blocked_by = tuple(one for one in waits if one != gap.id)
+        self.put(replace(into, blocked_by=blocked_by, question=into.question or gap.question))
+        gap = self.move(replace(gap, into=into.id), "merged", by, f"into {into.id}: {why}")
         self.book.merges.append(Merge(self.round, gap.id, into.id, gap.title, why, by))
         return gap
 
@@ -209,7 +218,7 @@ class Ledger:
         if children:
             parent = self.book.gaps[gap.id]
             names = tuple(dict.fromkeys((*parent.children, *(one.id for one in children))))
-            self.move(msgspec.structs.replace(parent, children=names), "split", origin.by, "into " + ", ".join(names))
+            self.move(replace(parent, children=names), "split", origin.by, "into " + ", ".join(names))
         return children
 
     def _spec_lines(self, text: str) -> str:

@@ -1,23 +1,24 @@
-"""What is wrong with an agent's output, in words for the agent: a code, the gap ids, and what to do instead.
+"""The first thing wrong with an agent's output, in words for the agent: a code, the gap ids, and what to do instead.
 
-One job: text → the first thing wrong, if any. Whether the file is there, long enough and has its headings was asked
-before. It must not change anything.
+Whether the file is there, long enough and has its headings was asked before. It must not change anything.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from reconvene.core.extensions import Objection
+from reconvene.kits.gaps.applying import approves_all, taken_up
 from reconvene.kits.gaps.endings import waiting
 from reconvene.kits.gaps.found import Found
-from reconvene.kits.gaps.gap_ids import GAP, canonical
+from reconvene.kits.gaps.gap_ids import GAP, canonical, gaps_in, issues_in
 from reconvene.kits.gaps.gap_states import Ledger
-from reconvene.kits.gaps.judging import approves_all
-from reconvene.kits.gaps.likeness import normal
+from reconvene.kits.gaps.likeness import normal, share_words
 from reconvene.kits.gaps.lists import gaps_listed, says_none
 from reconvene.kits.gaps.markdown import clip
 from reconvene.kits.gaps.outputs import Proposals, Review
 from reconvene.kits.gaps.proposals import proposals_in
-from reconvene.kits.gaps.proposing import taken_up
 from reconvene.kits.gaps.records import Book, is_open
 from reconvene.kits.gaps.review import review_in
 from reconvene.kits.gaps.view import assign, focus_of
@@ -28,15 +29,11 @@ _A_WORD = 25  # words that are no review, whatever they say
 
 def wrong_with_list(text: str) -> Objection | None:
     found = gaps_listed(text, strict=True)
-    if not found:
-        if says_none(text):
-            return None
-        return Objection(
-            "NO_GAPS_FOUND",
-            "no gap could be read. List each as `- GAP-<AREA>-001 (HIGH, blocking): what is missing`, "
-            "or say “No gaps found.” and which checks you made.",
-        )
-    return _twice(found)
+    if found or says_none(text):
+        return _twice(found)
+    form = "`- GAP-<AREA>-001 (HIGH, blocking): what is missing`"
+    why = f"no gap could be read. List each as {form}, or say “No gaps found.” and which checks you made."
+    return Objection("NO_GAPS_FOUND", why)
 
 
 def _twice(found: list[Found]) -> Objection | None:
@@ -44,18 +41,17 @@ def _twice(found: list[Found]) -> Objection | None:
     for one in found:
         before = titles.setdefault(canonical(one.id), normal(one.title)) if one.id else normal(one.title)
         if before != normal(one.title) and one.title:
-            return Objection(
-                "DUPLICATE_GAP", f"{one.id} stands for two different gaps. Give each gap an id of its own."
-            )
+            why = f"{one.id} stands for two different gaps. Give each gap an id of its own."
+            return Objection("DUPLICATE_GAP", why)
     return None
 
 
 def wrong_with_proposals(book: Book, text: str, round: int) -> Objection | None:
     output = proposals_in(text, round)
     ledger = Ledger(book, round)
-    introduced = {canonical(new.id) for new in _introduced(output) if new.id}
+    named = [(one.gap, one.title) for one in output.resolutions if one.gap]
     return (
-        _unknown(ledger, output, introduced)
+        _unknown(ledger, named, _introduced(output))
         or _doubled(ledger, output)
         or _nothing_addressed(book, ledger, output)
         or _ignored(book, output)
@@ -67,17 +63,21 @@ def _introduced(output: Proposals) -> list[Found]:
     return [*inner, *output.new, *(Found(name, "") for _, name in output.named_new)]
 
 
-def _unknown(ledger: Ledger, output: Proposals, introduced: set[str]) -> Objection | None:
+def _unknown(
+    ledger: Ledger, named: Iterable[tuple[str, str]], introduced: Iterable[Found], *, any_id: bool = True
+) -> Objection | None:
+    """`named`: ids, each with the title beside it. Without `any_id` only those count that look like a gap's."""
+    new = {canonical(one.id) for one in introduced if one.id}
     wrong: list[str] = []
-    for one in output.resolutions:
-        if len(wrong) < _NAMED and one.gap and ledger.find(one.gap) is None and canonical(one.gap) not in introduced:
-            near = ledger.unknown(one.gap, one.title)
-            wrong.append(f"{one.gap} (did you mean {near}?)" if near else one.gap)
+    for name, title in named:
+        if len(wrong) < _NAMED and ledger.find(name) is None and canonical(name) not in new:
+            near = ledger.unknown(name, title)
+            if near or any_id or GAP.match(name):  # "SHA-256 - APPROVED" judges something else
+                wrong.append(f"{name} (did you mean {near}?)" if near else name)
     if not wrong:
         return None
-    return Objection(
-        "UNKNOWN_GAP", f"{', '.join(wrong)} not known. Keep the ids exactly as they are listed in the status."
-    )
+    names = ", ".join(dict.fromkeys(wrong))
+    return Objection("UNKNOWN_GAP", f"{names} not known. Keep the ids exactly as they are listed in the status.")
 
 
 def _doubled(ledger: Ledger, output: Proposals) -> Objection | None:
@@ -90,18 +90,10 @@ def _doubled(ledger: Ledger, output: Proposals) -> Objection | None:
         seen.add(name)
     for new in _introduced(output):
         kept = ledger.book.gaps.get(new.id)
-        if kept is not None and new.title and not _shares(kept.title, new.title):
-            return Objection(
-                "DUPLICATE_GAP",
-                f"{new.id} is taken (“{clip(kept.title, 80)}”). Give the new gap "
-                f"“{clip(new.title, 80)}” an id that is not in the status yet.",
-            )
+        if kept is not None and new.title and not share_words(kept.title, new.title):
+            why = f"{new.id} is taken (“{clip(kept.title, 80)}”). Give the new gap “{clip(new.title, 80)}”"
+            return Objection("DUPLICATE_GAP", f"{why} an id that is not in the status yet.")
     return _twice([new for new in _introduced(output) if new.title])
-
-
-def _shares(one: str, other: str) -> bool:
-    first, second = set(normal(one).split()), set(normal(other).split())
-    return len(first & second) * 4 >= min(len(first), len(second))
 
 
 def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> Objection | None:
@@ -113,23 +105,20 @@ def _nothing_addressed(book: Book, ledger: Ledger, output: Proposals) -> Objecti
     if any(gap is not None and is_open(gap) for gap in found):
         return None
     asked = assign(book, focus_of(book))
-    return Objection(
-        "NO_GAPS_ADDRESSED", f"no section deals with an open gap. {asked} Begin each with `## Gap Resolution: <id>`."
-    )
+    why = f"no section deals with an open gap. {asked} Begin each with `## Gap Resolution: <id>`."
+    return Objection("NO_GAPS_ADDRESSED", why)
 
 
 def _ignored(book: Book, output: Proposals) -> Objection | None:
     due = [one for one in book.decisions if one.due]
-    is_taken_up = taken_up(output) if due else None
-    missing = [one for one in due if is_taken_up and not is_taken_up(one)]
+    is_taken_up = taken_up(output)
+    missing = [one for one in due if not is_taken_up(one)]
     if not missing:
         return None
     told = "; ".join(f"{one.issue or one.gap}: {clip(one.decision, 120)}" for one in missing)
     names = ", ".join(dict.fromkeys(one.issue or one.gap for one in missing))
-    return Objection(
-        "DECISION_IGNORED",
-        f"a person decided, and the output does not take it up ({told}). Follow it and name {names} where you do.",
-    )
+    why = f"a person decided, and the output does not take it up ({told}). Follow it and name {names} where you do."
+    return Objection("DECISION_IGNORED", why)
 
 
 def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -> Objection | None:
@@ -137,59 +126,41 @@ def wrong_with_review(book: Book, text: str, proposed: str | None, round: int) -
     engineer = proposals_in(proposed, round) if proposed else Proposals()
     names = [one.gap for one in engineer.resolutions if one.gap]
     listed = ", ".join(dict.fromkeys(names[:12])) or "each gap that was addressed"
-    if output.words == 0:
-        return Objection(
-            "EMPTY_REVIEW", f"there is no review. Give a verdict for {listed}, or list the checks you made and APPROVE."
-        )
+    words = len(re.findall(r"\w+", output.said))
+    if words == 0:
+        why = f"there is no review. Give a verdict for {listed}, or list the checks you made and APPROVE."
+        return Objection("EMPTY_REVIEW", why)
     if approves_all(output):
         return None
     if output.empty and output.overall == "APPROVE" and not output.checks:
-        return Objection(
-            "ONE_WORD",
-            f"everything is approved without a word on what was checked. Give a verdict for {listed}, "
-            "and list the checks you made as `- [x] …`.",
-        )
-    if output.empty and output.words <= _A_WORD and output.overall == "NONE":
-        return Objection(
-            "EMPTY_REVIEW", f"{output.words} words are no review. Give a verdict for {listed}, and list your checks."
-        )
-    return _uncited(book, output, engineer, listed) or _unjudged(output, listed) or _misnamed(book, output, engineer)
+        why = f"everything is approved without a word on what was checked. Give a verdict for {listed}"
+        return Objection("ONE_WORD", f"{why}, and list the checks you made as `- [x] …`.")
+    if output.empty and words <= _A_WORD and output.overall == "NONE":
+        why = f"{words} words are no review. Give a verdict for {listed}, and list your checks."
+        return Objection("EMPTY_REVIEW", why)
+    judged = [(one.gap, "") for one in output.verdicts]
+    return (
+        _uncited(book, output, engineer, listed, round)
+        or _unjudged(output, listed)
+        or _unknown(Ledger(book, 0), judged, [*_introduced(engineer), *output.new], any_id=False)
+    )
 
 
-def _uncited(book: Book, output: Review, engineer: Proposals, listed: str) -> Objection | None:
+def _uncited(book: Book, output: Review, engineer: Proposals, listed: str, round: int) -> Objection | None:
     known = {canonical(one.gap) for one in engineer.resolutions if one.gap} or {canonical(name) for name in book.gaps}
-    if known & {canonical(name) for name in output.gaps} or output.cited & engineer.issues:
+    cited = engineer.issues & set(issues_in(output.said, round))
+    if cited or known & {canonical(name) for name in gaps_in(output.said)}:
         return None
     said = normal(output.said)
     if any(one.title and normal(one.title) in said for one in engineer.resolutions) or not (known or engineer.said):
         return None
-    return Objection(
-        "NO_CITATION",
-        f"the review names nothing of the engineer's output. Say which gap each remark is about: {listed}.",
-    )
+    why = f"the review names nothing of the engineer's output. Say which gap each remark is about: {listed}."
+    return Objection("NO_CITATION", why)
 
 
 def _unjudged(output: Review, listed: str) -> Objection | None:
     if output.verdicts or output.overall != "NONE":
         return None
-    return Objection(
-        "NO_VERDICT",
-        f"no verdict could be read. For each of {listed} write `1. <id>: <name> - **APPROVED**` "
-        "(or **APPROVED with note**, **needs revision**, **rejected**), and APPROVE or REVISE overall.",
-    )
-
-
-def _misnamed(book: Book, output: Review, engineer: Proposals) -> Objection | None:
-    ledger = Ledger(book, 0)
-    introduced = {canonical(new.id) for new in (*_introduced(engineer), *output.new) if new.id}
-    wrong: list[str] = []
-    for judged in output.verdicts:
-        if len(wrong) < _NAMED and ledger.find(judged.gap) is None and canonical(judged.gap) not in introduced:
-            near = ledger.unknown(judged.gap)
-            if not near and not GAP.match(judged.gap):
-                continue  # "SHA-256 - APPROVED" judges something else
-            wrong.append(f"{judged.gap} (did you mean {near}?)" if near else judged.gap)
-    if not wrong:
-        return None
-    names = ", ".join(dict.fromkeys(wrong))
-    return Objection("UNKNOWN_GAP", f"{names} not known. Keep the ids exactly as they are listed in the status.")
+    form = "`1. <id>: <name> - **APPROVED**` (or **APPROVED with note**, **needs revision**, **rejected**)"
+    why = f"no verdict could be read. For each of {listed} write {form}, and APPROVE or REVISE overall."
+    return Objection("NO_VERDICT", why)

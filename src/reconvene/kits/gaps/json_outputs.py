@@ -1,22 +1,19 @@
 """Lists, proposals and reviews that come as JSON instead of Markdown.
 
-One job: a JSON value → what it says. Names of keys are taken leniently, meanings strictly. It must not know which gaps
-exist.
+Names of keys are taken leniently, meanings strictly. It must not know which gaps exist.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from reconvene.kits.gaps.found import NOTHING, Found, gap_of_fields, id_first, item_of, with_blocker
-from reconvene.kits.gaps.gap_ids import ISSUE, gaps_in, issue_named, issues_in
+from reconvene.kits.gaps.gap_ids import ISSUE, issue_named, issues_in
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.markdown import bare, clip
-from reconvene.kits.gaps.outputs import Answer, Judged, Proposals, Raised, Resolution, Review
-from reconvene.kits.gaps.positions import answer_of
+from reconvene.kits.gaps.outputs import Answer, Judged, Proposals, Raised, Resolution, Review, answer_of, first_of
 from reconvene.kits.gaps.records import TEXT, TITLE
 from reconvene.kits.gaps.verdicts import OVERALL_KEYS, overall, phrase
 from reconvene.kits.gaps.verdicts import decided as settled
@@ -43,12 +40,14 @@ def gaps_of(value: object) -> Iterator[Found]:
     if isinstance(value, Mapping):
         lists = [inner for key, inner in value.items() if isinstance(inner, list) and "gap" in str(key).lower()]
         items = lists[0] if lists else next((inner for inner in value.values() if isinstance(inner, list)), [value])
-    for item in items if isinstance(items, list) else []:
-        if found := gap_of_json(item):
-            yield found
+    return _gaps(items if isinstance(items, list) else [])
 
 
-def gap_of_json(item: object) -> Found | None:
+def _gaps(items: list[object]) -> Iterator[Found]:
+    return (found for item in items if (found := _gap(item)))
+
+
+def _gap(item: object) -> Found | None:
     """One gap as JSON has it: a text, or an object with the usual names."""
     if isinstance(item, str):
         name, title = id_first(bare(item))
@@ -74,42 +73,38 @@ def proposals_of(value: Mapping[str, object], text: str, round: int) -> Proposal
     solved, answers, new = [], [], []
     for key, items in value.items():
         for item in items if isinstance(items, list) else []:
-            if "new" in key.lower() and (raised := gap_of_json(item)):
+            if "new" in key.lower() and (raised := _gap(item)):
                 new.append(raised)
             elif isinstance(item, Mapping) and (answer := _answer_of_json(item, round)):
                 answers.append(answer)
             elif isinstance(item, Mapping) and "new" not in key.lower() and (made := _solution_of_json(item)):
                 solved.append(made)
-    return Proposals(
-        tuple(solved),
-        tuple(answers),
-        tuple(new),
-        (),
-        frozenset(issues_in(text, round - 1)),
-        frozenset(gaps_in(text)),
-        text,
-    )
+    cited = frozenset(issues_in(text, round - 1))
+    return Proposals(tuple(solved), tuple(answers), tuple(new), issues=cited, said=text)
 
 
 def _texts(item: Mapping[str, object]) -> dict[str, str]:
-    return {str(key).lower().replace("_", " "): one for key, one in item.items() if isinstance(one, str)}
+    return {_key(key): one for key, one in item.items() if isinstance(one, str)}
+
+
+def _key(key: object) -> str:
+    return str(key).lower().replace("_", " ")
 
 
 def _answer_of_json(item: Mapping[str, object], round: int) -> Answer | None:
     said = _texts(item)
-    match = ISSUE.search(said.get("issue") or said.get("issue id") or said.get("response to") or "")
+    match = ISSUE.search(first_of(said, "issue", "issue id", "response to"))
     return answer_of(issue_named(match, round - 1), said, said.get("text", ""), "") if match else None
 
 
 def _solution_of_json(item: Mapping[str, object]) -> Resolution | None:
     said = _texts(item)
-    named = next((said[key] for key in ("gap", "gap id", "id") if said.get(key)), "")
-    name, title = id_first(bare(named))
-    solution = next((said[key] for key in ("proposed solution", "solution", "proposal", "text") if said.get(key)), "")
+    name, title = id_first(bare(first_of(said, "gap", "gap id", "id")))
+    solution = first_of(said, "proposed solution", "solution", "proposal", "text")
     if not name or not solution:
         return None
     blocked = with_blocker(Found("", ""), said.get("blocked by", ""))
-    lists = {str(key).lower().replace("_", " "): one for key, one in item.items() if isinstance(one, list)}
+    lists = {_key(key): one for key, one in item.items() if isinstance(one, list)}
     return Resolution(
         name,
         clip(title or said.get("title", ""), TITLE),
@@ -125,13 +120,10 @@ def _solution_of_json(item: Mapping[str, object]) -> Resolution | None:
     )
 
 
-def _gaps(items: list[object]) -> Iterator[Found]:
-    return (found for item in items if (found := gap_of_json(item)))
-
-
 def review_of(value: object, text: str, round: int) -> Review:
     source = value if isinstance(value, Mapping) else {"verdicts": value}
-    verdicts, issues, new = [], [], []
+    verdicts, issues = [], []
+    new: list[Found] = []
     checks: list[tuple[str, bool]] = []
     decided: list[Overall] = []
     for key, inner in source.items():
@@ -140,41 +132,30 @@ def review_of(value: object, text: str, round: int) -> Review:
             decided.append(overall(phrase(inner)))
         for item in inner if isinstance(inner, list) else []:
             if "new" in name:
-                new += [found] if (found := gap_of_json(item)) else []
+                new += _gaps([item])
             elif "check" in name:
-                checks.append(
-                    (clip(str(item.get("text", "")) if isinstance(item, Mapping) else str(item), TITLE), True)
-                )
+                told = item.get("text", "") if isinstance(item, Mapping) else item
+                checks.append((clip(str(told), TITLE), True))
             elif isinstance(item, Mapping):
                 issues += [issue] if (issue := _issue_of_json(item, name, round)) else []
                 verdicts += [judged] if (judged := _judged_of_json(item)) else []
-    return Review(
-        tuple(verdicts),
-        tuple(issues),
-        tuple(new),
-        tuple(checks),
-        settled(decided),
-        frozenset(gaps_in(text)),
-        frozenset(issues_in(text, round)),
-        len(re.findall(r"\w+", text)),
-        text,
-    )
+    return Review(tuple(verdicts), tuple(issues), tuple(new), tuple(checks), settled(decided), text)
 
 
 def _judged_of_json(item: Mapping[str, object]) -> Judged | None:
     said = _texts(item)
-    name, _ = id_first(said.get("gap") or said.get("gap id") or said.get("id") or "")
-    verdict = phrase(said.get("verdict") or said.get("status") or said.get("decision") or "")
+    name, _ = id_first(first_of(said, "gap", "gap id", "id"))
+    verdict = phrase(first_of(said, "verdict", "status", "decision"))
     return Judged(name, verdict, clip(said.get("note", said.get("notes", "")), TEXT), 0) if name and verdict else None
 
 
 def _issue_of_json(item: Mapping[str, object], key: str, round: int) -> Raised | None:
     said = _texts(item)
     match = ISSUE.match(said.get("id", said.get("issue", "")))
-    text = said.get("text") or said.get("description") or said.get("concern") or said.get("title") or ""
+    text = first_of(said, "text", "description", "concern", "title")
     if (match is None and "issue" not in key) or not text:
         return None
-    gap, _ = id_first(said.get("gap") or said.get("gap id") or "")
+    gap, _ = id_first(first_of(said, "gap", "gap id"))
     name = issue_named(match, round) if match else ""
     title = said.get("title") or text
     return Raised(name, gap, severity_named(said.get("severity", "")), clip(title, 80), clip(text, TEXT), "")

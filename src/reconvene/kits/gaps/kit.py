@@ -12,7 +12,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.working.tracking import kept
 from reconvene.kits.gaps import lives, tracker
 from reconvene.kits.gaps.records import opened
-from reconvene.kits.gaps.shape import schema
+from reconvene.kits.gaps.view import schema
 
 
 class GapTracker:
@@ -30,27 +30,21 @@ class GapTracker:
         sources = _sources(seen)
         # Worked out here, not read: before its first step closes, a round has not taken in the list that it was given.
         value = tracker.track(before, sources, tracker.Config())
-        match role:
-            case "found" | "proposals" | "review":
-                return tracker.wrong_with(value, role, text, sources)
-            case _:
-                return None
+        return tracker.wrong_with(value, role, text, sources)
 
     def facts(self, value: object, round: int) -> Mapping[str, object]:
-        found: dict[str, object] = msgspec.structs.asdict(lives.facts_of(opened(value), round))
-        return found
+        return msgspec.structs.asdict(lives.facts_of(opened(value), round))
 
     def settle(self, value: object, round: int, by: str, at: str) -> object:
         return tracker.settle(value, round, by, at)
 
 
 def _sources(seen: Seen) -> tracker.Sources:
-    given = seen.given.get("given")
-    spec = seen.given.get("spec")
+    listed, spec = seen.given.get("given"), seen.given.get("spec")
     return tracker.Sources(
         round=seen.round if "proposals" in seen.outputs else 0,
         spec=spec if isinstance(spec, str) else "",
-        given=given if isinstance(given, str) else None,
+        given=listed if isinstance(listed, str) else None,
         found=seen.outputs.get("found"),
         proposals=seen.outputs.get("proposals"),
         review=seen.outputs.get("review"),

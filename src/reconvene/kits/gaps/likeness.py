@@ -1,8 +1,4 @@
-"""When two gaps are the same, and when they only look alike.
-
-One job: compare titles. The same after normalising is the same; alike is for a person to judge. It must not know
-states.
-"""
+"""When two titles are the same, and when they only look alike: that is for a person to judge. Knows no states."""
 
 from __future__ import annotations
 
@@ -26,6 +22,12 @@ def normal(title: str) -> str:
     """Equal for titles that differ in case, punctuation, emphasis or articles only."""
     words = _WORD.findall(title.casefold())
     return " ".join(word for word in words if word not in ("a", "an", "the")) or " ".join(words)
+
+
+def share_words(one: str, other: str) -> bool:
+    """Whether two titles may be one thing in other words: at least a quarter of the shorter one's words are shared."""
+    first, second = set(normal(one).split()), set(normal(other).split())
+    return len(first & second) * 4 >= min(len(first), len(second))
 
 
 def digest(text: str) -> str:

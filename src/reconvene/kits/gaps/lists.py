@@ -1,7 +1,6 @@
 """A list of gaps, however it is written: Markdown bullets, tables, headings, plain lines or JSON.
 
-One job: text → what it raises, in reading order, with lines. Ids are kept as written; giving out missing ones is for
-the ledger. It must not know which gaps exist.
+Ids are kept as written; giving out missing ones is for the ledger. It must not know which gaps exist.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from reconvene.kits.gaps.found import NOTHING, Found, gap_of_fields, id_first, item_of, with_field
 from reconvene.kits.gaps.gap_ids import area_of
@@ -51,12 +51,8 @@ def _gaps_listed(text: str, strict: bool) -> tuple[Found, ...]:
 
 def listed_below(lines: Sequence[Line]) -> list[Found]:
     """The items of one section that holds nothing but gaps ("New Gaps Introduced")."""
-    kept: list[Line] = []
-    for line in lines:
-        if line.text.strip() and not line.code and is_rule(line.text):
-            break
-        kept.append(line)
-    return _Walk(kept, strict=False, plain=True).all()
+    kept = takewhile(lambda line: not (line.text.strip() and not line.code and is_rule(line.text)), lines)
+    return _Walk(list(kept), strict=False, plain=True).all()
 
 
 class _Walk:
@@ -110,16 +106,16 @@ class _Walk:
     def _row(self, line: Line, row: Mapping[str, str]) -> None:
         found = gap_of_fields({bare(key): bare(value) for key, value in row.items()}, str(line.number))
         if found is not None:
-            self._made.append((self._placed(found), self._about or _about_columns(row)))
+            self._made.append((self._placed(found), self._about or any("gap" in key for key in row)))
         self._current = -1
 
     def _bullet(self, line: Line, text: str, indent: int) -> None:
-        name, _ = id_first(bare(text))
+        name, rest = id_first(bare(text))
         inner = self._current >= 0 and (self._by_heading or indent > self._indent)
         if inner and not name:
             self._more(line, text)
             return
-        self._start(line, *id_first(bare(text)), by_heading=False)
+        self._start(line, name, rest, by_heading=False)
         self._indent = indent
 
     def _words(self, line: Line) -> None:
@@ -159,10 +155,6 @@ class _Walk:
             detail = clip(f"{grown.detail} {bare(text)}", TEXT)
             taken = grown._replace(title=title, detail=detail)
         self._made[self._current] = (taken, counts)
-
-
-def _about_columns(row: Mapping[str, str]) -> bool:
-    return any("gap" in key for key in row)
 
 
 def _plain_lines(lines: list[Line]) -> list[Found]:

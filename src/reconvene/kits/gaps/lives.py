@@ -1,19 +1,13 @@
-"""What a person wants to see of the gaps a run follows: a choice of them, one gap's life, open gaps per round.
-
-Pure, over what the tracker knows (`book`). It must not know runs, logs or terminals, and changes no gap.
-"""
+"""What a person wants to see of the gaps a run follows: a choice of them, one gap's life, open gaps per round."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from reconvene.kits.gaps.records import Book, Conflict, Decision, Gap, Issue, Merge, Row, Similar, is_open
+from reconvene.kits.gaps.records import Book, Conflict, Decision, Gap, Issue, Merge, Row, Similar, by_severity, is_open
 from reconvene.kits.gaps.vocabulary import ORDER
-
-__all__ = ["Bar", "Choice", "Life", "Moment", "bars", "chosen", "facts_of", "find", "life_of"]
 
 
 class Choice(NamedTuple):
@@ -73,18 +67,15 @@ def bars(book: Book) -> list[Bar]:
     return found
 
 
-def _count(gaps: Sequence[Gap]) -> dict[str, int]:
-    return {name: sum(gap.severity == name for gap in gaps) for name in ORDER}
+def _count(gaps: list[Gap]) -> dict[str, int]:
+    return {str(name): count for name, count in by_severity(gaps).items()}
 
 
 def _met_by(book: Book, first: Row) -> list[Gap]:
     """The gaps as the first round met them: lists are taken in at its beginning, what its outputs raised is later."""
     later = {*first.new_ids, *first.set_aside_ids}
-    return [
-        gap
-        for gap in book.gaps.values()
-        if gap.raised_in <= first.round and gap.id not in later and not _was_a_duplicate(gap)
-    ]
+    before = [gap for gap in book.gaps.values() if gap.raised_in <= first.round and gap.id not in later]
+    return [gap for gap in before if not _was_a_duplicate(gap)]
 
 
 def _was_a_duplicate(gap: Gap) -> bool:
@@ -127,18 +118,17 @@ def life_of(book: Book, gap: Gap) -> Life:
     issues = tuple(issue for issue in book.issues.values() if issue.gap == gap.id)
     conflicts = tuple(conflict for conflict in book.conflicts.values() if conflict.gap == gap.id)
     decisions = tuple(decision for decision in book.decisions if decision.gap == gap.id)
-    merged = tuple(merge for merge in book.merges if gap.id in (merge.id, merge.into))
     return Life(
         gap,
         _moments(gap, issues, conflicts, decisions),
         issues,
         conflicts,
         decisions,
-        tuple(book.gaps[name] for name in gap.children if name in book.gaps),
-        merged,
-        tuple(pair for pair in book.similar if gap.id in (pair.id, pair.of)),
-        tuple(book.gaps[name] for name in gap.blocked_by if name in book.gaps),
-        tuple(other for other in book.open() if gap.id in other.blocked_by),
+        parts=tuple(book.gaps[name] for name in gap.children if name in book.gaps),
+        merged=tuple(merge for merge in book.merges if gap.id in (merge.id, merge.into)),
+        similar=tuple(pair for pair in book.similar if gap.id in (pair.id, pair.of)),
+        waits_for=tuple(book.gaps[name] for name in gap.blocked_by if name in book.gaps),
+        holds_up=tuple(other for other in book.open() if gap.id in other.blocked_by),
     )
 
 
@@ -148,11 +138,8 @@ def _moments(
     """Round by round; within one, first what was proposed and judged, then what followed from it."""
     found = [Moment(moved.round, "state", f"{moved.state}{_tail(moved.why)}", moved.by) for moved in gap.history]
     for issue in issues:
-        found.append(
-            Moment(
-                issue.round, "issue", f"{issue.id} ({issue.severity}, {issue.state}): {issue.text}", where=issue.where
-            )
-        )
+        text = f"{issue.id} ({issue.severity}, {issue.state}): {issue.text}"
+        found.append(Moment(issue.round, "issue", text, where=issue.where))
     for conflict in conflicts:
         text = f"{conflict.kind}, reads as {conflict.reading}: {conflict.text}"
         found.append(Moment(conflict.round, "conflict", text, where=conflict.engineer.where))

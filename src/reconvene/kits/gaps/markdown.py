@@ -1,6 +1,6 @@
 """Markdown (or any text) as lines that know their number, their section, and whether they are an example.
 
-One job: structure. Fenced code is never data: its lines are kept for numbering and marked. It must not know gaps.
+Fenced code is never data: its lines are kept for numbering and marked. It must not know gaps.
 """
 
 from __future__ import annotations
@@ -34,9 +34,14 @@ class Section(NamedTuple):
     end: int  # last line before the next heading of this level or above
     lines: tuple[Line, ...]  # the body, sections below included
 
+    @property
+    def filled(self) -> str:
+        """Which lines it is, down to the last one that says something."""
+        said = [line.number for line in self.lines if line.text.strip().strip("-")]
+        return span(self.start, said[-1] if said else self.start)
+
 
 class Bullet(NamedTuple):
-    line: int
     indent: int
     text: str
     checked: bool | None  # None = no checkbox
@@ -62,9 +67,8 @@ def _fenced(raw: list[str]) -> set[int]:
         start, fence, _ = marks[at]
         closing = None
         if len(fence) < hopeless[fence[0]]:
-            closing = next(
-                (i for i in range(at + 1, len(marks)) if marks[i][1].startswith(fence) and not marks[i][2]), None
-            )
+            later = range(at + 1, len(marks))
+            closing = next((i for i in later if marks[i][1].startswith(fence) and not marks[i][2]), None)
         if closing is None:
             hopeless[fence[0]] = min(hopeless[fence[0]], len(fence))
             inside.add(start)
@@ -142,7 +146,7 @@ def bullet(line: Line) -> Bullet | None:
     box = _CHECKBOX.match(text)
     checked = box[1] != " " if box else None
     indent = len(found[1].replace("\t", "    "))
-    return Bullet(line.number, indent, text[box.end() :] if box else text, checked)
+    return Bullet(indent, text[box.end() :] if box else text, checked)
 
 
 def is_rule(text: str) -> bool:

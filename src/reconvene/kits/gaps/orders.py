@@ -1,14 +1,14 @@
 """What a person decided at a checkpoint, applied to the gaps and logged.
 
-One job: `orders` → moves, rulings and decisions. An order that does not fit is refused with a reason, never raised. It
-must not know checkpoints, options or how the orders were asked for.
+An order that does not fit is refused with a reason, never raised. It must not know checkpoints, options or how the
+orders were asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import msgspec
+from msgspec.structs import replace
 
 from reconvene.kits.gaps.conflicts import ANSWER, FALSE_ALARM, WAIVE
 from reconvene.kits.gaps.convergence import CONVERGING
@@ -16,7 +16,15 @@ from reconvene.kits.gaps.endings import blocking, why_not_accept
 from reconvene.kits.gaps.gap_ids import canonical, gaps_in, tidy
 from reconvene.kits.gaps.gap_states import Ledger
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.records import TEXT, Book, Conflict, Decision, Gap, Redo, Similar, is_open
+from reconvene.kits.gaps.records import TEXT, Book, Conflict, Decision, Gap, IssueState, Kind, Redo, Similar, is_open
+from reconvene.kits.gaps.vocabulary import State
+
+_TOLD: dict[Kind, str] = {
+    "explicit": "Engineer against reviewer on {0.title}",
+    "silence": "The engineer passed over {0.issue}",
+    "unchanged": "The section criticised in {0.issue} came back unchanged",
+    "deflection": "{0.issue} was answered without a position",
+}
 
 
 class Clerk:
@@ -55,23 +63,23 @@ class Clerk:
     def _log(
         self, title: str, decision: str, gap: str = "", conflict: Conflict | None = None, due: bool = False
     ) -> None:
-        given = self._book.orders.get("rationale")
-        rationale = given.get(conflict.id if conflict else gap, "") if isinstance(given, Mapping) else given
-        self._book.decisions.append(
-            Decision(
-                round=self._round,
-                id=f"D-{len(self._book.decisions) + 1:03d}",
-                title=clip(title, 120),
-                decision=clip(decision, TEXT),
-                by=self._by,
-                at=self._at,
-                gap=gap,
-                issue=conflict.issue if conflict else "",
-                conflict=_words_of(conflict) if conflict else "",
-                rationale=clip(str(rationale or ""), TEXT),
-                due=due,
-            )
+        rationale = self._book.orders.get("rationale")
+        if isinstance(rationale, Mapping):
+            rationale = rationale.get(conflict.id if conflict else gap)
+        made = Decision(
+            round=self._round,
+            id=f"D-{len(self._book.decisions) + 1:03d}",
+            title=clip(title, 120),
+            decision=clip(decision, TEXT),
+            by=self._by,
+            at=self._at,
+            gap=gap,
+            issue=conflict.issue if conflict else "",
+            conflict=_TOLD[conflict.kind].format(conflict) if conflict else "",
+            rationale=clip(str(rationale or ""), TEXT),
+            due=due,
         )
+        self._book.decisions.append(made)
 
     def _refuse(self, text: str, gap: str = "") -> None:
         self._book.notice(self._round, "ORDER_REFUSED", text, gap)
@@ -106,24 +114,13 @@ class Clerk:
 
     def _rule(self, conflict: Conflict, ruling: str) -> None:
         issue = self._book.issues.get(conflict.issue)
-        title = f"{conflict.issue} - {conflict.title}"
-        match ruling:
-            case "waive" | "false alarm":
-                if issue is not None:
-                    state = WAIVE if ruling == WAIVE else FALSE_ALARM
-                    kept = msgspec.structs.replace(issue, state="waived" if state == WAIVE else "false alarm")
-                    self._book.issues[issue.id] = kept
-                self._log(title, ruling, conflict.gap, conflict)
-            case "have it answered":
-                if issue is not None:
-                    self._book.issues[issue.id] = msgspec.structs.replace(issue, state="open", answer="")
-                self._log(title, ruling, conflict.gap, conflict, due=True)
-            case _:
-                if issue is not None:
-                    self._book.issues[issue.id] = msgspec.structs.replace(
-                        issue, state="decided", answer=clip(ruling, 300)
-                    )
-                self._log(title, ruling, conflict.gap, conflict, due=True)
+        if issue is not None:
+            states: dict[str, IssueState] = {WAIVE: "waived", FALSE_ALARM: "false alarm", ANSWER: "open"}
+            answers = {WAIVE: issue.answer, FALSE_ALARM: issue.answer, ANSWER: ""}
+            state, answer = states.get(ruling, "decided"), answers.get(ruling, clip(ruling, 300))
+            self._book.issues[issue.id] = replace(issue, state=state, answer=answer)
+        due = ruling not in (WAIVE, FALSE_ALARM)
+        self._log(f"{conflict.issue} - {conflict.title}", ruling, conflict.gap, conflict, due=due)
 
     def _answers(self, orders: object) -> None:
         for name, said in self._each(orders, "answers"):
@@ -131,7 +128,7 @@ class Clerk:
             if gap is None or not gap.question:
                 self._refuse(f"{clip(name, 40)} asks nothing of you.")
                 continue
-            self._ledger.put(msgspec.structs.replace(gap, question=""))
+            self._ledger.put(replace(gap, question=""))
             self._log(f"{gap.id} - {gap.question}", str(said), gap.id, due=is_open(gap))
 
     # Single gaps
@@ -164,36 +161,31 @@ class Clerk:
             self._log(f"{gap.id} - {gap.title}", "reopened", gap.id)
 
     def _defer(self, orders: object) -> None:
-        aside = set()
-        for gap in self._gaps(orders, "defer"):
-            if is_open(gap):
-                self._ledger.move(gap, "deferred", self._by, "put aside by name")
-                self._log(f"{gap.id} - {gap.title}", "deferred", gap.id)
-                aside.add(gap.id)
-        self._settled(aside)
+        still = [gap for gap in self._gaps(orders, "defer") if is_open(gap)]
+        self._put_aside(still, "deferred", "put aside by name", "deferred")
 
     def _accept(self, orders: object) -> None:
         barred = {gap.id for gap in blocking(self._book)}
-        aside = set()
+        aside = []
         for gap in self._gaps(orders, "accept"):
             if gap.id in barred or (is_open(gap) and gap.severity == "CRITICAL"):
                 kind = "CRITICAL" if gap.severity == "CRITICAL" else "blocking"
-                self._refuse(
-                    f"{gap.id} is {kind}: it is resolved, or completion is forced; it cannot be accepted.", gap.id
-                )
+                why = f"{gap.id} is {kind}: it is resolved, or completion is forced; it cannot be accepted."
+                self._refuse(why, gap.id)
             elif is_open(gap):
-                self._ledger.move(gap, "accepted", self._by, "accepted by name")
-                self._log(f"{gap.id} - {gap.title}", "accepted as a known gap", gap.id)
-                aside.add(gap.id)
-        self._settled(aside)
+                aside.append(gap)
+        self._put_aside(aside, "accepted", "accepted by name", "accepted as a known gap")
 
-    def _settled(self, aside: set[str]) -> None:
-        """Nobody argues about a gap that was put aside, and no decision on it is still to be taken up."""
-        self._book.conflicts = {name: one for name, one in self._book.conflicts.items() if one.gap not in aside}
-        self._book.decisions = [
-            msgspec.structs.replace(one, due=False) if one.due and one.gap in aside else one
-            for one in self._book.decisions
-        ]
+    def _put_aside(self, gaps: list[Gap], state: State, why: str, each: str = "") -> None:
+        """Nobody argues about a gap that was put aside, and no decision on it is still to be taken up. `each`: what is
+        logged about every one."""
+        for gap in gaps:
+            self._ledger.move(gap, state, self._by, why)
+            if each:
+                self._log(f"{gap.id} - {gap.title}", each, gap.id)
+        aside, book = {gap.id for gap in gaps}, self._book
+        book.conflicts = {name: one for name, one in book.conflicts.items() if one.gap not in aside}
+        book.decisions = [replace(one, due=one.due and one.gap not in aside) for one in book.decisions]
 
     # The whole
 
@@ -207,9 +199,7 @@ class Clerk:
             self._log("Scope", "all gaps are in scope")
             return
         aside = [gap for gap in self._book.open() if gap.id not in needed]
-        for gap in aside:
-            self._ledger.move(gap, "deferred", self._by, "outside the narrowed scope")
-        self._settled({gap.id for gap in aside})
+        self._put_aside(aside, "deferred", "outside the narrowed scope")
         names = ", ".join(gap.id for gap in aside) or "nothing"
         self._log("Scope", f"narrowed to blocking gaps; deferred: {names}")
 
@@ -224,13 +214,9 @@ class Clerk:
         focus = told.get("focus")
         words = " ".join(str(one) for one in focus) if isinstance(focus, (list, tuple)) else str(focus or "")
         named = [gap.id for name in _ids(words, self._book) if (gap := self._ledger.find(name))]
-        redo = Redo(
-            reason=clip(str(told.get("reason") or ""), TEXT),
-            adjust=clip(str(told.get("adjust") or "same prompt"), TEXT),
-            focus=tuple(dict.fromkeys(named)),
-            by=self._by,
-            at=self._at,
-        )
+        reason = clip(str(told.get("reason") or ""), TEXT)
+        adjust = clip(str(told.get("adjust") or "same prompt"), TEXT)
+        redo = Redo(reason, adjust, focus=tuple(dict.fromkeys(named)), by=self._by, at=self._at)
         if words.strip() and not named:
             self._refuse(f"No gap is named in the focus “{clip(words, 80)}”: all open gaps stay in focus.")
         self._book.adjustments = redo
@@ -247,25 +233,10 @@ class Clerk:
                 self._refuse(f"Not accepted as complete: {refusal}")
                 return
         rest = self._book.open()
-        for gap in rest:
-            why = "completion was forced" if forced else "accepted as a known gap"
-            self._ledger.move(gap, "accepted", self._by, why)
-        self._settled({gap.id for gap in rest})
+        self._put_aside(rest, "accepted", "completion was forced" if forced else "accepted as a known gap")
         self._book.outcome = "USER_APPROVED"
         known = ", ".join(gap.id for gap in rest) or "none"
         self._log("Completion", f"{'forced' if forced else 'accepted'} as complete; known gaps: {known}")
-
-
-def _words_of(conflict: Conflict) -> str:
-    match conflict.kind:
-        case "explicit":
-            return f"Engineer against reviewer on {conflict.title}"
-        case "silence":
-            return f"The engineer passed over {conflict.issue}"
-        case "unchanged":
-            return f"The section criticised in {conflict.issue} came back unchanged"
-        case "deflection":
-            return f"{conflict.issue} was answered without a position"
 
 
 def _option(conflict: Conflict, said: str) -> str:

@@ -1,18 +1,25 @@
-"""What the engineer's and the reviewer's outputs say, once they are read.
-
-One job: the shape of what was said. It must not know how it was written.
-"""
+"""What the engineer's and the reviewer's outputs say, once they are read. It must not know documents."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from reconvene.kits.gaps.found import Found
+from reconvene.kits.gaps.markdown import bare, clip
+from reconvene.kits.gaps.records import TEXT
 from reconvene.kits.gaps.vocabulary import Overall, Severity, Verdict
 
 PARSED = 8  # texts whose reading is kept: those of a round that is under way, and of a few others
 
 Position = Literal["AGREE", "DISAGREE", "PARTIAL", "UNCLEAR"]
+_POSITIONS: dict[Position, str] = {
+    "PARTIAL": r"partial|agree in part|partly|mixed|compromise",
+    "DISAGREE": r"(?:strongly |respectfully )?(?:disagree|reject|object|declin|dispute)|(?:do not|don['’]t) agree",
+    "AGREE": r"(?:fully )?(?:agree|accept|concede|fixed|addressed|adopted|done|changed|yes)\b",
+}
+EMPTY = re.compile(r"(?:none|n/?a|no|nothing|-+|—|\[.*\])?\.?$", re.IGNORECASE)
 
 
 class Resolution(NamedTuple):
@@ -37,13 +44,29 @@ class Answer(NamedTuple):
     lines: str
 
 
+def answer_of(issue: str, known: Mapping[str, str], body: str, lines: str) -> Answer:
+    """One answer to an issue, from its named texts; `body` is all of it."""
+    said = re.sub(r"^[^\w]+", "", bare(first_of(known, "engineer position", "position") or body))
+    fitting = (name for name, words in _POSITIONS.items() if re.match(words, said, re.IGNORECASE))
+    position: Position = next(fitting, "UNCLEAR")
+    alternative = bare(first_of(known, "alternative view", "alternative", "middle ground"))
+    rationale = first_of(known, "rationale", "reason") or ("" if known else body)
+    return Answer(
+        issue, position, clip(bare(rationale), TEXT), "" if EMPTY.match(alternative) else clip(alternative, TEXT), lines
+    )
+
+
+def first_of(known: Mapping[str, str], *keys: str) -> str:
+    """The first of these texts that says something."""
+    return next((known[key] for key in keys if known.get(key)), "")
+
+
 class Proposals(NamedTuple):
     resolutions: tuple[Resolution, ...] = ()
     answers: tuple[Answer, ...] = ()
     new: tuple[Found, ...] = ()  # outside any solution
     named_new: tuple[tuple[str, str], ...] = ()  # (gap, new gap) of the closing table
     issues: frozenset[str] = frozenset()  # cited anywhere outside examples
-    gaps: frozenset[str] = frozenset()
     said: str = ""  # all prose, for a look at what it takes up
     file: str = ""  # where people find it
 
@@ -84,10 +107,7 @@ class Review(NamedTuple):
     new: tuple[Found, ...] = ()
     checks: tuple[tuple[str, bool], ...] = ()
     overall: Overall = "NONE"
-    gaps: frozenset[str] = frozenset()  # named anywhere outside examples
-    cited: frozenset[str] = frozenset()  # issues named anywhere outside examples
-    words: int = 0
-    said: str = ""
+    said: str = ""  # all prose
     rated: tuple[Rated, ...] = ()
     file: str = ""  # where people find it
 

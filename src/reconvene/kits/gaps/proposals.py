@@ -1,7 +1,4 @@
-"""The engineer's output: solutions per gap, new gaps, splits, and answers to the reviewer's issues.
-
-One job: text → what it proposes, with lines. It must not know which gaps exist, nor judge.
-"""
+"""The engineer's output: solutions per gap, new gaps, splits, answers to issues. Knows not which gaps there are."""
 
 from __future__ import annotations
 
@@ -9,28 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from reconvene.kits.gaps import markdown as md
 from reconvene.kits.gaps.found import Found, id_first, with_blocker
 from reconvene.kits.gaps.gap_ids import GAP, ISSUE, gaps_in, issue_named, issues_in
 from reconvene.kits.gaps.json_outputs import as_json, proposals_of
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.lists import listed_below
-from reconvene.kits.gaps.markdown import (
-    Line,
-    Section,
-    bare,
-    clip,
-    field,
-    heading,
-    prose,
-    read,
-    rows,
-    sections,
-    span,
-    trimmed,
-    within,
-)
-from reconvene.kits.gaps.outputs import PARSED, Answer, Proposals, Resolution
-from reconvene.kits.gaps.positions import EMPTY, answer_of
+from reconvene.kits.gaps.outputs import EMPTY, PARSED, Answer, Proposals, Resolution, answer_of, first_of
 from reconvene.kits.gaps.records import TEXT, TITLE
 
 _RESOLUTION = re.compile(
@@ -39,14 +21,13 @@ _RESOLUTION = re.compile(
 _NEW = re.compile(r"(?:new|further|additional) gaps?\b", re.IGNORECASE)
 _SPLIT = re.compile(r"(?:proposed )?(?:split(?: into\b.*)?|sub-?gaps?)[: ]*$", re.IGNORECASE)
 _RESPONSE = re.compile(r"(?:response|reply|answer|re)\b[^\w]*(?:to\b)?[^\w]*", re.IGNORECASE)
-_KEYS = frozenset(
-    """gap;confidence;status;resolution status;blocked by;blocked on;waiting for;waits for;depends on;needs decision;
-    user decision needed;decision needed;question;reviewer concern;concern;engineer position;position;rationale;reason;
-    alternative view;alternative;middle ground;request;new gaps introduced;new gaps;split into;split;
-    proposed solution;solution;examples;trade-offs""".replace("\n", "")
-    .replace("    ", "")
-    .split(";")
-)
+_KEYS = {
+    "gap", "confidence", "status", "resolution status", "blocked by", "blocked on", "waiting for", "waits for",
+    "depends on", "needs decision", "user decision needed", "decision needed", "question", "reviewer concern",
+    "concern", "engineer position", "position", "rationale", "reason", "alternative view", "alternative",
+    "middle ground", "request", "new gaps introduced", "new gaps", "split into", "split", "proposed solution",
+    "solution", "examples", "trade-offs",
+}  # fmt: skip
 
 
 @lru_cache(maxsize=PARSED)
@@ -54,13 +35,13 @@ def proposals_in(text: str, round: int) -> Proposals:
     """Read once: a round asks up to six times, for the gates, after each step and at its close."""
     if isinstance(value := as_json(text), Mapping):
         return proposals_of(value, text, round)
-    lines = read(text)
-    parts = sections(lines)
-    said = prose(lines)
+    lines = md.read(text)
+    parts = md.sections(lines)
+    said = md.prose(lines)
     listing = [part for part in parts if _NEW.match(part.title)]
     lists = [(part.start, part.end) for part in listing]
     found = list(_resolutions(parts, lists))
-    inside = within([(part.start + 1, part.end) for part, _ in found], [part.start for part in listing])
+    inside = md.within([(part.start + 1, part.end) for part, _ in found], [part.start for part in listing])
     loose = [part for part in listing if part.start not in inside]
     return Proposals(
         tuple(resolution for _, resolution in found),
@@ -68,24 +49,23 @@ def proposals_in(text: str, round: int) -> Proposals:
         tuple(new for part in loose for new in listed_below(part.lines)),
         tuple(_closing_table(lines, lists)),
         frozenset(issues_in(said, round - 1)),
-        frozenset(gaps_in(said)),
         said,
     )
 
 
-def _resolutions(parts: list[Section], lists: list[tuple[int, int]]) -> Iterator[tuple[Section, Resolution]]:
+def _resolutions(parts: list[md.Section], lists: list[tuple[int, int]]) -> Iterator[tuple[md.Section, Resolution]]:
     heads = list(_solutions(parts, lists))
     for (part, names, title), following in zip(heads, [*heads[1:], None]):
         ends = min(part.end, following[0].start - 1) if following else part.end
-        cut = trimmed(part._replace(end=ends, lines=part.lines[: ends - part.start]))
+        cut = md.trimmed(part._replace(end=ends, lines=part.lines[: ends - part.start]))
         for name in names:
             yield cut, _resolution(cut, name, title)
 
 
-def _solutions(parts: list[Section], lists: list[tuple[int, int]]) -> Iterator[tuple[Section, list[str], str]]:
+def _solutions(parts: list[md.Section], lists: list[tuple[int, int]]) -> Iterator[tuple[md.Section, list[str], str]]:
     """Sections that deal with a gap. Inside one, only a heading that says "Gap Resolution" begins another."""
     last = 0
-    listed = within(lists, [part.start for part in parts])
+    listed = md.within(lists, [part.start for part in parts])
     for part in parts:
         if part.start in listed:
             continue
@@ -98,58 +78,51 @@ def _solutions(parts: list[Section], lists: list[tuple[int, int]]) -> Iterator[t
         yield (part, [name, *gaps_in(title)], "") if several else (part, [name], title)
 
 
-def _resolution(part: Section, name: str, title: str) -> Resolution:
-    inner = sections(list(part.lines))
+def _resolution(part: md.Section, name: str, title: str) -> Resolution:
+    inner = md.sections(list(part.lines))
     known = fields(part.lines)
     new = [one for below in inner if _NEW.match(below.title) for one in listed_below(below.lines)]
-    if not new and (said := known.get("new gaps introduced") or known.get("new gaps")):
-        new = listed_below(read(said))
+    if not new and (said := first_of(known, "new gaps introduced", "new gaps")):
+        new = listed_below(md.read(said))
     split = [one for below in inner if _SPLIT.match(below.title) for one in listed_below(below.lines)]
-    if not split and (said := known.get("split into") or known.get("split")):
+    if not split and (said := first_of(known, "split into", "split")):
         split = _split_inline(said)
-    blocker = next((known[key] for key in ("blocked by", "blocked on", "waiting for", "waits for") if key in known), "")
-    blocked = with_blocker(Found("", ""), blocker) if blocker and not EMPTY.match(blocker) else Found("", "")
-    question = next(
-        (known[key] for key in ("user decision needed", "decision needed", "needs decision") if key in known), ""
-    )
-    if not question and (status := known.get("status") or known.get("resolution status", "")):
+    blocker = first_of(known, "blocked by", "blocked on", "waiting for", "waits for")
+    blocked = Found("", "") if EMPTY.match(blocker) else with_blocker(Found("", ""), blocker)
+    question = first_of(known, "user decision needed", "decision needed", "needs decision")
+    if not question and (status := first_of(known, "status", "resolution status")):
         question = status if re.search(r"blocked|waiting", status, re.IGNORECASE) else ""
     solution = next((below for below in inner if below.title.lower().startswith("proposed")), None)
     return Resolution(
         name,
-        clip(title or known.get("gap", ""), TITLE),
-        span(part.start, _last_filled(part)),
+        md.clip(title or known.get("gap", ""), TITLE),
+        part.filled,
         digest("\n".join(line.text for line in part.lines)),
-        clip(bare(prose(solution.lines if solution else part.lines)), TEXT),
-        "".join(re.findall(r"^\W*(\w{1,20})", bare(known.get("confidence", "")).upper())),
-        blocked.question or ("" if EMPTY.match(question) else clip(question, TITLE)),
+        md.clip(md.bare(md.prose(solution.lines if solution else part.lines)), TEXT),
+        "".join(re.findall(r"^\W*(\w{1,20})", md.bare(known.get("confidence", "")).upper())),
+        blocked.question or ("" if EMPTY.match(question) else md.clip(question, TITLE)),
         blocked.blocked_by,
         tuple(new),
         tuple(split),
-        prose(part.lines),
+        md.prose(part.lines),
     )
 
 
 def _split_inline(said: str) -> list[Found]:
-    listed = listed_below(read(said))
+    listed = listed_below(md.read(said))
     ids = gaps_in(said)
     return [Found(name, "") for name in ids] if len(ids) > len(listed) else listed
 
 
-def _last_filled(part: Section) -> int:
-    filled = [line.number for line in part.lines if line.text.strip().strip("-")]
-    return filled[-1] if filled else part.start
-
-
-def fields(lines: Iterable[Line]) -> dict[str, str]:
+def fields(lines: Iterable[md.Line]) -> dict[str, str]:
     """`**Key:** value` and `### Key` of a section, values running on to the next key; examples left out."""
     found: dict[str, list[str]] = {}
     current = ""
     for line in lines:
         if line.code:
             continue
-        head = heading(line)
-        pair = field(line.text)
+        head = md.heading(line)
+        pair = md.field(line.text)
         if head:
             key = head[1].lower().strip(": ")
             current = key if key in _KEYS and key not in found else "\0"
@@ -164,26 +137,22 @@ def fields(lines: Iterable[Line]) -> dict[str, str]:
     return {key: "\n".join(part for part in said if part).strip() for key, said in found.items()}
 
 
-def _answers(parts: Sequence[Section], round: int) -> Iterator[Answer]:
+def _answers(parts: Sequence[md.Section], round: int) -> Iterator[Answer]:
     for part in parts:
         lead = _RESPONSE.match(part.title)
         match = ISSUE.match(part.title, lead.end() if lead else 0) or ISSUE.match(part.title)
         if match:
-            said = trimmed(part)
-            yield answer_of(
-                issue_named(match, round - 1),
-                fields(said.lines),
-                prose(said.lines),
-                span(said.start, _last_filled(said)),
-            )
+            said = md.trimmed(part)
+            issue = issue_named(match, round - 1)
+            yield answer_of(issue, fields(said.lines), md.prose(said.lines), said.filled)
 
 
-def _closing_table(lines: list[Line], lists: list[tuple[int, int]]) -> Iterator[tuple[str, str]]:
-    told = list(rows(lines))
-    listed = within(lists, [row.line for row in told])
+def _closing_table(lines: list[md.Line], lists: list[tuple[int, int]]) -> Iterator[tuple[str, str]]:
+    told = list(md.rows(lines))
+    listed = md.within(lists, [row.line for row in told])
     for row in told:
         column = next((key for key in row.cells if "new" in key and "gap" in key), "")
-        owner, _ = id_first(bare(row.first))
+        owner, _ = id_first(md.bare(row.first))
         if column and owner and row.line not in listed:
             for name in gaps_in(row.cells[column]):
                 yield owner, name

@@ -1,19 +1,19 @@
 """What is known about gaps, issues, conflicts, decisions and rounds: the records, from JSON and back.
 
-One job: the shape of the value. Reading forgives: what does not fit is dropped and said so, never raised. It must not
-know how the records come about.
+Reading forgives: what does not fit is dropped and said so, never raised. It must not know how the records come about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Literal, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.vocabulary import Severity, State
+from reconvene.kits.gaps.vocabulary import OPEN, ORDER, Severity, State
 
 TEXT = 600  # characters kept of what somebody wrote
 TITLE = 200
@@ -223,7 +223,11 @@ class Book(Struct):
 
 
 def is_open(gap: Gap) -> bool:
-    return gap.state in ("open", "proposed", "needs revision")
+    return gap.state in OPEN
+
+
+def by_severity(gaps: Collection[Gap]) -> dict[Severity, int]:
+    return {name: sum(gap.severity == name for gap in gaps) for name in ORDER}
 
 
 T = TypeVar("T")
@@ -236,24 +240,19 @@ def opened(value: object) -> Book:
     _take_in(book, _items(source.get("list"), Gap, book))
     book.issues = {issue.id: issue for issue in _items(source.get("issues"), Issue, book)}
     book.conflicts = {one.id: one for one in _items(source.get("conflicts"), Conflict, book)}
-    book.decisions = _items(source.get("decisions"), Decision, book)
-    book.rounds = _items(source.get("rounds"), Row, book)
-    book.merges = _items(source.get("merges"), Merge, book)
-    book.similar = _items(source.get("similar"), Similar, book)
-    book.errors = _items(source.get("errors"), Noticed, book) + book.errors
-    book.checks = _items(source.get("checks"), Check, book)
-    book.redos = _items(source.get("redos"), Redo, book)
-    book.read = _items(source.get("read"), str, book)
-    book.state = _one(source.get("state"), str, "CONVERGING")
-    book.stalled = _one(source.get("stalled"), int, 0)
-    book.verdict = _one(source.get("verdict"), str, "NONE")
-    book.scope = _one(source.get("scope"), str, "all")
-    book.outcome = _one(source.get("outcome"), str, "")
-    book.adjustments = _one(source.get("adjustments"), Redo, None)
-    book.warning = _one(source.get("warning"), dict[str, object], None)
     book.empty = (source.get("engineer_empty") is True, source.get("reviewer_empty") is True)
-    book.orders = _one(source.get("orders"), dict[str, object], {})
+    for name, kind in STORED.items():
+        if get_origin(kind) is list:
+            items = _items(source.get(name), get_args(kind)[0], book)
+            setattr(book, name, items + getattr(book, name))  # what was noticed so far comes after the stored errors
+        else:
+            setattr(book, name, _one(source.get(name), kind, getattr(book, name)))
     return book
+
+
+_OTHERWISE = ("gaps", "issues", "conflicts", "empty", "noticed")
+# The parts of a book that stand in the value under their own names.
+STORED = {one.name: one.type for one in fields(Book) if one.name not in _OTHERWISE}
 
 
 def _items(value: object, kind: type[T], book: Book) -> list[T]:
@@ -314,7 +313,7 @@ def _whole(gap: Gap, parts: _Names, twins: _Names) -> Gap:
     history = gap.history
     if not history or history[-1].state != state:
         history = (*history, Moved(gap.raised_in, state, "the tracker", "put right when the stored value was read"))
-    return msgspec.structs.replace(gap, into=into, children=children, merged=merged, state=state, history=history)
+    return replace(gap, into=into, children=children, merged=merged, state=state, history=history)
 
 
 def _lives_on(gap: Gap, known: Mapping[str, Gap]) -> bool:

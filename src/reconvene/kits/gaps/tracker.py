@@ -1,47 +1,29 @@
-"""The gap tracker's door: what a round's outputs and a person's orders make of the value, and what is wrong with an
-output.
+"""The gap tracker's door: what outputs and a person's orders make of the value, and what is wrong with an output.
 
-One job: the three entry points. All state is in the value: whoever restores the value restores the tracker. It must not
-know phases, tasks or files.
+All state is in the value: whoever restores the value restores the tracker. It must not know phases, tasks or files.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Literal, NamedTuple, assert_never
+from typing import NamedTuple
 
 import msgspec
 
 from reconvene.core.extensions import Objection
 from reconvene.kits.gaps import gate
+from reconvene.kits.gaps.applying import judge, propose, release
 from reconvene.kits.gaps.conflicts import find_conflicts
-from reconvene.kits.gaps.convergence import Config, Start, Stuck, row_of, start_of, warning_of
-from reconvene.kits.gaps.endings import both_empty, decide, in_circles
+from reconvene.kits.gaps.convergence import Config as Config
+from reconvene.kits.gaps.convergence import Start, Stuck, row_of, start_of, warning_of
+from reconvene.kits.gaps.endings import in_circles
 from reconvene.kits.gaps.gap_states import Ledger, Origin
-from reconvene.kits.gaps.judging import judge
 from reconvene.kits.gaps.likeness import digest
 from reconvene.kits.gaps.lists import gaps_listed
 from reconvene.kits.gaps.orders import Clerk
 from reconvene.kits.gaps.proposals import proposals_in
-from reconvene.kits.gaps.proposing import propose, release
 from reconvene.kits.gaps.records import Book, Row, is_open, opened
-from reconvene.kits.gaps.relisting import relist
 from reconvene.kits.gaps.review import review_in
 from reconvene.kits.gaps.view import value_of
-from reconvene.kits.gaps.vocabulary import SEVERITIES, STATES, WEIGHTS
-
-__all__ = [
-    "SEVERITIES",
-    "STATES",
-    "WEIGHTS",
-    "Config",
-    "Sources",
-    "both_empty",
-    "decide",
-    "settle",
-    "track",
-    "wrong_with",
-]
 
 
 class Sources(NamedTuple):
@@ -87,32 +69,30 @@ def _take_lists(ledger: Ledger, sources: Sources) -> None:
         if mark in (before[-1:] if strict else before):
             continue
         ledger.book.read.append(mark)
-        take = partial(relist, ledger) if strict and before else ledger.raise_all
         found = gaps_listed(text, strict=strict)
+        take = ledger.relist if strict and before else ledger.raise_all
         take(found, Origin(by, file))
         if not found and not strict:
-            ledger.book.notice(sources.round, "NO_GAPS_LISTED", "No gap could be read from the list that was given.")
+            ledger.notice("NO_GAPS_LISTED", "No gap could be read from the list that was given.")
 
 
 def _take_outputs(ledger: Ledger, sources: Sources, config: Config) -> Stuck:
     book = ledger.book
     book.verdict, book.checks, book.warning = "NONE", [], None
-    output = review = None
+    output, unchanged, sent_back = None, [], []
+    idle = empty = sources.closed
     if sources.proposals is not None:
         file = sources.proposals_file or f"the proposals of round {sources.round}"
         output = proposals_in(sources.proposals, sources.round)._replace(file=file)
+        unchanged, idle = propose(ledger, output), output.idle
+    find_conflicts(book, output, sources.round)
     if sources.review is not None:
         file = sources.review_file or f"the review of round {sources.round}"
         review = review_in(sources.review, sources.round)._replace(file=file)
-    unchanged = propose(ledger, output) if output is not None else []
-    find_conflicts(book, output, sources.round)
-    sent_back = judge(ledger, review) if review is not None else []
+        sent_back, empty = judge(ledger, review), review.empty
     find_conflicts(book, None, sources.round)
     release(book)
-    book.empty = (
-        output.idle if output is not None else sources.closed,
-        review.empty if review is not None else sources.closed,
-    )
+    book.empty = (idle, empty)
     again = [name for name in sent_back if book.gaps[name].rejections >= max(2, config.stall)]
     return Stuck(tuple(again), tuple(name for name in unchanged if is_open(book.gaps[name])))
 
@@ -121,7 +101,8 @@ def _converge(book: Book, start: Start, sources: Sources, stuck: Stuck, config: 
     """The row as it stands; state and warning once the review is in; table and counter only when the round closes."""
     row, count = row_of(book, start, sources.round, stuck, config)
     if sources.closed or sources.review is not None:
-        book.warning = warning_of(book, row, count, stuck, config)
+        warned = warning_of(book, row, count, stuck, config)
+        book.warning = msgspec.structs.asdict(warned) if warned else None
         book.state = row.state
     if sources.closed:
         book.rounds.append(row)
@@ -139,16 +120,13 @@ def settle(value: object, round: int, by: str, at: str) -> dict[str, object]:
     return value_of(book, this_round)
 
 
-def wrong_with(
-    value: object, role: Literal["found", "proposals", "review"], text: str, sources: Sources
-) -> Objection | None:
-    book = opened(value)
+def wrong_with(value: object, role: str, text: str, sources: Sources) -> Objection | None:
     match role:
         case "found":
             return gate.wrong_with_list(text)
         case "proposals":
-            return gate.wrong_with_proposals(book, text, sources.round)
+            return gate.wrong_with_proposals(opened(value), text, sources.round)
         case "review":
-            return gate.wrong_with_review(book, text, sources.proposals, sources.round)
+            return gate.wrong_with_review(opened(value), text, sources.proposals, sources.round)
         case _:
-            assert_never(role)
+            return None

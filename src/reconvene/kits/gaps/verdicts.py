@@ -1,7 +1,6 @@
 """What a reviewer's words mean: approved, approved with note, needs revision, rejected, or no verdict at all.
 
-One job: a phrase → a verdict. Lenient in markup, strict in meaning: an approval with a condition is none. It must not
-know where the phrase stood.
+Lenient in markup, strict in meaning: an approval with a condition is none. It must not know where the words stood.
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ _CONDITION = re.compile(
 _NOTE = re.compile(
     r"[\s,;:(—–-]*with (?:\w+ ){0,3}(?:notes?|comments?|suggestions?|remarks?|caveats?|nits?)\b", re.IGNORECASE
 )
+APPROVALS: tuple[Verdict, ...] = ("approved", "approved with note")
 OVERALL_KEYS = re.compile(r"(?:overall|final)(?: \w+)?$|recommendation$|verdict$|recommended action$")
 _RANK: dict[Verdict, int] = {"approved": 0, "approved with note": 1, "needs revision": 2, "rejected": 3}
 _BOLD = re.compile(r"\*\*([^*]{2,120})\*\*|__([^_]{2,120})__")
@@ -81,13 +81,9 @@ def strictest(verdicts: list[Verdict]) -> Verdict:
 
 
 def overall(verdict: Verdict | None) -> Overall:
-    match verdict:
-        case None:
-            return "NONE"
-        case "approved" | "approved with note":
-            return "APPROVE"
-        case "needs revision" | "rejected":
-            return "REVISE"
+    if verdict is None:
+        return "NONE"
+    return "APPROVE" if verdict in APPROVALS else "REVISE"
 
 
 def decided(said: list[Overall]) -> Overall:

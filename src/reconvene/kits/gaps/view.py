@@ -1,6 +1,6 @@
-"""The book as the JSON value that expressions, templates and checkpoints read.
+"""The book as the JSON value that expressions, templates and checkpoints read, and the schema of that value.
 
-One job: names and counts over what is known. Its keys are an interface: they are only added. It must not change a gap.
+Names and counts over what is known. Its keys are an interface: they are only added. It must not change a gap.
 """
 
 from __future__ import annotations
@@ -8,12 +8,57 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import msgspec
+from msgspec import Struct
+
+from reconvene.kits.gaps.convergence import Warned
 from reconvene.kits.gaps.endings import blocking, both_empty, decide, waiting, why_not_accept
 from reconvene.kits.gaps.markdown import clip
-from reconvene.kits.gaps.records import Book, Gap, Row, plain
-from reconvene.kits.gaps.vocabulary import ORDER, STATES
+from reconvene.kits.gaps.records import STORED, Book, Conflict, Decision, Gap, Issue, Redo, Row, by_severity, plain
+from reconvene.kits.gaps.vocabulary import ORDER, STATES, Severity, State
 
 _ASKED = 3  # gaps that one re-asking names
+
+
+class Shown(Struct, frozen=True):
+    """A gap in one of the short lists."""
+
+    id: str
+    text: str
+    title: str
+    severity: Severity
+    blocking: bool
+    state: State
+    note: str
+
+
+class Question(Struct, frozen=True):
+    id: str
+    text: str
+
+
+_TYPES: dict[str, object] = {
+    **STORED,
+    "list": list[Gap], "issues": list[Issue], "conflicts": list[Conflict], "questions": list[Question],
+    "due": list[Decision], "this_round": Row, "adjustments": Redo, "warning": Warned, "orders": dict,
+    **dict.fromkeys(("open", "total", "resolved_total"), int),
+    **dict.fromkeys(("complete", "all_blocked", "must_decide", "engineer_empty", "reviewer_empty", "may_accept"), bool),
+    **dict.fromkeys(("next", "both_empty", "why_not_accept", "assign"), str),
+    **dict.fromkeys(("open_ids", "known", "focus"), list[str]),
+    **dict.fromkeys(("open_list", "critical", "highs", "blocking_open", "deferred", "accepted"), list[Shown]),
+    "blocked": list[Shown],
+}  # fmt: skip
+
+
+def schema() -> dict[str, object]:
+    """Of the value, for the check of names in expressions and templates."""
+    shapes, parts = msgspec.json.schema_components(_TYPES.values())
+    value = dict(zip(_TYPES, shapes)) | {"by_severity": _numbers(ORDER), "counts": _numbers(STATES)}
+    return {"type": "object", "properties": value, "$defs": parts}
+
+
+def _numbers(names: Iterable[str]) -> dict[str, object]:
+    return {"type": "object", "properties": {name: {"type": "number"} for name in names}}
 
 
 def value_of(book: Book, this_round: Row | None = None) -> dict[str, object]:
@@ -25,35 +70,28 @@ def value_of(book: Book, this_round: Row | None = None) -> dict[str, object]:
     refusal = why_not_accept(book)
     states = Counter(gap.state for gap in book.gaps.values())
     focus = focus_of(book)
-    return {
-        "list": [plain(gap) for gap in book.gaps.values()],
+    return {name: plain(getattr(book, name)) for name in STORED} | {
+        "list": plain(list(book.gaps.values())),
         "open": len(still),
         "open_ids": [gap.id for gap in still],
-        "open_list": _items(_by_weight(still)),
-        "by_severity": {name: sum(gap.severity == name for gap in still) for name in ORDER},
+        "open_list": _shown(_by_weight(still)),
+        "by_severity": by_severity(still),
         "counts": {name: states.get(name, 0) for name in STATES},
         "total": len(book.gaps),
-        "critical": _items(gap for gap in still if gap.severity == "CRITICAL"),
-        "highs": _items(gap for gap in still if gap.severity == "HIGH"),
-        "blocking_open": _items(barring),
-        "deferred": _items(gap for gap in book.gaps.values() if gap.state == "deferred"),
-        "accepted": _items(gap for gap in book.gaps.values() if gap.state == "accepted"),
+        "critical": _shown(gap for gap in still if gap.severity == "CRITICAL"),
+        "highs": _shown(gap for gap in still if gap.severity == "HIGH"),
+        "blocking_open": _shown(barring),
+        "deferred": _shown(gap for gap in book.gaps.values() if gap.state == "deferred"),
+        "accepted": _shown(gap for gap in book.gaps.values() if gap.state == "accepted"),
         "resolved_total": states.get("resolved", 0),
         "known": [_known(gap) for gap in book.gaps.values() if gap.state in ("accepted", "deferred")],
         "issues": plain(list(book.issues.values())),
         "conflicts": plain(list(book.conflicts.values())),
-        "questions": [{"id": gap.id, "text": f"{gap.id}: {gap.question}"} for gap in still if gap.question],
-        "decisions": plain(book.decisions),
+        "questions": plain([Question(gap.id, f"{gap.id}: {gap.question}") for gap in still if gap.question]),
         "due": plain([decision for decision in book.decisions if decision.due]),
-        "rounds": plain(book.rounds),
         "this_round": plain(this_round),
-        "state": book.state,
-        "stalled": book.stalled,
-        "warning": book.warning,
-        "verdict": book.verdict,
-        "checks": plain(book.checks),
         "complete": not still and approved,
-        "blocked": _items(blocked),
+        "blocked": _shown(blocked),
         "all_blocked": all_blocked,
         "must_decide": all_blocked,
         "next": book.outcome or decide(len(still), approved, all_blocked, False),
@@ -62,29 +100,20 @@ def value_of(book: Book, this_round: Row | None = None) -> dict[str, object]:
         "both_empty": both_empty(len(still), all_blocked) if all(book.empty) else "",
         "may_accept": not refusal,
         "why_not_accept": refusal,
-        "scope": book.scope,
         "focus": focus,
         "assign": assign(book, focus),
         "similar": plain(_alike(book)),
-        "merges": plain(book.merges),
-        "errors": plain(book.errors),
-        "outcome": book.outcome,
-        "adjustments": plain(book.adjustments),
-        "redos": plain(book.redos),
-        "read": book.read,
         "orders": {},
     }
 
 
-def _items(gaps: Iterable[Gap]) -> list[dict[str, object]]:
-    return [
-        {"id": gap.id, "text": text_of(gap), "title": gap.title, "severity": gap.severity, "blocking": gap.blocking}
-        | {"state": gap.state, "note": gap.note}
-        for gap in gaps
-    ]
+def _shown(gaps: Iterable[Gap]) -> object:
+    return plain(
+        [Shown(gap.id, _line(gap), gap.title, gap.severity, gap.blocking, gap.state, gap.note) for gap in gaps]
+    )
 
 
-def text_of(gap: Gap) -> str:
+def _line(gap: Gap) -> str:
     return f"{gap.id} ({gap.severity}{', blocking' if gap.blocking else ''}): {gap.title}"
 
 

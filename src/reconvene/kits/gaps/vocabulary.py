@@ -1,6 +1,6 @@
-"""The written lists: states of a gap, severities with definitions and weights, verdicts.
+"""States of a gap, severities with definitions and weights, verdicts: which words there are and what they mean.
 
-One job: which words there are and what they mean. It must not know where in an output they stand.
+It must not know where in an output they stand.
 """
 
 from __future__ import annotations
@@ -35,21 +35,22 @@ SEVERITIES: dict[Severity, str] = {
 # Each step weighs twice the one below: closing one HIGH gap outweighs finding three LOW ones.
 WEIGHTS: dict[Severity, int] = {"CRITICAL": 8, "HIGH": 4, "MEDIUM": 2, "LOW": 1}
 GRAVE: frozenset[Severity] = frozenset(("CRITICAL", "HIGH"))
-ORDER: tuple[Severity, ...] = ("CRITICAL", "HIGH", "MEDIUM", "LOW")
+ORDER: tuple[Severity, ...] = tuple(SEVERITIES)
 
-_SEVERITY: tuple[tuple[str, Severity], ...] = (
-    (r"critical|blocker|sev(?:erity)?[ -]?[01]|p0", "CRITICAL"),
-    (r"high|major|sev(?:erity)?[ -]?2|p1", "HIGH"),
-    (r"medium|moderate|normal|sev(?:erity)?[ -]?3|p2", "MEDIUM"),
-    (r"low|minor|trivial|nit|sev(?:erity)?[ -]?4|p3", "LOW"),
-)
-_STARTS = tuple((re.compile(rf"(?:{words})\b", re.IGNORECASE), name) for words, name in _SEVERITY)
+_CALLED: dict[Severity, str] = {
+    "CRITICAL": r"critical|blocker|sev(?:erity)?[ -]?[01]|p0",
+    "HIGH": r"high|major|sev(?:erity)?[ -]?2|p1",
+    "MEDIUM": r"medium|moderate|normal|sev(?:erity)?[ -]?3|p2",
+    "LOW": r"low|minor|trivial|nit|sev(?:erity)?[ -]?4|p3",
+}
+_STARTS = {name: re.compile(rf"(?:{words})\b", re.IGNORECASE) for name, words in _CALLED.items()}
 _WORD = r"(critical|high|medium|low)"
 _BRACKET = re.compile(r"\s*[\[(]([^\[\]()]{1,80})[\])]\s*:?")
 _TOKEN = re.compile(rf"(?:severity|priority)?:?\s*{_WORD}(?:[ -](?:severity|priority))?$", re.IGNORECASE)
 _LEADING = re.compile(rf"\s*{_WORD}(?: severity| priority)?\s*[:|—–-]+\s+", re.IGNORECASE)
 _TRAILING = re.compile(r"\s+[|—–-]+\s*(CRITICAL|HIGH|MEDIUM|LOW)\.?\s*$")
 _INLINE = re.compile(rf"[,;(]?\s*\bseverity:?\s*{_WORD}\b[).]?", re.IGNORECASE)
+_BLOCKING = re.compile(r"\b(non[- ]?|not )?blocking\b", re.IGNORECASE)
 _KEPT_APART = re.compile(r"(?:blocked by|depends on|part of|split (?:of|from)|waits for)\b", re.IGNORECASE)
 _NAMED = re.compile(r"(?:gap|issue)(?:-[a-z0-9.]{1,24}){1,6}$", re.IGNORECASE)  # "(HIGH, GAP-FLOW-003): …"
 
@@ -65,7 +66,7 @@ class Rating(NamedTuple):
 def severity_named(text: str) -> Severity | None:
     """The severity a field's value begins with: "HIGH", "High (blocking)", "P1"."""
     bare = text.strip().lstrip("*_`[(🔴🟠🟡🟢 ").strip()
-    return next((name for starts, name in _STARTS if starts.match(bare)), None)
+    return next((name for name, starts in _STARTS.items() if starts.match(bare)), None)
 
 
 def rating(text: str) -> Rating:
@@ -75,28 +76,19 @@ def rating(text: str) -> Rating:
     rest = text
     for bracket in list(_BRACKET.finditer(text))[:8]:
         tokens = [token.strip() for token in re.split(r"[,;]", bracket[1])]
-        rated = [found[1].upper() for token in tokens if (found := _TOKEN.match(token))]
-        flags = [flag for token in tokens if (flag := _flag(token)) is not None]
+        rated = [found[1] for token in tokens if (found := _TOKEN.match(token))]
+        flags = [not found[1] for token in tokens if (found := _BLOCKING.fullmatch(token))]
         apart = sum(_KEPT_APART.match(token) is not None for token in tokens)
         named = sum(_NAMED.match(token) is not None for token in tokens)
         if len(rated) <= 1 and (rated or flags) and len(rated) + len(flags) + apart + named == len(tokens):
-            severity = severity or (_exact(rated[0]) if rated else None)
+            severity = severity or (severity_named(rated[0]) if rated else None)
             blocking = flags[0] if flags else blocking
             rest = rest.replace(bracket[0], " ", 1) if not apart else rest
     for pattern in (_LEADING, _TRAILING, _INLINE):
         if severity is None and (found := pattern.match(rest) if pattern is _LEADING else pattern.search(rest)):
-            severity = _exact(found[1].upper())
+            severity = severity_named(found[1])
             rest = rest[: found.start()] + " " + rest[found.end() :]
     return Rating(severity, blocking, rest.strip().lstrip(":—–- ") if rest != text else text)
-
-
-def _exact(word: str) -> Severity:
-    return next(name for name in ORDER if name == word)
-
-
-def _flag(token: str) -> bool | None:
-    found = re.fullmatch(r"(non[- ]?|not )?blocking", token, re.IGNORECASE)
-    return None if found is None else not found[1]
 
 
 def blocking_named(text: str) -> bool | None:
@@ -111,5 +103,5 @@ def blocking_named(text: str) -> bool | None:
 
 def blocking_marked(text: str) -> bool | None:
     """Whether running text carries the mark "blocking" or "non-blocking", in brackets or as a heading's word."""
-    found = re.search(r"\b(non[- ]?|not )?blocking\b", text, re.IGNORECASE)
+    found = _BLOCKING.search(text)
     return None if found is None else not found[1]

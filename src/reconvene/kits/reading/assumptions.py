@@ -1,6 +1,6 @@
 """What an agent's output takes for granted, and whether something a person said speaks against it.
 
-Pure, offline. An output states its assumptions in a section of that name; a statement contradicts one when both are
+An output states its assumptions in a section of that name; a statement contradicts one when both are
 about the same thing and their figures lie far apart, or one denies what the other says, or they point opposite ways.
 """
 
@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from reconvene.kits.reading import tongues
-from reconvene.kits.reading.figures import change, corrections_in, stated_in
-from reconvene.kits.reading.quantities import Figure, aligned, comparable
+from reconvene.kits.reading.figures import corrections_in, stated_in
+from reconvene.kits.reading.quantities import Figure, aligned, change, comparable
 from reconvene.kits.reading.rules import disagrees
 from reconvene.kits.reading.splitting import sentences
-from reconvene.kits.reading.wording import Wording, opposed, points, read
 
 THRESHOLD = 0.2  # the change of a figure beyond which it matters
 _LONGEST = 20_000  # of a statement; more is a document, and its head is compared
@@ -96,10 +95,52 @@ def _collect(found: list[str], line: str, fresh: bool) -> None:
         found[-1] += " " + line.strip()
 
 
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NEGATION_REACH = 4
+
+
+class _Wording(Struct, frozen=True):
+    stems: frozenset[str]  # content words
+    head: str  # the first of them: mostly what the sentence is about
+    negated: frozenset[str]  # stems within reach of a negation
+    directions: Mapping[str, frozenset[int]]  # axis → +1 and/or −1, negation counted in
+
+
+def _read(text: str, tongue: tongues.Tongue) -> _Wording:
+    """One statement's words. Linear in its length."""
+    stems: set[str] = set()
+    negated: set[str] = set()
+    directions: dict[str, set[int]] = {}
+    head, reach = "", 0
+    endings = tuple(tongue.words("negation_endings"))
+    negations, empty = tongue.words("negations"), tongue.words("stop", "faint")
+    for match in _WORD.finditer(text):
+        word = match[0].casefold().replace("’", "'")
+        denies = word in negations or (bool(endings) and word.endswith(endings))
+        reach = _NEGATION_REACH + 1 if denies else max(0, reach - 1)
+        short = tongue.stem(word)
+        for axis, way in tongue.points.get(short, ()):
+            directions.setdefault(axis, set()).add(-way if reach else way)
+        if denies or word in empty or (len(word) < 3 and word.isascii()) or word.isdigit():
+            continue
+        head = head or short
+        stems.add(short)
+        if reach:
+            negated.add(short)
+    pointing = {axis: frozenset(ways) for axis, ways in directions.items()}
+    return _Wording(frozenset(stems), head, frozenset(negated), pointing)
+
+
+def _opposed(one: _Wording, two: _Wording) -> bool:
+    """Whether they point opposite ways on an axis. A text that points both ways opposes nothing."""
+    pairs = ((one.directions[axis], ways) for axis, ways in two.directions.items() if axis in one.directions)
+    return any(len(mine) == len(theirs) == 1 and mine != theirs for mine, theirs in pairs)
+
+
 class _Said(Struct, frozen=True):
     tongue: tongues.Tongue
-    whole: Wording
-    parts: tuple[Wording, ...]  # sentence by sentence: a negation says nothing of the next sentence
+    whole: _Wording
+    parts: tuple[_Wording, ...]  # sentence by sentence: a negation says nothing of the next sentence
     figures: tuple[Figure, ...]
     replaced: tuple[float, ...]
     disputes: bool
@@ -107,17 +148,17 @@ class _Said(Struct, frozen=True):
 
 def _said(text: str) -> _Said:
     tongue = tongues.of(text)
-    parts = tuple(read(sentence.text, tongue) for sentence in sentences(text))
+    parts = tuple(_read(sentence.text, tongue) for sentence in sentences(text))
     replaced = tuple(correction.was for correction in corrections_in(text))
     figures = tuple(stated.figure for stated in stated_in(text))
-    return _Said(tongue, read(text, tongue), parts, figures, replaced, disagrees(text))
+    return _Said(tongue, _read(text, tongue), parts, figures, replaced, disagrees(text))
 
 
 def _against(said: _Said, assumption: str) -> str:
     """How the text speaks against the assumption; "" if it does not."""
-    taken = read(assumption, tongues.of(assumption, said.tongue))
+    taken = _read(assumption, tongues.of(assumption, said.tongue))
     shared = said.whole.stems & taken.stems
-    topics = {word for word in shared if not points(word, said.tongue)}
+    topics = {word for word in shared if word not in said.tongue.points}
     about = len(topics) >= 2 or taken.head in topics or (bool(topics) and len(shared) >= 2)
     if not about:
         return ""
@@ -131,7 +172,7 @@ def _against(said: _Said, assumption: str) -> str:
         denied = (part.negated ^ taken.negated) & part.stems & taken.stems
         if denied and len(topics) + len(denied - topics) >= 2:
             return "one says what the other denies"
-        if opposed(part, taken):
+        if _opposed(part, taken):
             return "they point opposite ways"
     return ""
 
@@ -140,7 +181,7 @@ def _far_apart(said: _Said, assumption: str) -> str:
     """Figures of one unit, none of them within reach of the other's."""
     for taken in (stated.figure for stated in stated_in(assumption)):
         for figure in said.figures:
-            if not _same_measure(taken, figure):
+            if not taken.unit or taken.unit != figure.unit or not comparable(taken, figure):
                 continue
             was, now = aligned(taken, figure)
             if said.replaced and not any(change(was, value) < 0.05 for value in said.replaced):
@@ -148,7 +189,3 @@ def _far_apart(said: _Said, assumption: str) -> str:
             if change(was, now) > THRESHOLD + _ROUNDING:
                 return f"it rests on {taken.text}, you say {figure.text}"
     return ""
-
-
-def _same_measure(one: Figure, two: Figure) -> bool:
-    return bool(one.unit) and one.unit == two.unit and comparable(one, two)

@@ -1,8 +1,4 @@
-"""What a person typed, as remarks: their kind, whom they are aimed at, their text.
-
-Pure. Knows the kinds and how they are spelled; nothing of doors, of runs, or of which agents exist. How a free text
-without kinds is understood is `understanding`.
-"""
+"""What a person typed as "kind: text": the kind, whom it is aimed at, the text. Free text is for `understanding`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Which figure a text puts in the place of which: "X, not Y", "not Y but X", "from X to Y", "X (previously Y)".
 
-Pure and linear: a sentence's figures are found once, and only the few words on either side of each are looked at.
-The turns of phrase people replace a figure with are words of the languages. Knows nothing of remarks.
+Linear: a sentence's figures are found once, and only the few words on either side of each are looked at.
 """
 
 from __future__ import annotations
@@ -13,10 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from reconvene.kits.reading import tongues
-from reconvene.kits.reading.quantities import Figure, aligned, change, comparable, figures_in
-from reconvene.kits.reading.units import DATE
-
-__all__ = ["Correction", "Figure", "Stated", "asserted", "change", "corrections_in", "figures_in", "stated_in"]
+from reconvene.kits.reading.quantities import DATE, Figure, aligned, change, comparable, figures_in
 
 _Role = Literal["denied", "reported", "earlier", "stated", "plain"]
 
@@ -47,8 +43,6 @@ class Correction(Struct, frozen=True):
     unit: str
     now_text: str = ""
     was_text: str = ""
-    start: int = 0
-    end: int = 0
 
     @property
     def change(self) -> float:
@@ -162,7 +156,7 @@ def _pairs(roles: tuple[tuple[Figure, _Role], ...]) -> Iterator[Correction]:
         for other in beside:
             if 0 <= other < len(roles) and other not in taken and _fits(figure, role, roles[other]):
                 taken.add(other)
-                yield _correction(figure, roles[other][0])
+                yield correction(figure, roles[other][0])
                 break
 
 
@@ -171,10 +165,10 @@ def _across(before: tuple[tuple[Figure, _Role], ...], roles: tuple[tuple[Figure,
     if len(before) != 1 or len(roles) != 1:
         return
     (one,), (two,) = before, roles
-    if one[1] in ("denied", "reported") and _fits(*one, two):
-        yield _correction(one[0], two[0])
-    elif two[1] in ("denied", "reported") and _fits(*two, one):
-        yield _correction(two[0], one[0])
+    for was, now in ((one, two), (two, one)):
+        if was[1] in ("denied", "reported") and _fits(*was, now):
+            yield correction(was[0], now[0])
+            return
 
 
 def _fits(was: Figure, role: _Role, other: tuple[Figure, _Role]) -> bool:
@@ -183,7 +177,7 @@ def _fits(was: Figure, role: _Role, other: tuple[Figure, _Role]) -> bool:
     return ready and comparable(was, other[0])
 
 
-def _correction(was: Figure, now: Figure) -> Correction:
+def correction(was: Figure, now: Figure) -> Correction:
     old, new = aligned(was, now)
     unit = now.unit if now.unit and now.unit != DATE else was.unit
-    return Correction(new, old, unit, now.text, was.text, min(was.start, now.start), max(was.end, now.end))
+    return Correction(new, old, unit, now.text, was.text)

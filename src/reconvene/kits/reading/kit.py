@@ -7,18 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reconvene.core.extensions import (
-    AgentProfile,
-    Citation,
-    Concerned,
-    Judged,
-    Kit,
-    Objection,
-    Reading,
-    RemarkLike,
-    Stated,
-    Understood,
-)
+from reconvene.core import extensions as ports
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.kits.reading.feedback import KINDS, parse_remark
 
@@ -31,18 +20,19 @@ class RuleReader:
     def typed(self, text: str) -> RemarkIn:
         return parse_remark(text)
 
-    def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
+    def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[ports.Understood, ...]:
         from reconvene.kits.reading.understanding import remarks_in
 
-        return tuple(Understood(found.remark, found.rule) for found in remarks_in(text, agents))
+        return tuple(ports.Understood(found.remark, found.rule) for found in remarks_in(text, agents))
 
-    def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
-        from reconvene.kits.reading.significance import assess, assumptions_in
+    def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
+        from reconvene.kits.reading.assumptions import assumptions_in
+        from reconvene.kits.reading.significance import assess
 
         was, now = self._corrected(remark)
         assumptions = {agent: assumptions_in(text) for agent, text in outputs.items()}
         found = assess(remark.kind, remark.text, assumptions, was=was, now=now)
-        return Reading(was, now, found.level, found.reason)
+        return ports.Reading(was, now, found.level, found.reason)
 
     def _corrected(self, remark: RemarkIn) -> tuple[str, str]:
         """A corrected figure as was → now, where the words say both and nobody has said it apart."""
@@ -54,8 +44,8 @@ class RuleReader:
         return (both[0].was_text, both[0].now_text) if both else ("", "")
 
     def concerned(
-        self, remarks: Sequence[RemarkLike], agents: Mapping[str, AgentProfile], always: tuple[str, ...]
-    ) -> tuple[Concerned, ...]:
+        self, remarks: Sequence[ports.RemarkLike], agents: Mapping[str, ports.AgentProfile], always: tuple[str, ...]
+    ) -> tuple[ports.Concerned, ...]:
         from reconvene.kits.reading.routing import affected
 
         return affected(remarks, agents, always)
@@ -77,33 +67,32 @@ class RuleReader:
 
         return asserted(text)
 
-    def stated(self, text: str) -> Stated:
+    def stated(self, text: str) -> ports.Stated:
         from reconvene.kits.reading.terms import StatedIn
 
         return StatedIn(text)
 
 
-def cited(text: str) -> Sequence[Citation]:
+def cited(text: str) -> Sequence[ports.Citation]:
     from reconvene.kits.reading.citations import citations
 
     return citations(text)
 
 
-def specific_to(output: Judged) -> Objection | None:
+def specific_to(output: ports.Judged) -> ports.Objection | None:
     """Sent back once where it names nothing that only the documents name."""
     from reconvene.kits.reading.specific import names_something, terms
 
     if not output.first or names_something(output.text, terms(output.documents)):
         return None
-    return Objection(
-        "GENERIC", f"nothing in it is about this case. Name what is particular in {', '.join(output.about)}."
-    )
+    why = f"nothing in it is about this case. Name what is particular in {', '.join(output.about)}."
+    return ports.Objection("GENERIC", why)
 
 
 def near(text: str, others: Mapping[str, str]) -> Sequence[str]:
-    from reconvene.kits.reading.nearness import nearest
+    from reconvene.kits.reading.terms import nearest
 
     return nearest(text, others)
 
 
-KIT = Kit("reading", reader=RuleReader(), judge=cited, gates={"specific_to": specific_to}, reads={"near": near})
+KIT = ports.Kit("reading", reader=RuleReader(), judge=cited, gates={"specific_to": specific_to}, reads={"near": near})

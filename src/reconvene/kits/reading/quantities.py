@@ -1,8 +1,7 @@
 """Numbers in prose: "$1.2bn", "1.234,5 €", "10–15 %", "seven years", as values that can be compared.
 
-Pure, and linear in the length of the text: every pattern is anchored at a digit or a word, every repetition bounded or
-deterministic. Knows how people write figures; nothing of remarks, and nothing of what a text says *about* its figures
-(that one replaces another): that is `figures`.
+Linear in the length of the text: every pattern is anchored at a digit or a word, every repetition bounded or
+deterministic. What a text says *about* its figures (that one replaces another) is for `figures`.
 """
 
 from __future__ import annotations
@@ -14,17 +13,24 @@ from msgspec.structs import replace
 
 from reconvene.kits.reading import tongues
 from reconvene.kits.reading.tongues import Tongue
-from reconvene.kits.reading.units import (
-    ATTACHED_ONLY,
-    CODES,
-    CURRENCY,
-    DATE,
-    HAN_SCALES,
-    HARD_UNITS,
-    LADDER,
-    PERCENT,
-    POINTS,
+
+# Signs of currencies and scales that all languages share. Words for them are in the languages' lists.
+PERCENT, POINTS, DATE = "%", "pp", "date"
+
+CURRENCY = {
+    "$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "￥": "JPY", "₹": "INR", "₩": "KRW", "₺": "TRY",
+    "₪": "ILS", "₽": "RUB", "₴": "UAH", "A$": "AUD", "C$": "CAD", "Fr.": "CHF",
+}  # fmt: skip
+CODES = frozenset(
+    "USD EUR GBP CHF JPY CNY RMB INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR KRW SGD HKD TRY ILS AED SAR UAH"
+    " RUB".split()
 )
+HARD_UNITS = CODES | {PERCENT, POINTS}
+
+HAN_SCALES = "千万萬亿億兆"
+LADDER = (1e12, 1e9, 1e6, 1e3, 1.0)
+# Behind a space these are more often metres, bits and kelvin than millions, billions and thousands.
+ATTACHED_ONLY = frozenset({"m", "b", "k"})
 
 _GAP = r"[ \u00a0\u202f]"
 _TOKEN = (
@@ -115,13 +121,14 @@ def _readings(figure: Figure, beside: Figure) -> list[float]:
 
 
 def _figure(text: str, match: re.Match[str], tongue: Tongue) -> Figure | None:
-    if match["never"]:
+    number = match["number"] or ""
+    if match["never"] or len(number) > _LONGEST_NUMBER:
         return None
+    value: float | None
     if match["spelled"]:
-        return _spelled(text, match, tongue)
-    if len(match["number"]) > _LONGEST_NUMBER:
-        return None
-    value, other = _value(match["number"], "," if tongue.main.decimal_comma else ".")
+        value, other = tongue.numbers[match["spelled"].casefold()], None
+    else:
+        value, other = _value(number, "," if tongue.main.decimal_comma else ".")
     if value is None:
         return None
     mark = match["currency"] or ""
@@ -131,19 +138,12 @@ def _figure(text: str, match: re.Match[str], tongue: Tongue) -> Figure | None:
     if mark:
         unit = CURRENCY.get(mark, mark)
     unit, per = tongue.units.get(unit, (unit, 1.0))
-    if unit not in HARD_UNITS and not scale and _is_year(text, match, tongue):
+    if number and unit not in HARD_UNITS and not scale and _is_year(text, match, tongue):
         unit, end, per = DATE, match.end(), 1.0
-        value = float(match["number"])
+        value = float(number)
     factor = per * (scale or 1.0) * (-1 if match["sign"] in ("-", "−") else 1)
     second = None if other is None else other * factor
     return Figure(value * factor, unit, text[match.start() : end], match.start(), end, second, scale, per=per)
-
-
-def _spelled(text: str, match: re.Match[str], tongue: Tongue) -> Figure:
-    found, scale, end = _tail(text, match.end(), False, tongue)
-    unit, per = tongue.units.get(found or "", (found or "", 1.0))
-    value = tongue.numbers[match["spelled"].casefold()] * per * (scale or 1.0)
-    return Figure(value, unit, text[match.start() : end], match.start(), end, None, scale, per=per)
 
 
 def _is_year(text: str, match: re.Match[str], tongue: Tongue) -> bool:

@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from reconvene.core.extensions import AgentProfile, Concerned, RemarkLike
-from reconvene.kits.reading import lexicon, terms, tongues
+from reconvene.kits.reading import terms, tongues
 from reconvene.kits.reading.tongues import Tongue
 
 RuleName = Literal["mention", "remit", "output", "always", "everybody"]
@@ -45,7 +45,8 @@ def affected(
     lost = [] if remarks else ["nothing was said that points to anybody"]
     for remark in remarks:
         found = [*_mentioned(remark, agents), *_by_remit(remark, remits), *outputs.sharing(remark)]
-        hits += [_Hit(agent, rule, why + _cited(remark)) for agent, rule, why in found]
+        cited = f" [{name}]" if (name := _attribute(remark, "id")) else ""
+        hits += [_Hit(agent, rule, why + cited) for agent, rule, why in found]
         if not found and (terms.content(remark.text) or len(remarks) == 1):
             lost.append(f"no rule says whom {_named(remark)} concerns")
     hits += [_Hit(agent, "always", "part of every extra round") for agent in always if agent in agents]
@@ -61,11 +62,6 @@ def _joined(agent: str, hits: list[_Hit]) -> Concerned:
     more = len(reasons) - _MOST_REASONS
     rest = f"; and {more} more" if more > 0 else ""
     return Concerned(agent, own[0].rule, "; ".join(reasons[:_MOST_REASONS]) + rest)
-
-
-def _cited(remark: RemarkLike) -> str:
-    name = _attribute(remark, "id")
-    return f" [{name}]" if name else ""
 
 
 def _named(remark: RemarkLike) -> str:
@@ -84,17 +80,11 @@ def _mentioned(remark: RemarkLike, agents: Mapping[str, AgentProfile]) -> Iterab
     aimed = " ".join(remark.target.split()).casefold()
     everybody = tongues.everything().words("everybody") if aimed else ()
     for agent in agents:
-        pattern = _name_pattern(agent)
+        pattern = terms.name_pattern(agent)
         if aimed in everybody or (aimed and pattern.search(aimed)):
             yield _Hit(agent, "mention", "the remark is aimed at it")
         elif pattern.search(remark.text):
             yield _Hit(agent, "mention", "the remark names it")
-
-
-def _name_pattern(agent: str) -> re.Pattern[str]:
-    """`industry_analyst` is also named by "the industry analyst" and "Industry-Analyst's"."""
-    parts = [re.escape(part) for part in re.split(r"[\s_-]+", agent) if part]
-    return re.compile(r"(?<!\w)" + r"[\s_-]+".join(parts) + r"(?:s|['’]s)?(?!\w)", re.IGNORECASE)
 
 
 # --- by remit ---
@@ -103,7 +93,7 @@ def _name_pattern(agent: str) -> re.Pattern[str]:
 class _Remit:
     def __init__(self, text: str) -> None:
         self._text = text
-        self.subjects = lexicon.subjects_of(text)
+        self.subjects = _subjects_of(text)
         self._words: dict[Tongue, frozenset[str]] = {}
 
     def words(self, tongue: Tongue) -> frozenset[str]:
@@ -115,9 +105,9 @@ class _Remit:
 
 def _by_remit(remark: RemarkLike, remits: Mapping[str, _Remit]) -> Iterable[_Hit]:
     tongue = tongues.of(remark.text)
-    said = terms.content(lexicon.outside_phrases(remark.text), tongue)
+    said = terms.content(_outside_phrases(remark.text), tongue)
     subjects: dict[str, list[str]] = {}
-    for subject, words in lexicon.spoken(remark.text):
+    for subject, words in _spoken(remark.text):
         subjects.setdefault(subject, []).append(words)
     for agent, remit in remits.items():
         shared = [said[key] for key in said if key in remit.words(tongue)]
@@ -130,6 +120,62 @@ def _by_remit(remark: RemarkLike, remits: Mapping[str, _Remit]) -> Iterable[_Hit
 
 def _quoted(words: Iterable[str]) -> str:
     return ", ".join(f"“{word}”" for word in list(dict.fromkeys(words))[:_MOST_REASONS])
+
+
+# The broad subject of a word (money words → economy, law words → regulation, …), by the languages' lists. A remit is
+# matched to subjects by the few words that name the subject, a remark by the many words that speak of it. Phrases are
+# taken whole, so that "power plant" is not power and "working capital" is not work.
+
+
+def _phrased(text: str, language: tongues.Language) -> Iterator[tuple[str, str]]:
+    """The text's words with their stems; a known phrase counts as one."""
+    written = terms.tokens(text)
+    stems = [language.stem(word) for word in written]
+    at = 0
+    while at < len(written):
+        for length in range(min(language.longest, len(written) - at), 0, -1):
+            phrase = " ".join(stems[at : at + length])
+            if length == 1 or phrase in language.phrases:
+                yield " ".join(written[at : at + length]), phrase
+                at += length
+                break
+
+
+def _spoken(text: str) -> list[tuple[str, str]]:
+    """Which subjects this text speaks of, each with the words that say so, in the order of the text."""
+    found: dict[tuple[str, str], None] = {}
+    for each in tongues.of(text).languages:
+        silent = each.words.get("only_in_remits", frozenset())
+        for written, stem in _phrased(text, each):
+            if " " in stem:
+                if subject := each.phrases[stem]:
+                    found[(subject, written)] = None
+            elif stem not in silent:
+                found.update(
+                    ((name, written), None)
+                    for name, subject in each.subjects.items()
+                    if subject.spoken.holds(written, stem)
+                )
+    return list(found)
+
+
+def _subjects_of(remit: str) -> frozenset[str]:
+    """Which subjects a remit names; where it names none, those it speaks of."""
+    named = {
+        name
+        for each in tongues.of(remit).languages
+        for word in terms.tokens(remit)
+        for name, subject in each.subjects.items()
+        if subject.named.holds(word, each.stem(word))
+    }
+    return frozenset(named or {subject for subject, _ in _spoken(remit)})
+
+
+def _outside_phrases(text: str) -> str:
+    """The text without its known phrases, so that their single words are not taken by themselves."""
+    for each in tongues.of(text).languages:
+        text = " ".join(written for written, stem in _phrased(text, each) if " " not in stem)
+    return text
 
 
 # --- by what the last output says ---
@@ -186,7 +232,10 @@ class _Outputs:
         where = {agent: {key: found[key] for key in found if key in rare} for agent, found in where.items()}
         amounts, named = list(terms.figures(remark.text, tongue)), terms.names(remark.text)
         figures = {agent: _same_figures(amounts, read, where[agent]) for agent, read in self._read.items()}
-        names = {agent: _same_names(named, read) - own for agent, read in self._read.items()}
+        names = {
+            agent: ((named.certain & read.names.any) | (named.any & read.names.certain)) - own
+            for agent, read in self._read.items()
+        }
         rare_figures, rare_names = self._rare(figures), self._rare(names)
         path = _attribute(remark, "path")
         for agent, read in self._read.items():
@@ -218,10 +267,6 @@ def _same_figures(amounts: Iterable[terms.Figure], read: _Read, where: Mapping[s
                 found.add(figure.written)
                 break
     return found
-
-
-def _same_names(mine: terms.Names, read: _Read) -> set[str]:
-    return set((mine.certain & read.names.any) | (mine.any & read.names.certain))
 
 
 def _same_sentence(where: Mapping[str, set[int]]) -> list[str]:

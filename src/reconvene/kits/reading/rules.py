@@ -1,17 +1,17 @@
 """What kind of remark a text is, by the turns of phrase people use, and which rule said so.
 
-Pure, offline, general: no rule knows a trade, a company or a process. First rule wins; the order is the point. A text
-that no rule knows is a comment. Only the head of a long text is looked at: a remark says what it is at its beginning.
+No rule knows a trade, a company or a process. The first that fits wins; a text that none knows is a comment. Only the
+head of a long text is looked at: a remark says what it is at its beginning.
 """
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconvene.kits.reading import tongues
 from reconvene.kits.reading.figures import Correction, corrections_in, stated_in
+from reconvene.kits.reading.terms import name_pattern
 
 _HEAD = 4000
 _SHORT = 80  # a sentence of this length that states a figure is about the figure
@@ -31,17 +31,16 @@ class Ruling(Struct, frozen=True):
         return self.kind != "comment"
 
 
-_AGREED_RULE = "it answers what was said"
-_MOVED, _DISAGREES, _AGREES, _JUDGES = "<<moved>>", "<<disagreement>>", "<<agreement>>", "<<verdict>>"
-_TELLS = "<<news>>"
 # "The bridge opens in two years": a statement about something, told because it was not known.
 _STATES = r"\W*(?:<<states>>|\d{1,4})\s(?:\S{1,30}\s){1,60}?\S"
-_Table = tuple[tuple[str, str, str], ...]
-_BEFORE_REACTIONS: _Table = (
+_ANSWERS = "it answers what was said"
+_JUDGES = "<<verdict>>"  # counts only where an agent is named
+_BY_CUE = (
     ("missing factor", "<<missing>>", "it names something left out"),
     ("strategic shift", "<<shift>>", "it reports a decision or a change of direction"),
-)
-_AFTER_REACTIONS: _Table = (
+    ("reaction", "<<disagreement>>", _ANSWERS),
+    ("reaction", "<<agreement>>", _ANSWERS),
+    ("reaction", _JUDGES, _ANSWERS),
     ("comment", "<<request>>", "it asks for something"),
     ("comment", "<<about_the_text>>", "it is about the text, not about its subject"),
     ("clarification", "<<clarifies>>", "it makes something more precise"),
@@ -56,61 +55,42 @@ def classify(text: str, agents: tuple[str, ...] = ()) -> Ruling:
     ruling = _ruling(head, replaced, named(head, agents))
     if not replaced:
         return ruling
-    first = replaced[0]
-    return Ruling(ruling.kind, ruling.rule, ruling.target, first.was_text, first.now_text, len(replaced))
+    return replace(ruling, was=replaced[0].was_text, now=replaced[0].now_text, corrections=len(replaced))
 
 
 def named(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
-    """The agents a text names, however their names are joined: `safety_analyst` is "the safety analyst"."""
-    found: list[tuple[int, str]] = []
-    for agent in agents:
-        words = [re.escape(word) for word in re.split(r"[\W_]+", agent) if word]
-        match = words and re.search(rf"\b{'[ _-]{1,2}'.join(words)}(?:s|['’]s)?\b", text, re.IGNORECASE)
-        if match:
-            found.append((match.start(), agent))
+    """The agents a text names, in its order."""
+    found = [(match.start(), agent) for agent in agents if (match := name_pattern(agent).search(text))]
     return tuple(agent for _, agent in sorted(found))
 
 
 def disagrees(text: str) -> bool:
     """Whether a text disputes what was said."""
     head = text[:_HEAD]
-    return bool(tongues.of(head).pattern(_DISAGREES).search(head))
+    return bool(tongues.of(head).pattern("<<disagreement>>").search(head))
 
 
 def _ruling(text: str, replaced: tuple[Correction, ...], agents: tuple[str, ...]) -> Ruling:
     tongue = tongues.of(text)
-    if replaced and not tongue.pattern(_MOVED).search(text):
+    if replaced and not tongue.pattern("<<moved>>").search(text):
         first = replaced[0]
         return Ruling("correction", f"it puts {first.now_text} in the place of {first.was_text}")
-    for kind, cue, rule in _BEFORE_REACTIONS:
-        if found := tongue.pattern(cue).search(text):
-            return Ruling(kind, f"{rule}: “{_shown(found[0])}”")
-    if reaction := _reaction(text, agents, tongue):
-        return reaction
-    for kind, cue, rule in _AFTER_REACTIONS:
-        if found := tongue.pattern(cue).search(text):
-            return Ruling(kind, f"{rule}: “{_shown(found[0])}”")
+    named_here = ", ".join(agents)
+    for kind, cue, rule in _BY_CUE:
+        if (agents or cue != _JUDGES) and (found := tongue.pattern(cue).search(text)):
+            return Ruling(kind, f"{rule}: “{_shown(found[0])}”", named_here if kind == "reaction" else "")
     if agents:
-        return Ruling("reaction", f"it names {', '.join(agents)}", ", ".join(agents))
+        return Ruling("reaction", f"it names {named_here}", named_here)
     if replaced:
         return Ruling("new context", f"a figure has moved: {replaced[0].was_text} → {replaced[0].now_text}")
     asks = text.rstrip().endswith(("?", "？"))
     if not asks and len(text) < _SHORT and (figure := next((each for each in stated_in(text) if each.plainly), None)):
         return Ruling("correction", f"it states a figure: {figure.figure.text}", now=figure.figure.text)
-    if not asks and (found := tongue.pattern(_TELLS).search(text)):
+    if not asks and (found := tongue.pattern("<<news>>").search(text)):
         return Ruling("new context", f"it tells something not said before: “{_shown(found[0])}”")
     if not asks and tongue.pattern(_STATES).match(text):
         return Ruling("new context", "it states something not said before")
     return Ruling("comment", "no rule knows it better")
-
-
-def _reaction(text: str, agents: tuple[str, ...], tongue: tongues.Tongue) -> Ruling | None:
-    cues = (_DISAGREES, _AGREES, *((_JUDGES,) if agents else ()))
-    found = next((found for cue in cues if (found := tongue.pattern(cue).search(text))), None)
-    if not found:
-        return None
-    target = ", ".join(agents)
-    return Ruling("reaction", f"{_AGREED_RULE}: “{_shown(found[0])}”", target)
 
 
 def _shown(cue: str) -> str:

@@ -1,6 +1,6 @@
 """Whether a remark is minor or major: a recommendation with its reason, for the person to follow or not.
 
-Pure, offline. The rules: a figure that changes by more than 20 %, a new strategic factor, a revelation that changes the
+The rules: a figure that changes by more than 20 %, a new strategic factor, a revelation that changes the
 game, and whatever speaks against an assumption the agents work with are major; smaller figures, clarifications and
 refinements are minor. What the person calls small is small, unless it speaks against an assumption.
 """
@@ -14,12 +14,9 @@ from typing import Literal
 from msgspec import Struct
 
 from reconvene.kits.reading import tongues
-from reconvene.kits.reading.assumptions import THRESHOLD, Contradiction, assumptions_in, contradicted
-from reconvene.kits.reading.figures import Correction, corrections_in, figures_in
-from reconvene.kits.reading.quantities import aligned
-from reconvene.kits.reading.units import HARD_UNITS
-
-__all__ = ["Assessment", "Level", "assess", "assumptions_in"]
+from reconvene.kits.reading.assumptions import THRESHOLD, contradicted
+from reconvene.kits.reading.figures import Correction, correction, corrections_in
+from reconvene.kits.reading.quantities import HARD_UNITS, figures_in
 
 Level = Literal["minor", "major"]
 
@@ -35,12 +32,30 @@ class Assessment(Struct, frozen=True):
     reason: str  # for the person: why, in a sentence
 
 
+_NEW_FACTOR = "new strategic factor"
+_BY_KIND: dict[str, tuple[Level, str, str]] = {
+    "strategic shift": ("major", _NEW_FACTOR, "a decision or a change of direction that nobody has analysed yet"),
+    "new context": ("major", _NEW_FACTOR, "something new that nobody has analysed yet"),
+    "missing factor": ("major", _NEW_FACTOR, "a factor that nobody has looked at yet"),
+    "reaction": ("minor", "reaction", "it comments on what was found and brings no new fact"),
+    "correction": (
+        "minor",
+        "correction without a large figure",
+        "it corrects a fact that no stated assumption rests on",
+    ),
+    "clarification": ("minor", "clarification", "it makes something more precise without changing the direction"),
+    "comment": ("minor", "refinement", "it brings no new figure, factor or decision"),
+}
+
+
 def assess(
     kind: str, text: str, assumptions: Mapping[str, tuple[str, ...]] | None = None, *, was: str = "", now: str = ""
 ) -> Assessment:
     """How much a remark matters. `assumptions`: who works on which; `was`/`now`: values given apart from the text."""
     if found := contradicted(text, assumptions or {}):
-        return _contradiction(found)
+        quoted = found.assumption if len(found.assumption) <= _QUOTED else found.assumption[: _QUOTED - 1] + "…"
+        reason = f"it speaks against an assumption of {found.agent}: “{quoted}” ({found.how})"
+        return Assessment("major", "contradicts an assumption", reason)
     given = corrections_in(f"{now}, not {was}") if was and now else ()
     head = text[:_HEAD]
     if replaced := given + corrections_in(head):
@@ -48,23 +63,18 @@ def assess(
     if kind == "correction" and (two := _two_figures(head)):
         return _figures(two)
     if kind not in ("clarification", "reaction") and (sign := _found(_GAME_CHANGING, head)):
-        return Assessment(
-            "major", "game-changing revelation", f"“{sign[0]}” can change the direction of the whole analysis"
-        )
-    return _by_kind(kind, head)
+        reason = f"“{sign[0]}” can change the direction of the whole analysis"
+        return Assessment("major", "game-changing revelation", reason)
+    if kind != "strategic shift" and (small := _found(_SMALL, head)):
+        return Assessment("minor", "small by your own words", f"you call it small yourself: “{small[0]}”")
+    if kind == "reaction" and _found(_OPEN_DISPUTE, head):
+        reason = "you contradict what was found, so the work rests on it no more"
+        return Assessment("major", "disputes a finding", reason)
+    return Assessment(*_BY_KIND.get(kind, _BY_KIND["comment"]))
 
 
 def _found(cue: str, text: str) -> re.Match[str] | None:
     return tongues.of(text).pattern(cue).search(text)
-
-
-def _contradiction(found: Contradiction) -> Assessment:
-    quoted = found.assumption if len(found.assumption) <= _QUOTED else found.assumption[: _QUOTED - 1] + "…"
-    return Assessment(
-        "major",
-        "contradicts an assumption",
-        f"it speaks against an assumption of {found.agent}: “{quoted}” ({found.how})",
-    )
 
 
 def _figures(replaced: tuple[Correction, ...]) -> Assessment:
@@ -72,7 +82,7 @@ def _figures(replaced: tuple[Correction, ...]) -> Assessment:
     step = f"{largest.was_text} → {largest.now_text}"
     if largest.change == float("inf"):
         return Assessment("major", "figure changes by more than 20 %", f"{step} is a change from nothing")
-    share = _percent(largest.change)
+    share = f"{largest.change * 100:.1f}".rstrip("0").rstrip(".") + " %"
     if largest.change > THRESHOLD + _ROUNDING:
         return Assessment("major", "figure changes by more than 20 %", f"{step} is a change of {share}, above 20 %")
     return Assessment("minor", "figure changes by 20 % or less", f"{step} is a change of {share}, not above 20 %")
@@ -84,39 +94,4 @@ def _two_figures(text: str) -> tuple[Correction, ...]:
     if len(found) != 2 or found[0].unit != found[1].unit or found[0].unit not in HARD_UNITS:
         return ()
     now, was = found
-    old, new = aligned(was, now)
-    return (Correction(new, old, now.unit, now.text, was.text),)
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.1f}".rstrip("0").rstrip(".") + " %"
-
-
-def _by_kind(kind: str, text: str) -> Assessment:
-    if small := _found(_SMALL, text) if kind not in ("strategic shift",) else None:
-        return Assessment("minor", "small by your own words", f"you call it small yourself: “{small[0]}”")
-    match kind:
-        case "strategic shift":
-            return Assessment(
-                "major", "new strategic factor", "a decision or a change of direction that nobody has analysed yet"
-            )
-        case "new context":
-            return Assessment("major", "new strategic factor", "something new that nobody has analysed yet")
-        case "missing factor":
-            return Assessment("major", "new strategic factor", "a factor that nobody has looked at yet")
-        case "reaction" if _found(_OPEN_DISPUTE, text):
-            return Assessment(
-                "major", "disputes a finding", "you contradict what was found, so the work rests on it no more"
-            )
-        case "reaction":
-            return Assessment("minor", "reaction", "it comments on what was found and brings no new fact")
-        case "correction":
-            return Assessment(
-                "minor", "correction without a large figure", "it corrects a fact that no stated assumption rests on"
-            )
-        case "clarification":
-            return Assessment(
-                "minor", "clarification", "it makes something more precise without changing the direction"
-            )
-        case _:
-            return Assessment("minor", "refinement", "it brings no new figure, factor or decision")
+    return (correction(was, now),)

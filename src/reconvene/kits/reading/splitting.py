@@ -1,7 +1,6 @@
 """Where one remark ends and the next begins in a text typed in one go.
 
-Pure. Never loses or reorders a word: blocks and sentences are slices of the text, less list markers and indents.
-Knows lists, lines, code fences and sentence ends; nothing of what a remark means.
+Never loses or reorders a word: blocks and sentences are slices of the text, less list markers and indents.
 """
 
 from __future__ import annotations
@@ -25,37 +24,41 @@ _BOUNDARY = re.compile(r"[.!?…]['\"”’»)\]*_]{0,4}\s+|;\s+|[。！？；]\
 _ABBREVIATED = r"(?:<<abbreviations>>|\b[a-z])\.\s+$"
 
 
-class Block(Struct, frozen=True):
+class Block(Struct):
     """A list item, a line or a paragraph. `whole`: it has an inner layout and is not cut into sentences."""
 
-    text: str
+    lines: list[str]
     listed: bool = False
     whole: bool = False
-    gap: bool = False  # an empty line stands before it
+    indent: int = 0
+    number: int = 0  # of a numbered list's item
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines).strip()
 
 
 class Sentence(Struct, frozen=True):
     text: str
     start: int
-    end: int
     strong: bool = True  # it follows a full stop, not a semicolon
 
 
-def blocks(text: str) -> tuple[Block, ...]:
+def blocks(text: str) -> list[Block]:
     """The text in list items and lines. Indented lines, code, quotes and wrapped lines go on with the one above."""
-    found: list[_Open] = []
+    found: list[Block] = []
     fenced = gap = False
     for line in text.splitlines():
         opens = bool(_FENCE.match(line))
         if fenced or opens:
-            _extend(found, line, whole=True)
+            _attach(found, line)
             fenced = fenced != opens
         elif not line.strip():
             gap = True
         else:
             _take(found, line, gap)
             gap = False
-    return tuple(block for each in found if (block := each.closed()).text)
+    return [block for block in found if block.text]
 
 
 def sentences(text: str) -> Iterator[Sentence]:
@@ -67,52 +70,38 @@ def sentences(text: str) -> Iterator[Sentence]:
         if not semicolon and abbreviated.search(text, max(0, match.end() - 12), match.end()):
             continue
         if piece := text[start : match.end()].strip():
-            yield Sentence(piece, start, match.end(), strong)
+            yield Sentence(piece, start, strong)
         start, strong = match.end(), not semicolon
     if piece := text[start:].strip():
-        yield Sentence(piece, start, len(text), strong)
+        yield Sentence(piece, start, strong)
 
 
-class _Open:
-    """A block being collected."""
-
-    def __init__(
-        self, line: str, *, listed: bool = False, indent: int = 0, whole: bool = False, gap: bool = False
-    ) -> None:
-        self.lines = [line]
-        self.listed, self.indent, self.whole, self.gap = listed, indent, whole, gap
-        self.number = 0  # of a numbered list's item
-
-    def closed(self) -> Block:
-        return Block("\n".join(self.lines).strip(), self.listed, self.whole, self.gap)
-
-
-def _take(found: list[_Open], line: str, gap: bool) -> None:
+def _take(found: list[Block], line: str, gap: bool) -> None:
     last = found[-1] if found else None
     bullet = _BULLET.match(line)
     if bullet and _counts_on(found, bullet["number"]):
         indent = len(bullet["indent"].expandtabs(4))
         if last and last.listed and indent > last.indent + 1:
-            _extend(found, line, whole=True)  # a sub-item belongs to its item
+            _attach(found, line)  # a sub-item belongs to its item
         else:
-            found.append(_Open(line[bullet.end() :], listed=True, indent=indent, gap=gap))
-            found[-1].number = int(bullet["number"] or 0)
+            number = int(bullet["number"] or 0)
+            found.append(Block([line[bullet.end() :]], listed=True, indent=indent, number=number))
     elif last and _ATTACHED.match(line) and not gap:
-        _extend(found, line, whole=True)
+        _attach(found, line)
     elif last and (line[0].isspace() or (not gap and _goes_on(last, line))):
         last.lines.append(line.strip())
     else:
-        found.append(_Open(line, gap=gap, whole=bool(_ATTACHED.match(line))))
+        found.append(Block([line], whole=bool(_ATTACHED.match(line))))
 
 
-def _counts_on(found: list[_Open], number: str | None) -> bool:
+def _counts_on(found: list[Block], number: str | None) -> bool:
     """ "12. That is how many we have" begins no list: its number is what the person says."""
     if number is None or int(number) == 1:
         return True
     return bool(found) and found[-1].listed and int(number) == found[-1].number + 1
 
 
-def _goes_on(last: _Open, line: str) -> bool:
+def _goes_on(last: Block, line: str) -> bool:
     """A line wrapped by an editor: the one above has not ended, and this one starts in small letters."""
     above = last.lines[-1].rstrip()
     if _ATTACHED.match(above):
@@ -120,9 +109,9 @@ def _goes_on(last: _Open, line: str) -> bool:
     return len(above) >= _WRAPPED and line[0].islower() and not above.endswith(_ENDED)
 
 
-def _extend(found: list[_Open], line: str, *, whole: bool) -> None:
+def _attach(found: list[Block], line: str) -> None:
+    """The line belongs to the block above, which has an inner layout then."""
     if not found:
-        found.append(_Open(line, whole=whole))
-        return
+        found.append(Block([]))
     found[-1].lines.append(line)
-    found[-1].whole = found[-1].whole or whole
+    found[-1].whole = True

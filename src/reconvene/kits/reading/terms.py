@@ -1,13 +1,15 @@
 """Words and figures of a text, made comparable: stems, content words, sentences, names, amounts.
 
-Pure and small on purpose: it helps other modules to say "these two texts speak of the same thing" and to show why. It
-knows no agents, no remarks and no subject matter. Texts that are compared must be read in the same tongue.
+It helps to say "these texts speak of the same thing" and to show why. It knows no remarks and no subject matter. Texts
+that are compared must be read in the same tongue.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from reconvene.kits.reading import tongues
@@ -15,6 +17,8 @@ from reconvene.kits.reading.tongues import Tongue
 
 _TOKEN = re.compile(r"\w+(?:[&'’]\w+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n+")
+
+_NEAREST = 3  # texts
 
 
 def tokens(text: str) -> list[str]:
@@ -81,6 +85,30 @@ def _is_common(word: str, tongue: Tongue) -> bool:
     if low in tongue.stop or low.partition("'")[0] in tongue.stop or low in tongue.words("dates"):
         return True
     return tongue.stem(low) in tongue.words("general")
+
+
+def name_pattern(agent: str) -> re.Pattern[str]:
+    """`industry_analyst` is also named by "the industry analyst" and "Industry-Analyst's"."""
+    parts = [re.escape(part) for part in re.split(r"[\s_-]+", agent) if part]
+    return re.compile(r"(?<!\w)" + r"[\s_-]+".join(parts) + r"(?:s|['’]s)?(?!\w)", re.IGNORECASE)
+
+
+def nearest(text: str, others: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the texts most like this one, nearest first; ties in the order given. Of no text: the first."""
+    if not text:
+        return tuple(others)[:_NEAREST]
+    tongue = tongues.of(text)
+    bags = {name: set(content(other, tongue)) for name, other in others.items()}
+    spread = Counter(word for bag in bags.values() for word in bag)
+    weight = {word: math.log(1 + len(bags) / count) for word, count in spread.items()}
+    mine = set(content(text, tongue))
+
+    def likeness(name: str) -> float:
+        bag = bags[name]
+        whole = math.sqrt(sum(weight[word] for word in bag)) or 1.0
+        return sum(weight[word] for word in bag & mine) / whole
+
+    return tuple(sorted(others, key=likeness, reverse=True)[:_NEAREST])
 
 
 # --- figures ---

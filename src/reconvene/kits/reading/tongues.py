@@ -12,9 +12,9 @@ from __future__ import annotations
 import pkgutil
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -24,7 +24,7 @@ DEFAULT = "en"  # of two that are equally likely, this one
 ANY = "any"
 _HEAD = 1000  # characters by which the language of a text is told
 _WORD = re.compile(r"[^\W\d_]+")
-_PLACE = re.compile(r"<<(\w+)>>")
+_CUE = re.compile(r"<<(\w+)>>")
 _NEVER = "(?!)"
 
 _T = TypeVar("_T")
@@ -40,9 +40,7 @@ class Match(Struct, frozen=True):
 
     def holds(self, word: str, stem: str) -> bool:
         low = word.casefold()
-        return (
-            stem in self.stems or low.startswith(self.starts) or low.endswith(self.ends) or word in self.capitals
-        )
+        return stem in self.stems or low.startswith(self.starts) or low.endswith(self.ends) or word in self.capitals
 
 
 class Subject(Struct, frozen=True):
@@ -89,8 +87,15 @@ class Tongue:
         self.languages = languages
         self.main = languages[0]
         self.stem = self.main.stem
+        self.kinds = _joined(each.kinds for each in languages)
+        self.points = _joined(each.points for each in languages)
+        self.numbers = _joined(each.numbers for each in languages)
+        self.scales = _joined(each.scales for each in languages)
+        self.currencies = _joined(each.currencies for each in languages)
+        self.units = _joined(each.units for each in languages)
         self._patterns: dict[str, re.Pattern[str]] = {}
         self._words: dict[tuple[str, ...], frozenset[str]] = {}
+        self.stop = self.words("stop")
 
     def words(self, *names: str) -> frozenset[str]:
         if names not in self._words:
@@ -98,50 +103,21 @@ class Tongue:
             self._words[names] = frozenset().union(*lists)
         return self._words[names]
 
-    @cached_property
-    def stop(self) -> frozenset[str]:
-        return self.words("stop")
-
     def pattern(self, template: str) -> re.Pattern[str]:
         """A regular expression with `<<cue>>` for the cues of that name, in all languages of the text."""
         if template not in self._patterns:
-            written = _PLACE.sub(lambda place: self._cue(place[1]), template)
+            written = _CUE.sub(self._cue, template)
             self._patterns[template] = re.compile(written, re.IGNORECASE)
         return self._patterns[template]
 
-    def _cue(self, name: str) -> str:
-        found = (language.cues.get(name, "") for language in self.languages)
+    def _cue(self, named: re.Match[str]) -> str:
+        found = (language.cues.get(named[1], "") for language in self.languages)
         return f"(?:{'|'.join(each for each in found if each) or _NEVER})"
 
-    @cached_property
-    def kinds(self) -> dict[str, str]:
-        return self._joined(lambda language: language.kinds)
 
-    @cached_property
-    def numbers(self) -> dict[str, float]:
-        return self._joined(lambda language: language.numbers)
-
-    @cached_property
-    def points(self) -> dict[str, tuple[tuple[str, int], ...]]:
-        return self._joined(lambda language: language.points)
-
-    @cached_property
-    def scales(self) -> dict[str, float]:
-        return self._joined(lambda language: language.scales)
-
-    @cached_property
-    def currencies(self) -> dict[str, str]:
-        return self._joined(lambda language: language.currencies)
-
-    @cached_property
-    def units(self) -> dict[str, tuple[str, float]]:
-        return self._joined(lambda language: language.units)
-
-    def _joined(self, of: Callable[[Language], Mapping[str, _T]]) -> dict[str, _T]:
-        joined: dict[str, _T] = {}
-        for language in reversed(self.languages):  # where two differ, the main one counts
-            joined.update(of(language))
-        return joined
+def _joined(parts: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
+    """Where two differ, the first counts."""
+    return {word: meaning for part in reversed(list(parts)) for word, meaning in part.items()}
 
 
 def of(text: str, otherwise: Tongue | None = None) -> Tongue:

@@ -1,7 +1,7 @@
 """A free text typed in one go, as remarks: where each begins, what kind it is, and which rule said so.
 
-Pure. A kind the person wrote always wins over the rules. No word is ever dropped but a kind's own name, list markers
-aside, and none is moved; when in doubt two sentences are one remark. Knows nothing of doors or of runs.
+A kind the person wrote always wins over the rules. No word is ever dropped but a kind's own name, list markers aside,
+and none is moved; when in doubt two sentences are one remark.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from reconvene.kits.reading import tongues
-from reconvene.kits.reading.approvals import is_approval
 from reconvene.kits.reading.feedback import Understood, kind_named, parse_remark
 from reconvene.kits.reading.rules import Ruling, classify, named
 from reconvene.kits.reading.splitting import MOST_PIECES, Block, Sentence, blocks, sentences
 
 _MOST_REMARKS = 60
+_LONGEST_APPROVAL = 200
+_THUMBS = re.compile(r"[\s👍👌✅✔🆗🙂😊💯🎉\ufe0f\U0001f3fb-\U0001f3ff.!]+")
+_SAID_APART = re.compile(r"[,.!;:\n…。！，、—–()\"“”]+|\s-+\s")
+_NOT_WORDS = re.compile(r"[^\w\s'/]+")
 _EMPHASIS = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<name>[^*_:\n]{3,80})(?:(?P=mark)\s*:|:\s*(?P=mark))\s*")
 _TITLE = re.compile(r"(?:#{1,6}[ \t]*)?(?:\*\*|__)?(?P<name>[^\W\d_](?:[^\W\d]|[ -]){4,24}?)(?:\*\*|__|:)*[ \t]*")
 _ALSO, _REFERS_BACK = r"\W*<<also>>", r"\W*<<refers_back>>"
@@ -47,7 +50,7 @@ def remarks_in(text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...
     return tuple(remarks)
 
 
-def _under_titles(found: tuple[Block, ...]) -> Iterator[tuple[Block, str]]:
+def _under_titles(found: list[Block]) -> Iterator[tuple[Block, str]]:
     """Blocks with the kind their title gives them: "Corrections:" above a list."""
     kind = ""
     for index, block in enumerate(found):
@@ -132,3 +135,39 @@ def _begins_anew(sentence: Sentence, ruling: Ruling, last: Ruling) -> bool:
         return False
     both = ruling.definite and last.definite
     return both and (ruling.kind != last.kind or bool(ruling.corrections and last.corrections))
+
+
+# --- no more than "go on" ---
+
+
+def is_approval(text: str) -> bool:
+    """ "looks good", "lgtm", "no, nothing to add", "passt so", "👍": nothing that an agent would need to read.
+
+    When in doubt it is a remark: "looks good, but revenue is $900M" says something.
+    """
+    if len(text) > _LONGEST_APPROVAL or not text.strip():
+        return False
+    if _THUMBS.fullmatch(text):
+        return any(not (character.isspace() or character in ".!") for character in text)
+    parts = _SAID_APART.split(text.casefold().replace("’", "'"))
+    said = [words for part in parts if (words := " ".join(_NOT_WORDS.sub(" ", part).split()))]
+    tongue = tongues.of(text)
+    return bool(said) and "?" not in text and all(_agrees(part, tongue) for part in said)
+
+
+def _agrees(part: str, tongue: tongues.Tongue) -> bool:
+    """Short words, one after the other, then perhaps a phrase: "ok great looks good to me"."""
+    phrase, short = tongue.pattern("<<approval>>"), tongue.words("agreeing")
+    words = _without_trailing(part, tongue.words("after_agreeing")).split()
+    for index in range(len(words)):
+        if phrase.fullmatch(" ".join(words[index:])):
+            return True
+        if words[index] not in short:
+            return False
+    return True
+
+
+def _without_trailing(part: str, endings: frozenset[str]) -> str:
+    while ending := next((each for each in endings if part.endswith(" " + each)), ""):
+        part = part[: -len(ending) - 1]
+    return "" if part in endings else part

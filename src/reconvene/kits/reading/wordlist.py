@@ -102,12 +102,9 @@ class _Maker:
             raise UserError(f"{name}:{line}: {error.problem}.", hint="Mend the YAML there.") from None
         except msgspec.ValidationError as error:
             raise UserError(f"{name}: {error}.", hint="`languages/en.yaml` shows what a list holds.") from None
-        for given, known in (
-            (self._file.words, (*WORDS, *STEMS)),
-            (self._file.cues, CUES),
-            (self._file.kinds, KINDS),
-        ):
-            for key in given:
+        file = self._file
+        for written, known in ((file.words, (*WORDS, *STEMS)), (file.cues, CUES), (file.kinds, KINDS)):
+            for key in written:
                 if key not in known:
                     self._refuse(key, f"{key!r} is no list that is read.{_meant(key, known)}")
 
@@ -119,16 +116,20 @@ class _Maker:
         except KeyError:
             self._refuse(file.stemmer, f"Snowball knows no algorithm {file.stemmer!r}.")
         lists = {"numbers": file.numbers, "scales": file.scales}
-        numbers = {name: _any_of(words) for name, words in lists.items() if words}
+        # Longest first, so that "millions" is not "million" and a rest.
+        numbers = {name: "|".join(sorted(words, key=len, reverse=True)) for name, words in lists.items() if words}
         phrases = dict(self._phrases())
         return Language(
             stemmer=file.stemmer,
             nouns_have_capitals=file.nouns_have_capitals,
             decimal_comma=file.decimal_comma,
             kinds={name: kind for kind, names in file.kinds.items() for name in names},
-            words={name: self._set(name, words) for name, words in file.words.items()},
+            words={
+                name: frozenset(self._stems(words) if name in STEMS else _split(words))
+                for name, words in file.words.items()
+            },
             known=frozenset(self._known()),
-            cues={name: self._cue(phrases) for name, phrases in file.cues.items()} | numbers,
+            cues={name: "|".join(map(self._bounded, phrases)) for name, phrases in file.cues.items()} | numbers,
             subjects={name: self._subject(subject) for name, subject in file.subjects.items()},
             phrases=phrases,
             longest=max((phrase.count(" ") + 1 for phrase in phrases), default=1),
@@ -147,9 +148,6 @@ class _Maker:
     def _refuse(self, where: str, why: str) -> None:
         line = self._source[: max(0, self._source.find(where))].count("\n") + 1
         raise UserError(f"{self._name}:{line}: {why}", hint="`languages/en.yaml` shows what a list holds.")
-
-    def _set(self, name: str, words: _Words) -> frozenset[str]:
-        return frozenset(self._stems(words) if name in STEMS else _split(words))
 
     def _stems(self, words: _Words) -> Iterable[str]:
         return (self._language.stem(word) for word in _split(words))
@@ -192,9 +190,6 @@ class _Maker:
 
     # --- turns of phrase ---
 
-    def _cue(self, phrases: Iterable[str]) -> str:
-        return "|".join(self._bounded(str(phrase)) for phrase in phrases)
-
     def _bounded(self, phrase: str) -> str:
         left = r"\b" if phrase[0].isalnum() or phrase[0] in "({" else ""
         right = r"\b" if (phrase[-1].isalnum() or phrase[-1] in ")}?") and phrase[-2:-1] != "\\" else ""
@@ -224,11 +219,6 @@ class _Maker:
         if name not in self._file.parts:
             self._refuse("{" + name + "}", f"There is no part {name!r}.{_meant(name, self._file.parts)}")
         return self._file.parts[name]
-
-
-def _any_of(words: Iterable[str]) -> str:
-    """Longest first, so that "millions" is not "million" and a rest."""
-    return "|".join(sorted(words, key=len, reverse=True))
 
 
 def _meant(word: str, known: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
-"""Which expressions are cheap whatever their data is: those that may run in this process.
+"""What a source says about itself before it runs: the names it uses, what is wrong with it, and whether it is cheap
+whatever its data is. Those that are may run in this process.
 
-One job: an upper bound of the work, from the tree alone. The engine looks at its clock only now and then, and never
+That is an upper bound of the work, from the tree alone. The engine looks at its clock only now and then, and never
 inside its own loops (`String.raw({raw: {length: 1e9}})`), so none of its limits holds. An expression is cheap when its
 tree shows that it has no loop of its own but one over a list, calls only methods whose work follows from the size of
 the data, and names nothing that could call anything else. All others run where they can be killed. In doubt it says no:
@@ -14,10 +15,11 @@ import re
 from msgspec import Struct
 
 from reconvene.language.javascript import nodes
-from reconvene.language.javascript.lexer import Token, words
+from reconvene.language.javascript.lexer import Refused, words
 from reconvene.language.javascript.nodes import Node
+from reconvene.language.javascript.scopes import keys_of
 from reconvene.language.javascript.sealing import GLOBALS
-from reconvene.language.javascript.statements import Reading
+from reconvene.language.javascript.statements import Reading, read
 
 MOST = 200_000_000  # steps of the engine's native code, each about a nanosecond
 
@@ -65,18 +67,41 @@ class Shape(Struct, frozen=True):
         return self.tokens * one_call * (turns if self.loops else 1) <= MOST
 
 
-def shape(reading: Reading) -> Shape | None:
-    judge = _Judge()
-    judge.waiting.append(reading.tree)
+class Expression(Struct, frozen=True):
+    """`context_keys` None = it may look at any part of `context`; `shape` None = it must not run in this process.
+
+    `compiles_fast`: it has no classes of Unicode characters, which make compiling expensive."""
+
+    source: str
+    roots: frozenset[str] = frozenset()
+    context_keys: frozenset[str] | None = None
+    feedback_keys: frozenset[str] | None = None
+    problem: str = ""
+    shape: Shape | None = None
+    compiles_fast: bool = True
+
+
+def compiled(source: str) -> Expression:
+    try:
+        found = read(source)
+    except Refused as error:
+        return Expression(source, problem=str(error))
+    return Expression(
+        source,
+        frozenset(use.name for use in found.uses) - GLOBALS,
+        keys_of("context", found.uses),
+        keys_of("feedback", found.uses),
+        shape=_shape(found),
+        compiles_fast=all(_is_plain(token.text) for token in found.tokens if token.kind == "regex"),
+    )
+
+
+def _shape(reading: Reading) -> Shape | None:
+    judge = _Judge(reading.tree)
     while judge.waiting:
         if not judge.is_fine(judge.waiting.pop()):
             return None
     return Shape(len(reading.tokens), judge.sums, judge.loops, judge.growing, judge.searches)
-
-
-def has_only_plain_regexes(tokens: list[Token]) -> bool:
-    """Whether compiling is cheap. What makes compiling expensive are classes of Unicode characters."""
-    return all(_is_plain(token.text) for token in tokens if token.kind == "regex")
 
 
 def _is_plain(regex: str) -> bool:
@@ -87,8 +112,8 @@ def _is_plain(regex: str) -> bool:
 class _Judge:
     """Looks at one node after the other; `waiting` are those that it has not looked at."""
 
-    def __init__(self) -> None:
-        self.waiting: list[Node] = []
+    def __init__(self, tree: Node) -> None:
+        self.waiting = [tree]
         self.sums = self.loops = self.growing = self.searches = 0
 
     def is_fine(self, node: Node) -> bool:
@@ -138,7 +163,11 @@ class _Judge:
 
     def _method(self, name: str, given: tuple[Node, ...]) -> bool:
         self.growing += name in _GROWING
-        self.searches += name in _SEARCHES and not _is_short_text(given)
+        match given:
+            case (nodes.Literal(value=str() as text),) if len(text) <= _SHORT:
+                pass
+            case _:
+                self.searches += name in _SEARCHES
         if name == "match" and not (given and isinstance(given[0], nodes.Atom)):
             return False  # a text would become a regular expression
         if name in ("replace", "replaceAll") and len(given) == 2 and isinstance(given[1], nodes.Function):
@@ -159,14 +188,6 @@ class _Judge:
                 return all(map(_only_names, parameters))
             case _:
                 return False
-
-
-def _is_short_text(given: tuple[Node, ...]) -> bool:
-    match given:
-        case (nodes.Literal(value=str() as text),):
-            return len(text) <= _SHORT
-        case _:
-            return False
 
 
 def _only_names(pattern: Node) -> bool:

@@ -45,14 +45,12 @@ class ExpressionLimit(ExpressionError):
     """An expression that ran into the time, memory or stack limit: its value is unknown, which is not false."""
 
 
-_held = threading.local()
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.machines = Machines(SANDBOX)
 
 
-def _machines() -> Machines:
-    machines: Machines | None = getattr(_held, "machines", None)
-    if machines is None:
-        machines = _held.machines = Machines(SANDBOX)
-    return machines
+_held = _OfThread()
 
 
 def compiles(source: str, *, fast: bool) -> None:
@@ -77,7 +75,7 @@ def _answer(ask: Ask, away: guest.Guest | None) -> str:
             return away.evaluate(ask)
         except guest.OutOfTime:
             raise ExpressionLimit(f"the expression takes longer than {CPU_SECONDS} s") from None
-    return _machines().answer(ask)
+    return _held.machines.answer(ask)
 
 
 def _classified(answer: str) -> object:

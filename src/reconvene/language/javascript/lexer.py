@@ -1,4 +1,4 @@
-"""Cuts a JavaScript expression into tokens and pairs its brackets.
+"""Cuts a JavaScript expression into tokens, pairs its brackets, and goes along them.
 
 One job: tokens. It knows strings, template literals, comments and regular expressions, so that a bracket or a name
 inside one of them is never taken for code. It must not know scopes, names that are allowed, or the engine.
@@ -7,6 +7,7 @@ inside one of them is never taken for code. It must not know scopes, names that 
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 from msgspec import Struct
 
@@ -36,6 +37,19 @@ _PUNCTUATION = re.compile(
 # After these words an operand follows, so that a slash begins a regular expression.
 _BEFORE_OPERAND = words("return typeof instanceof in of new delete void throw case do else yield default extends")
 _HEADS = words("if for while with")  # (…) after one of these is not a value
+_KEYWORDS = words(
+    "break case catch const continue default delete do else enum export extends finally for function if in instanceof"
+    " let new null return super switch this throw true false typeof var void while with yield"
+)
+# Words that would let an expression outlive its evaluation, hide a limit it ran into, or reach for other code.
+_REFUSED = {
+    "async": "nothing can be awaited here",
+    "await": "nothing can be awaited here",
+    "import": "other code cannot be loaded",
+    "try": "errors must show, not be caught",
+    "class": "write a plain object instead",
+    "debugger": "there is nothing to debug with here",
+}
 
 
 class Refused(Exception):
@@ -143,7 +157,7 @@ class Lexer:
             return True
         last = self.tokens[-1]
         if last.kind == "name":
-            return last.text in _BEFORE_OPERAND and not self._is_property(len(self.tokens) - 1)
+            return last.text in _BEFORE_OPERAND and self._before(len(self.tokens) - 1).text not in (".", "?.")
         if last.kind != "punctuation":
             return False
         match last.text:
@@ -163,5 +177,65 @@ class Lexer:
     def _before(self, index: int) -> Token:
         return self.tokens[index - 1] if index else Token("", "", False)
 
-    def _is_property(self, index: int) -> bool:
-        return self._before(index).text in (".", "?.")
+
+_END = Token("end", "", False)
+
+
+class Cursor:
+    """Goes from one token to the next, and says in words why it cannot go on."""
+
+    def __init__(self, lexer: Lexer) -> None:
+        self._tokens = lexer.tokens
+        self._pairs = lexer.pairs
+        self._at = 0
+
+    def _token(self, ahead: int = 0) -> Token:
+        at = self._at + ahead
+        return self._tokens[at] if at < len(self._tokens) else _END
+
+    def _sign(self, ahead: int = 0) -> str:
+        """Punctuation, or a word that works like it."""
+        token = self._token(ahead)
+        return token.text if token.kind in ("punctuation", "name") else ""
+
+    def _take(self, text: str) -> bool:
+        if self._sign() != text:
+            return False
+        self._at += 1
+        return True
+
+    def _expect(self, text: str) -> None:
+        if not self._take(text):
+            self._unexpected()
+
+    def _unexpected(self) -> NoReturn:
+        """Raises Refused for the token that stands here."""
+        token = self._token()
+        if token.kind == "end":
+            raise Refused("the expression ends before it is complete")
+        if token.kind == "name":
+            self._refuse_word(token.text)
+        if token.text in (")", "]", "}"):
+            raise Refused(f"something is missing before '{token.text}'")
+        if token.kind == "punctuation" or token.text in _KEYWORDS:
+            raise Refused(f"unexpected token '{token.text}'")
+        raise Refused(f"one expression is expected; an operator or a comma is missing before '{token.text}'")
+
+    def _refuse_word(self, word: str) -> None:
+        if why := _REFUSED.get(word):
+            raise Refused(f"'{word}' cannot be used in an expression: {why}")
+
+    def _word(self) -> str:
+        token = self._token()
+        if token.kind != "name":
+            self._unexpected()
+        self._at += 1
+        return token.text
+
+    def _name(self) -> str:
+        """A word that may be given to a value."""
+        token = self._token()
+        if token.kind != "name" or token.text in _KEYWORDS or token.text in _REFUSED:
+            self._unexpected()
+        self._at += 1
+        return token.text

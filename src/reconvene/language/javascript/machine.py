@@ -66,7 +66,9 @@ class Machines:
             machine = self._machine = _Machine(self._sandbox)
         used = machine.uses > 0
         said = machine.answer(ask)
-        if said[:1] in (FAILURE, NOT_WHOLE) or _is_limit(_failure(said)):
+        message = _failure(said)
+        limit = is_full(message) or message.startswith("InternalError") or "call stack" in message
+        if said[:1] in (FAILURE, NOT_WHOLE) or limit:
             self._machine = None
         return said, used
 
@@ -76,10 +78,6 @@ def _failure(said: str) -> str:
     if said.startswith(ANSWER + "!"):
         return said[3:-1]
     return said[1:].split("\n")[0] if said.startswith(FAILURE) else ""
-
-
-def _is_limit(message: str) -> bool:
-    return is_full(message) or message.startswith("InternalError") or "call stack" in message
 
 
 class _Machine:

@@ -7,8 +7,7 @@ One job: expressions. What stands between the braces of a function is left to `s
 from __future__ import annotations
 
 from reconvene.language.javascript import nodes
-from reconvene.language.javascript.cursor import Cursor
-from reconvene.language.javascript.lexer import Lexer, words
+from reconvene.language.javascript.lexer import Cursor, Lexer, words
 from reconvene.language.javascript.nodes import Node
 from reconvene.language.javascript.scopes import Scopes, Use
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import Protocol, cast
 
 from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.idtracking import VAR_LOAD_PARAMETER
 from jinja2.runtime import Context, LoopContext
 from jinja2.utils import _PassArg, pass_context
 
@@ -44,6 +46,7 @@ _INSTANT = frozenset(
 _SLOW = {"sort": 8, "unique": 8, "groupby": 8, "dictsort": 8, "min": 2, "max": 2, "striptags": 2, "json": 2}
 _SLOW |= {"title": 20, "wordcount": 6, "wordwrap": 40, "slug": 8, "urlencode": 8, "present": 8, "join": 3, "tojson": 2}
 _SCALARS = (nodes.Const, nodes.TemplateData)
+_SHORT = 1_000  # characters
 
 
 class Purse(Protocol):
@@ -121,11 +124,10 @@ def charge(tree: nodes.Template) -> nodes.Template:
 def _bodies(tree: nodes.Template) -> None:
     found: list[nodes.Node] = [tree, *tree.find_all(tuple(_BODIES))]
     for body in cast(list[_Body], found):
-        if _pays_by_item(body):
-            continue
-        steps, text = _cost(body)
-        paid = _filter(nodes.Const(steps, lineno=body.lineno), "spent", text)
-        body.body = [nodes.ExprStmt(paid, lineno=body.lineno), *body.body]
+        if not _pays_by_item(body):
+            steps, text = _cost(body)
+            paid = _filter(nodes.Const(steps, lineno=body.lineno), "spent", text)
+            body.body = [nodes.ExprStmt(paid, lineno=body.lineno), *body.body]
 
 
 def _pays_by_item(body: _Body) -> bool:
@@ -161,11 +163,10 @@ def _compared(node: nodes.Compare) -> None:
     equated = all(operand.op in ("eq", "ne") for operand in node.ops)
     if any(plain) and equated and len(operands) == 2:
         return
-    if not plain[0]:
-        node.expr = _filter(node.expr, "looked_at")
-    for operand in node.ops:
-        if not isinstance(operand.expr, _SCALARS):
-            operand.expr = _filter(operand.expr, "looked_at")
+    parts: list[nodes.Compare | nodes.Operand] = [node, *node.ops]
+    for part in parts:
+        if not isinstance(part.expr, _SCALARS):
+            part.expr = _filter(part.expr, "looked_at")
 
 
 def _slices(holder: nodes.Node) -> None:
@@ -183,6 +184,54 @@ def _is_slice(node: object) -> bool:
 def _filter(node: nodes.Expr, name: str, *arguments: int) -> nodes.Filter:
     given: list[nodes.Expr] = [nodes.Const(argument, lineno=node.lineno) for argument in arguments]
     return nodes.Filter(node, name, given, [], None, None, lineno=node.lineno)
+
+
+class Generator(CodeGenerator):
+    """Writes Python of a template, as Jinja does, but for what our documents are made of.
+
+    A row of text and values is yielded at once, not part by part, and a field of a loop's item is looked up without a
+    call: documents repeat such rows by the thousand. Whatever is written is paid for (`environment.written`).
+    """
+
+    def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
+        if frame.buffer is not None or frame.require_output_check or len(node.nodes) == 1:
+            return super().visit_Output(node, frame)
+        self.writeline("yield concat((")
+        self.indent()
+        for child in node.nodes:
+            if isinstance(child, nodes.TemplateData):
+                self.writeline(f"{child.data!r},")
+                continue
+            self.newline(child)
+            # A short text needs no look at what was made before: the whole row is counted.
+            self.write("(made if type(made := ")
+            self.visit(child, frame)
+            self.write(f") is str and len(made) < {_SHORT} else environment.written(made)),")
+        self.outdent()
+        self.writeline("))")
+
+    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
+        """The same as always, but a field of a loop's item is looked up without a call where the item is a dict."""
+        item = frame.symbols.find_ref(node.node.name) if isinstance(node.node, nodes.Name) else None
+        load = frame.symbols.find_load(item) if item else None
+        if load is None or load[0] != VAR_LOAD_PARAMETER or node.attr.startswith("_"):
+            return super().visit_Getattr(node, frame)
+        self.write(f"({item}[{node.attr!r}] if type({item}) is dict and {node.attr!r} in {item} else ")
+        super().visit_Getattr(node, frame)
+        self.write(")")
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: object) -> None:
+        self.write("environment.written(")
+
+    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: object) -> None:
+        self.write(")")
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        self.write("environment.concatenate((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
 
 
 # --- while it runs ---
@@ -257,13 +306,10 @@ def pay_for_call(spender: Purse, called: object, given: tuple[object, ...]) -> t
     """What the called one gets: a loop that is called again for the items inside pays for those, too."""
     spender.spend(_CALL, 0)
     owner = getattr(called, "__self__", None)
-    if isinstance(owner, str | list | tuple):
-        for value in (owner, *given):
-            pay_for(spender, value)
-    elif isinstance(called, LoopContext):
+    if isinstance(called, LoopContext):
         return tuple(_paying(spender, each) for each in given)
-    elif isinstance(owner, LoopContext):  # loop.changed compares
-        for value in given:
+    if isinstance(owner, str | list | tuple | LoopContext):  # loop.changed compares
+        for value in (owner, *given):
             pay_for(spender, value)
     return given
 

@@ -20,21 +20,10 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import pass_context
 
-from reconvene.language.as_text import CAP, Null, TemplateLimit, is_null, shown
-from reconvene.language.growing import Growing
+from reconvene.language.as_text import CAP, METHODS, Growing, Null, TemplateLimit, is_null, shown
 from reconvene.language.jinja import budget
-from reconvene.language.jinja.filters import (
-    FILTERS,
-    OF_LIST,
-    OF_NUMBER,
-    OF_OBJECT,
-    OF_SOME,
-    OF_TEXT,
-    from_null,
-    method_of_null,
-    nearest,
-)
-from reconvene.language.jinja.generator import Generator
+from reconvene.language.jinja.budget import Generator
+from reconvene.language.jinja.filters import FILTERS, OF_NULL, OF_SOME, from_null, method_of_null, nearest
 
 # Jinja's own that are kept, beside FILTERS.
 _FILTERS = (
@@ -42,14 +31,6 @@ _FILTERS = (
     "groupby", "int", "items", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr",
     "reverse", "select", "selectattr", "sort", "title", "trim", "truncate", "unique", "upper", "urlencode", "wordcount",
 )  # fmt: skip
-_STRING_METHODS = frozenset(
-    ("upper", "lower", "title", "capitalize", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "find",
-     "startswith", "endswith", "removeprefix", "removesuffix", "count", "isdigit", "isalpha", "isspace")
-)  # fmt: skip
-_MAPPING_METHODS = frozenset(("items", "keys", "values", "get"))
-_LIST_METHODS = frozenset(("index", "count"))
-
-
 _Filter = Callable[..., object]
 
 
@@ -109,10 +90,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         filters: dict[str, _Filter] = {name: cast(_Filter, self.filters[name]) for name in _FILTERS}
         filters |= FILTERS
         filters |= {name: _or_null(filters[name]) for name in OF_SOME}
-        empties: tuple[tuple[tuple[str, ...], object], ...]
-        empties = ((OF_TEXT, ""), (OF_LIST, ()), (OF_OBJECT, {}), (OF_NUMBER, 0))
-        for names, empty in empties:
-            filters |= {name: from_null(filters[name], empty) for name in names}
+        filters |= {name: from_null(filters[name], empty) for name, empty in OF_NULL.items()}
         self.filters = {name: budget.charged("filter", name, each) for name, each in filters.items()}
         self.filters |= budget.OWN
         tests = cast(dict[str, _Filter], self.tests) | {"none": is_null}
@@ -157,7 +135,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             # Data first: a key called `items` is that key.
             if attribute in obj:
                 return cast(object, obj[attribute])
-            if attribute not in _MAPPING_METHODS:
+            if attribute not in METHODS["record"]:
                 if isinstance(obj, Growing) and obj.is_to_come(attribute):
                     return _Null(obj=None, name=attribute)
                 return self.undefined(obj=obj, name=attribute)
@@ -171,11 +149,11 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         if isinstance(obj, str):
-            return attr in _STRING_METHODS
+            return attr in METHODS["text"]
         if isinstance(obj, Mapping):
-            return attr in _MAPPING_METHODS
+            return attr in METHODS["record"]
         if isinstance(obj, list | tuple | int | float | bytes) or obj is None:
-            return attr in _LIST_METHODS
+            return attr in METHODS["list"]
         return super().is_safe_attribute(obj, attr, value)
 
     def wrap_str_format(self, value: object) -> Callable[..., str] | None:
@@ -266,6 +244,11 @@ def _template(environment: _Environment, source: str, name: str) -> Template:
 MAIN = "<template>"
 _AT_ONCE = 16  # parts of a text, between two looks at its length
 # Python, which a template becomes, has limits of its own: brackets in brackets, loops in loops, digits of a number.
+_FAILURES = {
+    RecursionError: "templates include or call each other without end",
+    SyntaxError: "it is nested too deeply",
+    MemoryError: "it needs too much memory",
+}
 _TOO_DEEP = (RecursionError, SyntaxError, MemoryError, OverflowError, ValueError)
 
 
@@ -297,20 +280,14 @@ def _joined(made: Iterator[str]) -> str:
 def _failure(error: Exception, scope: Mapping[str, object], names: set[str]) -> Failure:
     if isinstance(error, TemplateSyntaxError):
         return Failure(_sentence(error.message or "it cannot be read"), error.lineno, error.name)
-    name, line = _place(error.__traceback__, names)
-    message = str(error)
+    name, line = _innermost(error.__traceback__, names)
+    message = next((words for kind, words in _FAILURES.items() if isinstance(error, kind)), str(error))
     if isinstance(error, UndefinedError) and message.endswith("is not known here"):
         message += nearest(message.split("'")[1], scope)
-    elif isinstance(error, RecursionError):
-        message = "templates include or call each other without end"
-    elif isinstance(error, SyntaxError):
-        message = "it is nested too deeply"
-    elif isinstance(error, MemoryError):
-        message = "it needs too much memory"
     return Failure(message or type(error).__name__, line, name)
 
 
-def _place(traceback: TracebackType | None, names: set[str]) -> tuple[str | None, int]:
+def _innermost(traceback: TracebackType | None, names: set[str]) -> tuple[str | None, int]:
     """The innermost place inside a template: Jinja gives its frames the lines of the source."""
     found: tuple[str | None, int] = (None, 0)
     while traceback is not None:

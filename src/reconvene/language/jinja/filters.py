@@ -14,19 +14,15 @@ from datetime import UTC, datetime
 from functools import wraps
 from itertools import pairwise
 
-from reconvene.language.as_text import TemplateLimit, as_json, bound, is_null, measure, shown
+from reconvene.language.as_text import METHODS, TemplateLimit, as_json, bound, is_null, measure, shown
 from reconvene.language.closest import closest
 from reconvene.language.jinja.present import present
 
 _WIDEST = 1_000
 _LONGEST_WRAPPED = 200_000
 _FINEST = 20
-
-
 _LISTING = ("items", "keys", "values", "split", "rsplit", "splitlines")
-_OF_TEXT = ("upper", "lower", "title", "capitalize", "strip", "lstrip", "rstrip", "find", "startswith", "endswith",
-            "removeprefix", "removesuffix", "isdigit", "isalpha", "isspace")  # fmt: skip
-_METHODS: dict[str, Callable[..., object]] = {name: getattr("", name) for name in _OF_TEXT}
+_METHODS: dict[str, Callable[..., object]] = {name: getattr("", name) for name in METHODS["text"]}
 _METHODS |= {name: lambda *_: [] for name in _LISTING}
 _METHODS |= {"get": {}.get, "count": [].count}
 
@@ -188,11 +184,18 @@ def _narrow(width: int, name: str) -> int:
 
 
 # What these make of null is what they make of an empty text, of an empty list or object, of zero.
-OF_TEXT = ("trim", "upper", "lower", "capitalize", "title", "truncate", "wordcount", "urlencode", "escape")
-OF_LIST = ("length", "count", "list", "first", "last", "sort", "reverse", "unique", "min", "max", "join",
-           "batch", "slice", "groupby", "sum", "map", "select", "reject", "selectattr", "rejectattr")  # fmt: skip
-OF_OBJECT = ("dictsort", "items")
-OF_NUMBER = ("abs", "round", "int", "float", "filesizeformat")
+OF_NULL: dict[str, object] = {
+    **dict.fromkeys(
+        ("trim", "upper", "lower", "capitalize", "title", "truncate", "wordcount", "urlencode", "escape"), ""
+    ),
+    **dict.fromkeys(
+        ("length", "count", "list", "first", "last", "sort", "reverse", "unique", "min", "max", "join", "batch",
+         "slice", "groupby", "sum", "map", "select", "reject", "selectattr", "rejectattr"), ()
+    ),
+    "dictsort": {},
+    "items": {},
+    **dict.fromkeys(("abs", "round", "int", "float", "filesizeformat"), 0),
+}  # fmt: skip
 OF_SOME = ("first", "last", "min", "max")  # of nothing these give null
 
 
@@ -209,25 +212,9 @@ def from_null(filter: Callable[..., object], empty: object) -> Callable[..., obj
     return filled
 
 
-FILTERS: dict[str, Callable[..., object]] = {
-    "json": as_json,
-    "date": _date,
-    "present": _present,
-    "duration": _duration,
-    "quote_lines": _quote_lines,
-    "replace": _replace,
-    "indent": _indent,
-    "join": _join,
-    "center": _center,
-    "wordwrap": _wordwrap,
-    "batch": _batch,
-    "slice": _slice,
-    "string": shown,
-    "pad": _pad,
-    "signed": _signed,
-    "slug": _slug,
-    "tojson": as_json,
-    "round": _round,
-    "sum": _sum,
-    "striptags": _striptags,
-}
+_OWN: tuple[Callable[..., object], ...] = (
+    _date, _present, _duration, _quote_lines, _replace, _indent, _join, _center, _wordwrap, _batch, _slice, _pad,
+    _signed, _slug, _round, _sum, _striptags,
+)  # fmt: skip
+FILTERS: dict[str, Callable[..., object]] = {each.__name__.removeprefix("_"): each for each in _OWN}
+FILTERS |= {"json": as_json, "tojson": as_json, "string": shown}

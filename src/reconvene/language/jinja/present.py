@@ -68,14 +68,10 @@ def _object(value: Mapping[object, object], heading: int, depth: int) -> Iterato
     for key in named:
         if key not in single:
             yield ""
-            yield from _named("" if key in _WHOLE else _humanly(key), data[key], depth)
-
-
-def _named(name: str, value: object, depth: int) -> Iterator[str]:
-    if name:
-        yield f"{name}:"
-        yield ""
-    yield from _lines(value, 0, depth + 1)
+            if key not in _WHOLE and _humanly(key):
+                yield f"{_humanly(key)}:"
+                yield ""
+            yield from _lines(data[key], 0, depth + 1)
 
 
 def _is_text(value: object) -> bool:

@@ -10,9 +10,10 @@ from itertools import islice
 from reconvene.core.definition.run_inputs import ALWAYS
 from reconvene.core.definition.workflow import Workflow
 from reconvene.wire.names import in_expressions, in_templates
+from reconvene.wire.names.kinds import Miss
 from reconvene.wire.names.known import Known
-from reconvene.wire.names.uses import Miss, Use
 from reconvene.wire.problems import Problems, did_you_mean
+from reconvene.wire.reading import Use
 
 _DECLARED = {
     "inputs.": "name it under inputs",
@@ -52,7 +53,7 @@ def _report(use: Use, miss: Miss, count: int, workflow: Workflow, problems: Prob
     elif use.file:
         problems.add(miss.line, f"{use.what}: {_sentence(miss)}", hint, file=use.file)
     else:
-        line, column = (use.line, use.column) if problems.full else _place(use, miss, count, workflow.source)
+        line, column = (use.line, use.column) if problems.full else _position(use, miss, count, workflow.source)
         problems.add(line, f"{use.what}: {_sentence(miss)}", hint, column=column)
 
 
@@ -62,13 +63,9 @@ def _sentence(miss: Miss) -> str:
         return f"there is no {miss.word} '{miss.name}'"
     if miss.word:
         return f"'{miss.path}' is not there: {before} is {_CALLED[miss.word]}"
-    match before:
-        case "":
-            return f"'{miss.path}' is not known here"
-        case "context":
-            return f"nothing writes '{miss.path}'"
-        case _:
-            return f"'{miss.path}' is not known"
+    if before == "context":
+        return f"nothing writes '{miss.path}'"
+    return f"'{miss.path}' is not known" + ("" if before else " here")
 
 
 def _hint(use: Use, miss: Miss, workflow: Workflow) -> str:
@@ -88,7 +85,7 @@ def _hint(use: Use, miss: Miss, workflow: Workflow) -> str:
     return "" if miss.word else nearest
 
 
-def _place(use: Use, miss: Miss, count: int, source: str) -> tuple[int, int]:
+def _position(use: Use, miss: Miss, count: int, source: str) -> tuple[int, int]:
     """Line and column of the misspelt name: the text of a scalar may be folded or quoted over several lines, so the
     name is looked for from where the scalar begins."""
     start = _offset(source, use.line, use.column)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconvene.language.javascript import nodes
-from reconvene.language.javascript.lexer import Refused
+from reconvene.language.javascript.lexer import Refused, words
 from reconvene.language.javascript.nodes import Node
 from reconvene.language.javascript.statements import read
 from reconvene.wire.names.kinds import (
@@ -22,38 +22,33 @@ from reconvene.wire.names.kinds import (
     Anything,
     Kind,
     ListOf,
+    Miss,
     Missing,
     Plain,
     Record,
     Words,
     alternatives,
+    constant,
     either,
-    either_of,
     element,
     is_literal,
     part,
 )
-from reconvene.wire.names.uses import Miss
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_OBJECT = _words(
+_OBJECT = words(
     "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf __proto__"
 )
-_LIST = _words(
+_LIST = words(
     "length at concat copyWithin entries every fill filter find findIndex findLast findLastIndex flat flatMap forEach"
     " includes indexOf join keys lastIndexOf map pop push reduce reduceRight reverse shift slice some sort splice"
     " toReversed toSorted toSpliced unshift values with"
 )
-_TEXT = _words(
+_TEXT = words(
     "length at charAt charCodeAt codePointAt concat endsWith includes indexOf lastIndexOf localeCompare match matchAll"
     " normalize padEnd padStart repeat replace replaceAll search slice split startsWith substr substring toLowerCase"
     " toUpperCase toLocaleLowerCase toLocaleUpperCase trim trimEnd trimStart isWellFormed toWellFormed"
 )
-_NUMBER = _words("toExponential toFixed toPrecision")
+_NUMBER = words("toExponential toFixed toPrecision")
 JAVASCRIPT: Words = {
     "record": _OBJECT,
     "list": _LIST | _OBJECT,
@@ -63,13 +58,19 @@ JAVASCRIPT: Words = {
 }
 _LONGEST = 20  # keys of a look-up that are followed where nothing else is
 _SEARCHED = ("context", "inputs", "settings")  # `'x' in context`: every name that may be there is known
-_ONE_EACH = _words("every filter find findIndex findLast findLastIndex flatMap forEach map some")
-_SAME = _words("filter slice reverse sort toReversed toSorted toSpliced splice")
-_ITEM = _words("at find findLast pop shift")
-_FLAGS = _words("every some includes startsWith endsWith hasOwnProperty")
-_NUMBERS = _words("length findIndex findLastIndex indexOf lastIndexOf search charCodeAt localeCompare")
-_TEXTS = _words("join toString trim trimEnd trimStart toLowerCase toUpperCase padStart padEnd repeat replace replaceAll"
-                " substring substr charAt toFixed toPrecision normalize")  # fmt: skip
+_ONE_EACH = words("every filter find findIndex findLast findLastIndex flatMap forEach map some")
+_SAME = words("filter slice reverse sort toReversed toSorted toSpliced splice")
+_ITEM = words("at find findLast pop shift")
+_RESULTS: dict[str, Kind] = {
+    **dict.fromkeys("every some includes startsWith endsWith hasOwnProperty".split(), FLAG),
+    **dict.fromkeys(
+        "length findIndex findLastIndex indexOf lastIndexOf search charCodeAt localeCompare".split(), NUMBER
+    ),
+    **dict.fromkeys(
+        ("join toString trim trimEnd trimStart toLowerCase toUpperCase padStart padEnd repeat replace replaceAll"
+         " substring substr charAt toFixed toPrecision normalize").split(), TEXT
+    ),
+}  # fmt: skip
 _SIGNS: dict[str, Kind] = {
     **dict.fromkeys("! == != === !== < > <= >= in instanceof delete".split(), FLAG),
     **dict.fromkeys("- * / % ** ~ & | ^ << >> >>> ++ --".split(), NUMBER),
@@ -123,7 +124,7 @@ class _Walk:
             case nodes.Atom():
                 return ANYTHING
             case nodes.Literal(value=value):
-                return _literal(value)
+                return constant(value)
             case nodes.Member(of=of, name=name):
                 return self._part(self.kind(of, own), name, of)
             case nodes.Index(of=of, at=at):
@@ -137,7 +138,7 @@ class _Walk:
             case nodes.Object(members=members):
                 return self._object(members, own)
             case nodes.Array(items=items):
-                return ListOf(either_of([self.kind(item, own) for item in items]))
+                return ListOf(either(*[self.kind(item, own) for item in items]))
             case nodes.Spread(of=of):
                 return element(self.kind(of, own))
             case nodes.Choice(test=test, then=then, other=other):
@@ -145,8 +146,18 @@ class _Walk:
                 return either(self.kind(then, own), self.kind(other, own))
             case nodes.Operation(sign=sign, parts=parts):
                 return self._operation(sign, parts, own)
-            case _:
-                return self._statement(node, own)
+            case nodes.Declaration(pattern=pattern, value=value):
+                self._bind(pattern, self.kind(value, own), own, _spelt(value))
+            case nodes.Loop(pattern=pattern, value=value, body=body, keys=keys):
+                kind = self.kind(value, own)
+                self._bind(pattern, TEXT if keys else element(kind), own, "")
+                self.kind(body, own)
+            case nodes.Return(value=value):
+                self._returned.append(self.kind(value, own))
+            case nodes.Block(statements=statements):
+                for each in statements:
+                    self.kind(each, own)
+        return NOTHING
 
     def _name(self, name: str, own: _Own) -> Kind:
         if name in own:
@@ -158,7 +169,7 @@ class _Walk:
     def _part(self, kind: Kind, name: str, of: Node) -> Kind:
         found = part(kind, name, JAVASCRIPT)
         if isinstance(found, Missing):
-            self.found.append(Miss(f"{_spelt(of)}.{name}", name, found.known, found.word, found.contract))
+            self.found.append(Miss(f"{_spelt(of)}.{name}", name, *found))
             return ANYTHING
         if isinstance(found, Anything) and name == "length":
             return NUMBER
@@ -237,29 +248,24 @@ class _Walk:
         lists = bool(every) and all(isinstance(each, ListOf) for each in every)
         item = element(kind) if lists else ANYTHING
         given = [self._argument(each, name, item, kind if lists else ANYTHING, own) for each in arguments]
-        if name in _FLAGS:
-            return FLAG
-        if name in _NUMBERS:
-            return NUMBER
-        if name in _TEXTS:
-            return TEXT
+        if name in _RESULTS:
+            return _RESULTS[name]
         if lists:
             return _of_list(name, kind, item, given)
-        if name == "split" and every and all(isinstance(each, Plain) for each in every):
-            return TEXTS
-        return ANYTHING
+        return TEXTS if name == "split" and every and all(isinstance(each, Plain) for each in every) else ANYTHING
 
     def _argument(self, node: Node, method: str, item: Kind, whole: Kind, own: _Own) -> Kind:
         """An argument's kind; of a callback, that of what it returns."""
         if not isinstance(node, nodes.Function):
             return self.kind(node, own)
-        if method in _ONE_EACH:
-            return self._run(node, (item, NUMBER, whole), own)
-        if method in ("sort", "toSorted"):
-            return self._run(node, (item, item), own)
-        if method in ("reduce", "reduceRight"):
-            return self._run(node, (ANYTHING, item, NUMBER, whole), own)
-        return self._run(node, (), own)
+        match method:
+            case "sort" | "toSorted":
+                given: tuple[Kind, ...] = (item, item)
+            case "reduce" | "reduceRight":
+                given = (ANYTHING, item, NUMBER, whole)
+            case _:
+                given = (item, NUMBER, whole) if method in _ONE_EACH else ()
+        return self._run(node, given, own)
 
     def _run(self, function: nodes.Function, given: tuple[Kind, ...], own: _Own) -> Kind:
         """What the function returns when it is given these."""
@@ -269,28 +275,11 @@ class _Walk:
         if not isinstance(function.body, nodes.Block):
             return self.kind(function.body, inside)
         before, self._returned = self._returned, []
-        self._statement(function.body, inside)
+        self.kind(function.body, inside)
         returned, self._returned = self._returned, before
         return either(*returned) if returned else NOTHING
 
-    # --- statements and what they bind --------------------------------------------------------------------------------
-
-    def _statement(self, node: Node, own: _Own) -> Kind:
-        match node:
-            case nodes.Declaration(pattern=pattern, value=value):
-                self._bind(pattern, self.kind(value, own), own, _spelt(value))
-            case nodes.Loop(pattern=pattern, value=value, body=body, keys=keys):
-                kind = self.kind(value, own)
-                self._bind(pattern, TEXT if keys else element(kind), own, "")
-                self.kind(body, own)
-            case nodes.Return(value=value):
-                self._returned.append(self.kind(value, own))
-            case nodes.Block(statements=statements):
-                for each in statements:
-                    self.kind(each, own)
-            case _:
-                return self.kind(node, own)
-        return NOTHING
+    # --- what is bound ------------------------------------------------------------------------------------------------
 
     def _bind(self, pattern: Node, kind: Kind, own: _Own, path: str) -> None:
         match pattern:
@@ -317,7 +306,7 @@ class _Walk:
             return found
         if not (isinstance(pattern, nodes.Operation) and is_literal(of)):  # one with a default
             spelt = f"{path}.{key}" if path and path != _UNSPELT else key
-            self.found.append(Miss(spelt, key, found.known, found.word, found.contract))
+            self.found.append(Miss(spelt, key, *found))
         return ANYTHING
 
 
@@ -335,18 +324,6 @@ def _of_list(name: str, kind: Kind, item: Kind, given: list[Kind]) -> Kind:
             return ListOf(element(given[0]))
         case _:
             return ANYTHING
-
-
-def _literal(value: str | int | float | bool | None) -> Kind:
-    match value:
-        case None:
-            return NOTHING
-        case bool():
-            return FLAG
-        case str():
-            return TEXT
-        case _:
-            return NUMBER
 
 
 _UNSPELT = "(…)"

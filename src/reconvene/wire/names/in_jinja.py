@@ -8,18 +8,14 @@ from contextlib import suppress
 from jinja2 import TemplateSyntaxError, nodes
 
 from reconvene.language.jinja import environment as sandbox
-from reconvene.wire.names.jinja_values import Frame, Macro, Module, TooMuch, Values, turn
-from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Missing, Record, element
-from reconvene.wire.names.uses import Miss
+from reconvene.wire.names.jinja_values import Frame, Macro, TooMuch, Values, turn
+from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Miss, Missing, Record, element
 
 _DEEPEST = 20  # templates and macros within each other
-_LOOP = Record(
-    dict.fromkeys(
-        ("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
-         "nextitem", "cycle", "changed"),
-        ANYTHING,
-    )
-)  # fmt: skip
+_LOOP = Record(dict.fromkeys(
+    ("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem", "nextitem",
+     "cycle", "changed"), ANYTHING
+))  # fmt: skip
 
 
 def walked(text: str, scope: Mapping[str, Kind], beside: Mapping[str, str]) -> list[Miss]:
@@ -70,8 +66,8 @@ class _Walk(Values):
                     self._bind(target, self.kind(value, frame), inside)
                 self._all(body, inside)
             case nodes.Macro():
-                frame.own[node.name] = Macro(node, frame, self.file)
-                self.run(Macro(node, frame, self.file), [], {})
+                frame.own[node.name] = macro = Macro(node, frame, self.file)
+                self.run(macro, [], {})
             case nodes.CallBlock(call=call, body=body, args=arguments):
                 self.kind(call, frame)
                 inside = frame.inner()
@@ -81,7 +77,7 @@ class _Walk(Values):
             case nodes.Include() | nodes.Extends():
                 self._include(node, frame)
             case nodes.Import(template=template, target=name, with_context=with_context):
-                frame.own[name] = Module(self._imported(template, frame, with_context=bool(with_context)))
+                frame.own[name] = self._imported(template, frame, with_context=bool(with_context))
             case nodes.FromImport():
                 self._from_import(node, frame)
             case nodes.Block(body=body):

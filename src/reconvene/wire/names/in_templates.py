@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconvene.language import templates
-from reconvene.wire.names.kinds import JINJA, Kind, Missing, part
-from reconvene.wire.names.uses import Miss
+from reconvene.wire.names.kinds import JINJA, Kind, Miss, Missing, part
 
 
 def misses(text: str, scope: Mapping[str, Kind], beside: Mapping[str, str]) -> list[Miss]:
@@ -31,6 +30,6 @@ def _missed(path: tuple[str, ...], line: int, scope: Mapping[str, Kind]) -> Miss
     for at, name in enumerate(path[1:], 2):
         found = part(kind, name, JINJA)
         if isinstance(found, Missing):
-            return Miss(".".join(path[:at]), name, found.known, found.word, found.contract, line)
+            return Miss(".".join(path[:at]), name, *found, line)
         kind = found
     return None

@@ -16,21 +16,19 @@ from reconvene.wire.names.kinds import (
     NUMBER,
     TEXT,
     TEXTS,
-    Anything,
     Kind,
     ListOf,
+    Miss,
     Missing,
     Plain,
     Record,
     alternatives,
     constant,
     either,
-    either_of,
     element,
     is_literal,
     part,
 )
-from reconvene.wire.names.uses import Miss
 
 _MOST = 20_000  # nodes that are walked for one template; then the rest may be anything
 _OFFERED = frozenset(
@@ -38,11 +36,14 @@ _OFFERED = frozenset(
 )
 _SAME = frozenset(("list", "sort", "reverse", "unique", "select", "reject", "selectattr", "rejectattr"))
 _ITEM = frozenset(("first", "last", "random", "min", "max"))
-_NUMBERS = frozenset(("length", "count", "int", "float", "round", "abs", "wordcount"))
-_TEXTS = frozenset(
-    ("trim", "upper", "lower", "title", "capitalize", "replace", "join", "string", "indent", "quote_lines", "json",
-     "tojson", "present", "slug", "pad", "signed", "date", "duration", "truncate", "wordwrap", "center", "escape", "e")
-)  # fmt: skip
+_RESULTS: dict[str, Kind] = {
+    **dict.fromkeys(("length", "count", "int", "float", "round", "abs", "wordcount"), NUMBER),
+    **dict.fromkeys(
+        ("trim", "upper", "lower", "title", "capitalize", "replace", "join", "string", "indent", "quote_lines", "json",
+         "tojson", "present", "slug", "pad", "signed", "date", "duration", "truncate", "wordwrap", "center", "escape",
+         "e"), TEXT
+    ),
+}  # fmt: skip
 _SEARCHED = ("context", "inputs", "settings")  # `'x' in context`: every name that may be there is known
 _BY_ATTRIBUTE = frozenset(("selectattr", "rejectattr", "groupby"))  # named first; others say `attribute=`
 
@@ -58,25 +59,23 @@ class Macro:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
-    frame: Frame
-
-
 @dataclass(slots=True)
 class Frame:
     """What is seen at one place: the roots, and above them what the template binds itself."""
 
     roots: Mapping[str, Kind]
-    own: dict[str, Kind | Macro | Module] = field(default_factory=dict)
+    own: dict[str, Kind | Macro | Frame] = field(default_factory=dict)  # a frame: an imported template
     perhaps: bool = False  # inside a branch: an assignment may not have happened
 
     def inner(self, **changes: bool) -> Frame:
         return Frame(self.roots, dict(self.own), changes.get("perhaps", self.perhaps))
 
+    def binds(self, name: str) -> bool:
+        return name in self.own or name in self.roots
+
     def bind(self, name: str, kind: Kind) -> None:
         before = self.own.get(name, self.roots.get(name))
-        if self.perhaps and before is not None and not isinstance(before, Macro | Module):
+        if self.perhaps and before is not None and not isinstance(before, Macro | Frame):
             kind = either(before, kind)
         self.own[name] = kind
 
@@ -118,15 +117,14 @@ class Values:
                 return self._test(node, frame)
             case nodes.CondExpr(test=test, expr1=one, expr2=other):
                 self.kind(test, frame)
-                kinds = [self.kind(each, frame) for each in (one, other) if each is not None]
-                return either(*kinds)
+                return either(*[self.kind(each, frame) for each in (one, other) if each is not None])
             case nodes.Or(left=left, right=right):
                 return either(self.kind(left, frame), self.kind(right, frame))
             case nodes.And(left=left, right=right):
                 self.kind(left, frame)
                 return self.kind(right, frame)
             case nodes.List(items=items) | nodes.Tuple(items=items):
-                return ListOf(either_of([self.kind(each, frame) for each in items]))
+                return ListOf(either(*[self.kind(each, frame) for each in items]))
             case nodes.Dict(items=pairs):
                 return self._dict(pairs, frame)
             case _:
@@ -137,9 +135,12 @@ class Values:
         match node:
             case nodes.Add():
                 return either(*kinds)
-            case nodes.Compare(expr=nodes.Const(value=str() as name), ops=[nodes.Operand(op="in" | "notin", expr=of)]):
-                if isinstance(of, nodes.Name) and of.name in _SEARCHED and _is_root(of.name, frame):
-                    self._part(node, frame.roots[of.name], name, of)
+            case nodes.Compare(
+                expr=nodes.Const(value=str() as name),
+                ops=[nodes.Operand(op="in" | "notin", expr=nodes.Name(name=root) as of)],
+            ):
+                if root in _SEARCHED and root in frame.roots and root not in frame.own:
+                    self._part(node, frame.roots[root], name, of)
                 return FLAG
             case nodes.Not() | nodes.Compare():
                 return FLAG
@@ -155,7 +156,7 @@ class Values:
     def _name(self, node: nodes.Node, name: str, frame: Frame) -> Kind:
         own = frame.own.get(name)
         if own is not None:
-            return ANYTHING if isinstance(own, Macro | Module) else own
+            return ANYTHING if isinstance(own, Macro | Frame) else own
         if name in frame.roots:
             return frame.roots[name]
         if name not in _OFFERED:
@@ -163,7 +164,7 @@ class Values:
         return ANYTHING
 
     def _attribute(self, node: nodes.Node, of: nodes.Node, name: str, frame: Frame) -> Kind:
-        if isinstance(of, nodes.Name) and isinstance(frame.own.get(of.name), Module):
+        if isinstance(of, nodes.Name) and isinstance(frame.own.get(of.name), Frame):
             return ANYTHING
         return self._part(node, self.kind(of, frame), name, of)
 
@@ -200,13 +201,12 @@ class Values:
         return Record(parts, others, literal=True) if pairs else NOTHING
 
     def _test(self, node: nodes.Test, frame: Frame) -> Kind:
+        # Whether a name is there at all may be asked: not all that take in a shared template bind it.
         asks = node.name in ("defined", "undefined") and (
             isinstance(node.node, nodes.Name) or self._of_literal(node.node, frame)
         )
-        for each in node.iter_child_nodes():
-            # Whether a name is there at all may be asked: a shared template is taken in at places that bind it or not.
-            if not (asks and each is node.node):
-                self.kind(each, frame)
+        for each in node.iter_child_nodes(exclude=("node",) if asks else None):
+            self.kind(each, frame)
         return FLAG
 
     def _of_literal(self, node: nodes.Node | None, frame: Frame) -> bool:
@@ -228,9 +228,9 @@ class Values:
                 self.run(macro, given, named)
                 return TEXT
             case nodes.Getattr(node=nodes.Name(name=name), attr=attribute) if isinstance(
-                module := frame.own.get(name), Module
+                module := frame.own.get(name), Frame
             ):
-                if isinstance(found := module.frame.own.get(attribute), Macro):
+                if isinstance(found := module.own.get(attribute), Macro):
                     self.run(found, given, named)
                 return TEXT
             case nodes.Getattr(node=of, attr=method):
@@ -256,9 +256,8 @@ class Values:
                 case "keys":
                     return TEXTS
         self._part(node.node, kind, method, of)
-        if all(isinstance(each, Plain) for each in every):
-            return TEXTS if method in ("split", "rsplit", "splitlines") else ANYTHING
-        return ANYTHING
+        splits = method in ("split", "rsplit", "splitlines") and all(isinstance(each, Plain) for each in every)
+        return TEXTS if splits else ANYTHING
 
     def _get(self, node: nodes.Call, kind: Kind, of: nodes.Node, given: list[Kind]) -> Kind:
         default = given[1] if len(given) > 1 else NOTHING
@@ -270,7 +269,7 @@ class Values:
     def _filter(self, node: nodes.Filter, frame: Frame) -> Kind:
         known = True
         if node.name in ("default", "d"):
-            own = isinstance(node.node, nodes.Name) and not _is_known(node.node.name, frame)
+            own = isinstance(node.node, nodes.Name) and not frame.binds(node.node.name)
             known = not (own or self._of_literal(node.node, frame))
         kind = self.kind(node.node, frame) if node.node is not None and known else NOTHING
         given = [self.kind(each, frame) for each in node.args]
@@ -292,16 +291,7 @@ class Values:
     def miss(self, node: nodes.Node, path: str, name: str, missing: Missing) -> None:
         if (id(node), name) not in self._seen:  # a macro is looked at with every call of it
             self._seen.add((id(node), name))
-            line = node.lineno or 1
-            self.found.append(Miss(path, name, missing.known, missing.word, missing.contract, line, self.file))
-
-
-def _is_known(name: str, frame: Frame) -> bool:
-    return name in frame.own or name in frame.roots
-
-
-def _is_root(name: str, frame: Frame) -> bool:
-    return name in frame.roots and name not in frame.own
+            self.found.append(Miss(path, name, *missing, node.lineno or 1, self.file))
 
 
 def _attribute_of(node: nodes.Filter) -> str:
@@ -322,32 +312,22 @@ def _filtered(name: str, kind: Kind, inner: Kind, given: list[Kind], *, by: bool
         return turn(kind)
     if name == "map":
         return ListOf(inner if by else ANYTHING)
-    if name in _NUMBERS:
-        return NUMBER
-    return TEXT if name in _TEXTS else ANYTHING
+    return _RESULTS.get(name, ANYTHING)
 
 
 def turn(kind: Kind) -> Kind:
     """What a loop gives at each turn: the items of a list, the keys of a record, the letters of a text."""
-    found: list[Kind] = []
-    for each in alternatives(kind):
-        match each:
-            case Anything():
-                return ANYTHING
-            case ListOf(item=item):
-                found.append(item)
-            case _:
-                found.append(TEXT)
-    return either(*found) if found else ANYTHING
+    every = alternatives(kind)
+    if not every or ANYTHING in every:
+        return ANYTHING
+    return either(*[each.item if isinstance(each, ListOf) else TEXT for each in every])
 
 
 def _spelt(node: nodes.Node) -> str:
     match node:
         case nodes.Name(name=name):
             return str(name)
-        case nodes.Getattr(node=of, attr=name):
-            return f"{_spelt(of)}.{name}"
-        case nodes.Getitem(node=of, arg=nodes.Const(value=str() as name)):
+        case nodes.Getattr(node=of, attr=name) | nodes.Getitem(node=of, arg=nodes.Const(value=str() as name)):
             return f"{_spelt(of)}.{name}"
         case nodes.Getitem(node=of):
             return f"{_spelt(of)}[…]"

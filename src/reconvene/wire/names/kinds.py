@@ -6,9 +6,12 @@ know workflows, JavaScript or Jinja.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
+
+from reconvene.language.as_text import METHODS
 
 _MOST = 500  # alternatives that are told apart
 
@@ -53,17 +56,12 @@ class Either:
 class Later:
     """Worked out when it is first looked at: a contract may contain itself."""
 
-    __slots__ = ("_kind", "_make")
-
     def __init__(self, make: Callable[[], Kind]) -> None:
         self._make = make
-        self._kind: Kind | None = None
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
-        if self._kind is None:
-            self._kind = self._make()
-        return self._kind
+        return self._make()
 
 
 Kind = Anything | Plain | Record | ListOf | Either | Later
@@ -85,23 +83,25 @@ class Missing(NamedTuple):
     contract: bool = False
 
 
+class Miss(NamedTuple):
+    """A look-up that leads nowhere. `line` is counted in the text itself, from 1; 0 = not known.
+
+    `known`: what stands there instead; `word`: what it was looked up in, where that has no named parts at all.
+    """
+
+    path: str
+    name: str
+    known: tuple[str, ...]
+    word: str = ""
+    contract: bool = False
+    line: int = 0
+    file: str = ""
+
+
 Words = Mapping[str, frozenset[str]]  # "text", "number", "flag", "list", "record" → what the language itself offers
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-JINJA: Words = {
-    "record": _words("items keys values get"),
-    "list": _words("index count"),
-    "text": _words(
-        "upper lower title capitalize strip lstrip rstrip split rsplit splitlines find startswith endswith removeprefix"
-        " removesuffix count isdigit isalpha isspace"
-    ),
-    "number": frozenset(),
-    "flag": frozenset(),
-}
+JINJA: Words = METHODS
 
 
 def record(**parts: Kind) -> Record:
@@ -197,12 +197,10 @@ def element(kind: Kind) -> Kind:
 
 def with_parts(kind: Kind, parts: Mapping[str, Kind]) -> Kind:
     """Records of this kind with these parts as well; what is no record stays."""
-    return either(
-        *(
-            Record({**one.parts, **parts}, one.others, one.contract) if isinstance(one, Record) else one
-            for one in alternatives(kind)
-        )
-    )
+    found: list[Kind] = []
+    for one in alternatives(kind):
+        found.append(Record({**one.parts, **parts}, one.others, one.contract) if isinstance(one, Record) else one)
+    return either(*found)
 
 
 def constant(value: object) -> Kind:
@@ -217,12 +215,8 @@ def constant(value: object) -> Kind:
         case str():
             return TEXT
         case list() | tuple():
-            return ListOf(either_of(constant(item) for item in value))
+            return ListOf(either(*map(constant, value)))
         case dict():
             return Record({str(key): constant(item) for key, item in value.items()})
         case _:
             return ANYTHING
-
-
-def either_of(kinds: Iterable[Kind]) -> Kind:
-    return either(*kinds)

@@ -6,23 +6,17 @@ keeps. A name that none of them writes is not there. Knows no file and no line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import takewhile
 
+from reconvene.core import kit_finder
+from reconvene.core.definition import workflow as definition
 from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.run_inputs import ALWAYS
-from reconvene.core.definition.workflow import (
-    Again,
-    Checkpoint,
-    Field,
-    Input,
-    Phase,
-    Setting,
-    Step,
-    Workflow,
-    every_phase,
-)
+from reconvene.core.definition.workflow import Again, Checkpoint, Field, Phase, Step, Workflow
 from reconvene.core.shown.scope import ENGINE_NAMES
-from reconvene.wire.names import engine_names as engine
+from reconvene.errors import UserError
 from reconvene.wire.names import in_expressions
 from reconvene.wire.names.kinds import (
     ANYTHING,
@@ -34,27 +28,61 @@ from reconvene.wire.names.kinds import (
     TEXTS,
     Kind,
     Later,
+    ListOf,
+    Plain,
     Record,
+    alternatives,
     constant,
     either,
-    either_of,
     element,
     map_of,
     record,
     with_parts,
 )
 from reconvene.wire.names.schema_kinds import kind_of
-from reconvene.wire.names.uses import Use, Where
+from reconvene.wire.reading import Use, Where
 
-_INPUTS: dict[str, Kind] = {
-    "text": TEXT,
-    "number": NUMBER,
-    "bool": FLAG,
-    "file": TEXT,
-    "files": engine.FILES,
-    "folder": engine.FILES,
-    "project": TEXT,
-}
+_REMARK = Record(dict.fromkeys(
+    ("id", "kind", "text", "target", "by", "phase", "round", "at", "path", "lines", "was", "now", "level", "reason",
+     "opinion", "because", "read_by", "checkpoint", "origin"), TEXT
+))  # fmt: skip
+_ROUND = record(n=NUMBER, name=TEXT, extra=FLAG, agents=TEXTS, last=FLAG, serial=NUMBER, missing=TEXTS, max=NUMBER)
+_FILES = ListOf(record(name=TEXT, text=TEXT))
+# The engine's own names, which are the same in every workflow. A test compares them with real runs.
+_ROOTS: dict[str, Kind] = {
+    "phase": record(id=TEXT, entry=NUMBER, iteration=NUMBER),
+    "round": _ROUND,
+    "feedback": record(count=NUMBER, all=ListOf(_REMARK), here=ListOf(_REMARK), major=FLAG),
+    "project": record(path=TEXT, branch=TEXT, base=TEXT, head=TEXT, changed=FLAG),
+    "machine": record(model=FLAG, git=FLAG, coder=TEXT),
+    "task": record(agent=TEXT, attempt=NUMBER),
+    "routing": record(affected=TEXTS),
+    "decisions": ListOf(
+        record(phase=TEXT, round=NUMBER, at=TEXT, option=TEXT, decision=TEXT, checkpoint=TEXT, by=TEXT, remarks=TEXTS,
+               feedback=FLAG, level=TEXT, again=FLAG, last=FLAG, extra=FLAG)
+    ),
+    "attempts": ListOf(
+        record(at=TEXT, phase=TEXT, round=NUMBER, serial=NUMBER, step=NUMBER, agent=TEXT, attempt=NUMBER, verdict=TEXT,
+               then=TEXT, code=TEXT, why=TEXT)
+    ),
+    "rollbacks": ListOf(
+        record(at=TEXT, phase=TEXT, round=NUMBER, serial=NUMBER, by=TEXT, why=TEXT, folder=TEXT, pruned=FLAG,
+               dropped=FLAG, fields=map_of(ANYTHING), remarks=ListOf(_REMARK))
+    ),
+    **dict.fromkeys(("output_dir", "run", "workflow", "started", "updated", "name", "year", "n", "text"), TEXT),
+}  # fmt: skip
+_CONTEXT: dict[str, Kind] = {
+    "checkpoints": ListOf(
+        record(phase=TEXT, decision=TEXT, target=TEXT, skipped=TEXTS, feedback=TEXT, option=TEXT, by=TEXT,
+               timestamp=TEXT)
+    ),
+    "skip_phases": TEXTS,
+    "subagents_spawned": NUMBER,
+    "deliverables": ListOf(record(phase=TEXT, path=TEXT, size=NUMBER, time=TEXT)),
+    "gap_checks": ListOf(record(phase=TEXT, action=TEXT, message=TEXT, count=NUMBER, agents=TEXTS, timestamp=TEXT)),
+}  # fmt: skip
+_BY_PHASE: dict[str, Kind] = {"iteration_counts": NUMBER, "skipped": TEXT, "ended": TEXT}  # of `context.phases`
+_INPUTS: dict[str, Kind] = {"number": NUMBER, "bool": FLAG, "files": _FILES, "folder": _FILES, "json": ANYTHING}
 _GIVEN: dict[str, Kind] = {"text": TEXT, "number": NUMBER, "flag": FLAG, "texts": TEXTS}
 _FIELDS = {name: _GIVEN[one.gives] for name, one in TYPES.items()}
 
@@ -62,64 +90,45 @@ _FIELDS = {name: _GIVEN[one.gives] for name, one in TYPES.items()}
 class Known:
     def __init__(self, workflow: Workflow) -> None:
         self._workflow = workflow
-        self._phases = {phase.id: phase for phase in every_phase(workflow)}
+        self._phases = {phase.id: phase for phase in definition.every_phase(workflow)}
         self._parents = {child.id: phase.id for phase in self._phases.values() for child in phase.phases}
         self._values = self._written()
         self._items: dict[str, Kind] = {}
         ids = tuple(self._phases)
-        inputs = Record({ALWAYS: ANYTHING, **{name: _input(each) for name, each in workflow.inputs.items()}})
-        settings = Record({name: _setting(each) for name, each in workflow.settings.items()})
+        inputs = Record({ALWAYS: ANYTHING, **{name: _given(each.type) for name, each in workflow.inputs.items()}})
+        settings = Record({name: _given(each.type) for name, each in workflow.settings.items()})
         self._roots: dict[str, Kind] = {
+            **_ROOTS,
             "context": self._context(inputs, settings),
             "inputs": inputs,
             "settings": settings,
-            "phase": engine.PHASE,
-            "round": engine.ROUND,
             "groups": Record(dict.fromkeys(workflow.groups, TEXTS)),
-            "feedback": engine.FEEDBACK,
             "drafts": self._drafts(),
-            "attempts": engine.ATTEMPTS,
-            "rollbacks": engine.ROLLBACKS,
-            "project": engine.PROJECT,
-            "kit": engine.fields_of(workflow.kits),
-            "decisions": engine.DECISIONS,
-            "rounds_by_phase": engine.by_phase(ids, NUMBER),
-            "routing": engine.ROUTING,
-            "machine": engine.MACHINE,
-            "task": engine.TASK,
-            **dict.fromkeys(("output_dir", "run", "workflow", "started", "updated", "name", "year", "n", "text"), TEXT),
+            "kit": _fields_of(workflow.kits),
+            "rounds_by_phase": _by_phase(ids, NUMBER),
+            "items": self._all_items(""),
+            "up": Record({each: record(round=_ROUND, item=Later(partial(self._item, each))) for each in ids}),
         }
-        self._roots["items"] = self._all_items("")
-
-        self._roots["up"] = Record({each: record(round=engine.ROUND, item=self._item_later(each)) for each in ids})
 
     def scope(self, use: Use) -> Mapping[str, Kind]:
         """Every root that the use may name, with its kind."""
-        return _Scope(use.roots, lambda root: self._root(root, use))
-
-    def _root(self, root: str, use: Use) -> Kind:
-        match root:
-            case "item":
-                return self._piece(use) if use.where.pieces else self._item_for(use.where)
-            case "output":
-                return ANYTHING if use.template else self._output(use.where)
-            case "settings" if use.where.setting:
-                return self._settings_before(use.where.setting)
-            case _:
-                return self._roots.get(root, ANYTHING)
+        where = use.where
+        here: dict[str, Kind] = {
+            "item": Later(lambda: self._piece(use) if where.pieces else self._item_for(where)),
+            "output": ANYTHING if use.template else Later(lambda: self._output(where)),
+        }
+        if where.setting:
+            here["settings"] = self._settings_before(where.setting)
+        return {root: here.get(root) or self._roots.get(root, ANYTHING) for root in sorted(use.roots)}
 
     # --- values -------------------------------------------------------------------------------------------------------
 
     def _context(self, inputs: Record, settings: Record) -> Record:
         ids = tuple(self._phases)
         own: dict[str, Kind] = {
+            **_CONTEXT,
             "feature": inputs.parts[ALWAYS],
-            "checkpoints": engine.CHECKPOINTS,
-            "skip_phases": TEXTS,
-            "phases": engine.phases(ids),
-            "subagents_spawned": NUMBER,
-            "deliverables": engine.DELIVERABLES,
-            "gap_checks": engine.GAP_CHECKS,
+            "phases": record(**{each: _by_phase(ids, kind) for each, kind in _BY_PHASE.items()}),
             "inputs": inputs,
             "settings": settings,
         }
@@ -142,7 +151,7 @@ class Known:
                 if step.output:
                     yield step.output, self._returned(phase, step)
             if phase.track is not None:
-                yield phase.track.into, engine.tracked(phase.track.kit)
+                yield phase.track.into, tracked(phase.track.kit)
             if phase.checkpoint is not None:
                 yield from _answers(phase.checkpoint)
 
@@ -150,7 +159,7 @@ class Known:
         """What a step's agents return: one literal agent's output itself, otherwise a map by agent."""
         extra = self._additional(phase)
         if len(step.agents) == 1 and not step.agents_expr:
-            return either_of(self._output_of(step, agent) for agent in dict.fromkeys((*step.agents, *extra)))
+            return either(*[self._output_of(step, agent) for agent in dict.fromkeys((*step.agents, *extra))])
         return Record({agent: self._output_of(step, agent) for agent in self._at_work(phase, step)})
 
     def _additional(self, phase: Phase) -> tuple[str, ...]:
@@ -176,7 +185,7 @@ class Known:
             for agent in ([where.agent] if where.agent else self._at_work(phase, step))
             if (where.step == str(index) if where.step else _may_work(step, agent))
         ]
-        value = either_of(found) if found else ANYTHING
+        value = either(*found) if found else ANYTHING
         return record(text=TEXT, value=value, files=TEXTS, commit=TEXT, diff=TEXT)
 
     def _at_work(self, phase: Phase, step: Step) -> tuple[str, ...]:
@@ -190,12 +199,8 @@ class Known:
         return Record(dict.fromkeys((field.id for field in fields), ANYTHING))
 
     def _settings_before(self, name: str) -> Kind:
-        before: dict[str, Kind] = {}
-        for each, spec in self._workflow.settings.items():
-            if each == name:
-                break
-            before[each] = _setting(spec)
-        return Record(before)
+        before = takewhile(lambda each: each != name, self._workflow.settings)
+        return Record({each: _given(self._workflow.settings[each].type) for each in before})
 
     # --- items --------------------------------------------------------------------------------------------------------
 
@@ -205,21 +210,14 @@ class Known:
             return self._item_at(where.phase)
         every = self._phases.values()
         phases = [each.id for each in every if any(_may_work(step, where.agent) for step in each.steps)]
-        return either_of(self._item_at(each) for each in phases) if phases else ANYTHING
+        return either(*map(self._item_at, phases)) if phases else ANYTHING
 
     def _item_at(self, phase: str) -> Kind:
         """What `item` is in a phase: that of the innermost loop; in the head of a loop, that of the loop around."""
         if not phase:
             return ANYTHING
-        found: list[Kind] = []
-        while phase:
-            if self._phases[phase].each is not None:
-                found.append(self._item(phase))
-            phase = self._parents.get(phase, "")
+        found = [self._item(each) for each in self._loops_around(phase)]
         return either(*found[:2]) if found else OUTSIDE
-
-    def _item_later(self, phase: str) -> Kind:
-        return Later(lambda: self._item(phase))
 
     def _item(self, phase: str) -> Kind:
         each = self._phases[phase].each
@@ -228,61 +226,40 @@ class Known:
         if phase not in self._items:
             self._items[phase] = ANYTHING  # while it is being worked out
             outer = {**self._roots, "item": self._item_at(self._parents.get(phase, ""))}
-            self._items[phase] = engine.item_of(element(in_expressions.kind_of(each.of, outer)))
+            self._items[phase] = _item_of(element(in_expressions.kind_of(each.of, outer)))
         return self._items[phase]
 
     def _piece(self, use: Use) -> Kind:
         """One of the pieces that an option starts runs for."""
         view: dict[str, Kind] = {"id": TEXT, "title": TEXT, "description": TEXT}
         given = in_expressions.kind_of(use.where.pieces, self.scope(use._replace(where=use.where._replace(pieces=""))))
-        return with_parts(engine.item_of(element(given)), view)
+        return with_parts(_item_of(element(given)), view)
 
     def _all_items(self, around: str) -> Record:
         """`items.<phase>.<key>.<value>`, loops within loops included."""
         found: dict[str, Kind] = {}
         for phase in self._phases.values():
-            if phase.each is not None and self._loop_around(phase.id) == around:
+            if phase.each is not None and next(self._loops_around(self._parents.get(phase.id, "")), "") == around:
                 names = [name for name, home in self._workflow.names.items() if home == phase.id]
                 inside = self._all_items(phase.id).parts
                 found[phase.id] = map_of(Record({**{name: self._values[name] for name in names}, **inside}))
         return Record(found)
 
-    def _loop_around(self, phase: str) -> str:
-        phase = self._parents.get(phase, "")
-        while phase and self._phases[phase].each is None:
+    def _loops_around(self, phase: str) -> Iterator[str]:
+        """The phases that go through a list, from this one outwards."""
+        while phase:
+            if self._phases[phase].each is not None:
+                yield phase
             phase = self._parents.get(phase, "")
-        return phase
-
-
-class _Scope(Mapping[str, Kind]):
-    """Roots by name, each worked out when it is asked for."""
-
-    def __init__(self, roots: frozenset[str], kind: Callable[[str], Kind]) -> None:
-        self._roots = roots
-        self._kind = kind
-
-    def __getitem__(self, root: str) -> Kind:
-        if root not in self._roots:
-            raise KeyError(root)
-        return self._kind(root)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._roots))
-
-    def __len__(self) -> int:
-        return len(self._roots)
 
 
 def _may_work(step: Step, agent: str) -> bool:
     return bool(step.agents_expr) or agent in step.agents
 
 
-def _input(spec: Input) -> Kind:
-    return _INPUTS.get(spec.type, ANYTHING)
-
-
-def _setting(spec: Setting) -> Kind:
-    return _INPUTS.get(spec.type, ANYTHING)
+def _given(kind: str) -> Kind:
+    """An input or a setting of this type."""
+    return _INPUTS.get(kind, TEXT)
 
 
 def _fields(point: Checkpoint) -> list[Field]:
@@ -298,3 +275,36 @@ def _answers(point: Checkpoint) -> Iterator[tuple[str, Kind]]:
     for option in point.options:
         for path, value in option.set.items():
             yield path, constant(value)
+
+
+def _item_of(kind: Kind) -> Kind:
+    """What `item` is, given what the list holds: records with their key and index; anything else is a `value`."""
+    position: dict[str, Kind] = {"key": TEXT, "index": NUMBER}
+    every = alternatives(kind)
+    plain = [one for one in every if isinstance(one, Plain | ListOf)]
+    records = [with_parts(one, position) for one in every if not isinstance(one, Plain | ListOf)]
+    if not every:
+        return ANYTHING
+    return either(*records, *([Record({"value": either(*plain), **position})] if plain else []))
+
+
+def _by_phase(ids: Iterable[str], kind: Kind) -> Record:
+    return Record(dict.fromkeys(ids, kind))
+
+
+def _fields_of(kits: tuple[str, ...]) -> Record:
+    """`kit.NAME.FIELD`: what a field holds is the kit's business."""
+
+    def fields(name: str) -> Kind:
+        try:
+            return Record(dict.fromkeys(kit_finder.kit(name).fields, ANYTHING))
+        except UserError:  # reported where it is named
+            return ANYTHING
+
+    return Record({name: Later(partial(fields, name)) for name in kits})
+
+
+def tracked(kit: str) -> Kind:
+    """What the tracker of a kit keeps; worked out only where somebody looks at it."""
+    return Later(lambda: kind_of(kit_finder.tracker(kit).schema()))
+

@@ -7,7 +7,7 @@ names `properties` is read as closed, because a name that the contract does not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -23,10 +23,10 @@ from reconvene.wire.names.kinds import (
     Record,
     constant,
     either,
-    either_of,
 )
 
 _PLAIN: dict[str, Kind] = {"string": TEXT, "number": NUMBER, "integer": NUMBER, "boolean": FLAG, "null": NOTHING}
+_GROUPS = ("anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "allOf", "$ref")
 _BRANCHES = 200  # alternatives of one value that are told apart
 
 
@@ -53,62 +53,37 @@ class _Contract:
     def __init__(self, root: object) -> None:
         self._root = root
 
-    def kind(self, schema: object) -> Kind:
-        return Later(lambda: self._worked_out([schema], frozenset(), [_BRANCHES]))
-
-    def _all(self, schemas: list[object]) -> Kind:
-        """Of a part that several schemas speak about."""
+    def kind(self, *schemas: object) -> Kind:
+        """Of a value that all of these schemas speak about."""
         return Later(lambda: self._worked_out(schemas, frozenset(), [_BRANCHES]))
 
-    def _worked_out(self, schemas: list[object], seen: frozenset[int], left: list[int]) -> Kind:
-        facts = _Facts()
+    def _worked_out(self, schemas: Iterable[object], seen: frozenset[int], left: list[int]) -> Kind:
         met = set(seen)
-        for schema in schemas:
-            self._gather(schema, facts, met)
+        every = [each for schema in schemas for each in self._flat(schema, met)]
+        facts = _Facts()
+        for schema in every:
+            self._gather(schema, facts)
         branches = [branch for group in facts.groups for branch in group]
         left[0] -= len(branches)
         if facts.unread or left[0] < 0:
             return ANYTHING
         if not branches:
             return self._kind(facts)
-        base = [schema for schema in schemas if isinstance(schema, dict)]
-        stripped = [_without_groups(schema) for schema in self._flat(base)]
-        return either_of(self._worked_out([*stripped, branch], frozenset(met), left) for branch in branches)
+        base = [{key: value for key, value in schema.items() if key not in _GROUPS} for schema in every]
+        return either(*[self._worked_out([*base, branch], frozenset(met), left) for branch in branches])
 
-    def _flat(self, schemas: list[dict[str, object]]) -> list[dict[str, object]]:
-        """The schemas and all that they refer to and include, each on its own."""
-        found: list[dict[str, object]] = []
-        waiting: list[object] = list(schemas)
-        seen: set[int] = set()
-        while waiting:
-            schema = waiting.pop(0)
-            if not isinstance(schema, dict) or id(schema) in seen:
-                continue
-            seen.add(id(schema))
-            found.append(schema)
-            waiting += _list(schema.get("allOf"))
-            if isinstance(schema.get("$ref"), str):
-                waiting.append(self._referred(schema["$ref"]))
-        return found
-
-    def _gather(self, schema: object, facts: _Facts, met: set[int]) -> None:
+    def _flat(self, schema: object, met: set[int]) -> Iterator[dict[str, object]]:
+        """The schema after all that it refers to and includes, each once."""
         if not isinstance(schema, dict) or id(schema) in met:
             return
         met.add(id(schema))
-        if "$ref" in schema:
-            target = self._referred(schema["$ref"])
-            facts.unread = facts.unread or target is None
-            self._gather(target, facts, met)
-        if "$dynamicRef" in schema:
-            facts.unread = True
-        for each in _list(schema.get("allOf")):
-            self._gather(each, facts, met)
-        self._gather_groups(schema, facts)
-        _gather_values(schema, facts)
-        _gather_parts(schema, facts)
-        _gather_items(schema, facts)
+        for each in (self._referred(schema.get("$ref")), *_list(schema.get("allOf"))):
+            yield from self._flat(each, met)
+        yield schema
 
-    def _gather_groups(self, schema: Mapping[str, object], facts: _Facts) -> None:
+    def _gather(self, schema: Mapping[str, object], facts: _Facts) -> None:
+        if "$dynamicRef" in schema or ("$ref" in schema and self._referred(schema["$ref"]) is None):
+            facts.unread = True
         for key in ("anyOf", "oneOf"):
             if group := _list(schema.get(key)):
                 facts.groups.append(group)
@@ -117,36 +92,33 @@ class _Contract:
         dependent = schema.get("dependentSchemas")
         if isinstance(dependent, dict) and dependent:
             facts.groups.append([True, *dependent.values()])
+        _gather_values(schema, facts)
+        _gather_parts(schema, facts)
+        _gather_items(schema, facts)
 
     def _kind(self, facts: _Facts) -> Kind:
         if facts.values is not None:
-            return either_of(constant(value) for value in facts.values)
+            return either(*map(constant, facts.values))
         types = facts.types
         if types is None:
-            types = ({"object"} if facts.named or facts.parts or facts.others or facts.open else set()) | (
-                {"array"} if facts.items else set()
-            )
-            if not types:
-                return ANYTHING
-        return either_of(self._typed(each, facts) for each in sorted(types))
+            named = facts.named or facts.parts or facts.others or facts.open
+            types = {name for name, said in (("object", named), ("array", facts.items)) if said}
+        return either(*[self._typed(each, facts) for each in sorted(types)]) if types else ANYTHING
 
     def _typed(self, name: str, facts: _Facts) -> Kind:
         match name:
             case "object":
                 return self._record(facts)
             case "array":
-                return ListOf(either_of(self.kind(each) for each in facts.items) if facts.items else ANYTHING)
+                return ListOf(either(*map(self.kind, facts.items)) if facts.items else ANYTHING)
             case _:
                 return _PLAIN.get(name, ANYTHING)
 
     def _record(self, facts: _Facts) -> Kind:
-        parts = {name: self._all(schemas) if schemas else ANYTHING for name, schemas in facts.parts.items()}
-        if facts.open or not facts.named:
-            others: Kind | None = ANYTHING
-        else:
-            others = None
+        parts = {name: self.kind(*schemas) if schemas else ANYTHING for name, schemas in facts.parts.items()}
+        others: Kind | None = ANYTHING if facts.open or not facts.named else None
         if facts.others and not facts.open:
-            others = either(*(self.kind(each) for each in facts.others))
+            others = either(*map(self.kind, facts.others))
         return Record(parts, others, contract=True)
 
     def _referred(self, reference: object) -> object:
@@ -205,11 +177,6 @@ def _gather_items(schema: Mapping[str, object], facts: _Facts) -> None:
         facts.items.append(rest)
     elif first and rest is not False:
         facts.items.append(True)
-
-
-def _without_groups(schema: Mapping[str, object]) -> dict[str, object]:
-    gone = ("anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "allOf", "$ref")
-    return {key: value for key, value in schema.items() if key not in gone}
 
 
 def _list(value: object) -> list[object]:

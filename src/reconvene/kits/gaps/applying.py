@@ -1,0 +1,283 @@
+"""What the outputs of a round do to the gaps: the engineer proposes, splits and raises, the reviewer judges and rates.
+
+Verdicts come from the reviewer's words alone: a gap without one stays as it was. It must not know how outputs are
+written, nor who converges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from reconvene.kits.gaps.found import Found
+from reconvene.kits.gaps.gap_ids import ANY_ID, GAP, Counter, canonical
+from reconvene.kits.gaps.gap_states import Ledger, Origin
+from reconvene.kits.gaps.markdown import at_lines, clip
+from reconvene.kits.gaps.outputs import Judged, Proposals, Resolution, Review
+from reconvene.kits.gaps.records import Book, Check, Decision, Gap, Issue, Proposal, is_open
+from reconvene.kits.gaps.verdicts import APPROVALS, strictest
+from reconvene.kits.gaps.vocabulary import GRAVE
+
+_GUESSES = 40  # a text full of unknown ids is not worth more guesses at what was meant
+ENGINEER = "engineer"
+REVIEWER = "reviewer"
+_RULED = re.compile(
+    r"\b(?:decision|decided|ruling|ruled|option [a-c]|as (?:the )?(?:user|person|owner))", re.IGNORECASE
+)
+
+
+def propose(ledger: Ledger, output: Proposals) -> list[str]:
+    """Takes the proposals in; gives the ids whose criticised section came back unchanged."""
+    file = output.file
+    for resolution in output.resolutions:
+        source = _meant(ledger, resolution)
+        origin = Origin(ENGINEER, file, source=source.id if source else "")
+        raise_found(ledger, list(resolution.new), origin)
+    raise_found(ledger, list(output.new), Origin(ENGINEER, file))
+    for owner, name in output.named_new:
+        source = ledger.find(owner)
+        if ledger.find(name) is None:
+            ledger.raise_one(Found(name, ""), Origin(ENGINEER, file, source=source.id if source else ""))
+    unchanged = []
+    seen: set[str] = set()
+    criticised = {issue.gap for issue in ledger.book.issues.values() if issue.state in ("open", "disputed")}
+    for resolution in output.resolutions:
+        gap = _meant(ledger, resolution)
+        if gap is None:
+            not_known(ledger, resolution.gap or resolution.title, resolution.title, "its section counts for nothing")
+        elif gap.id in seen:
+            ledger.notice("DUPLICATE_GAP", f"{gap.id} has two sections; the first one counts.", gap.id)
+        else:
+            seen.add(gap.id)
+            unchanged += [gap.id] if _solve(ledger, gap, resolution, file, gap.id in criticised) else []
+    _obeyed(ledger, output)
+    return unchanged
+
+
+def raise_found(ledger: Ledger, found: list[Found], origin: Origin) -> None:
+    """Parts of an existing gap split it, wherever they are listed."""
+    parts: dict[str, list[Found]] = {}
+    for one in found:
+        parent = ledger.find(one.parent) if one.parent else None
+        if parent is not None and is_open(parent):
+            parts.setdefault(parent.id, []).append(one)
+    for name, children in parts.items():
+        ledger.split(ledger.book.gaps[name], children, origin)
+    taken = {one for children in parts.values() for one in children}
+    ledger.raise_all([one for one in found if one not in taken], origin)
+
+
+def _meant(ledger: Ledger, resolution: Resolution) -> Gap | None:
+    return ledger.find(resolution.gap) if resolution.gap else ledger.titled(resolution.title)
+
+
+def not_known(ledger: Ledger, name: str, title: str, so: str) -> None:
+    told = sum(one.code == "UNKNOWN_GAP" for one in ledger.book.errors)
+    near = ledger.unknown(name, title) if told < _GUESSES else ""
+    if not near and ANY_ID.fullmatch(name) and not GAP.match(name):
+        return  # "SHA-256 - APPROVED" judges something else
+    meant = f"; {near} was probably meant" if near else ""
+    ledger.notice("UNKNOWN_GAP", f"{clip(name, 60)} is not a known gap{meant}: {so}.", near)
+
+
+def _solve(ledger: Ledger, gap: Gap, resolution: Resolution, file: str, criticised: bool) -> bool:
+    """One solution taken in. True when the section was criticised (by an issue, or sent back) and is as it was."""
+    proposal = Proposal(ledger.round, resolution.digest, at_lines(file, resolution.lines), resolution.quote)
+    criticised = criticised or gap.state == "needs revision"
+    same = gap.proposal is not None and gap.proposal.digest == proposal.digest and gap.proposal.round < ledger.round
+    gap = replace(
+        gap,
+        proposal=proposal,
+        confidence=resolution.confidence or gap.confidence,
+        blocked_by=resolution.blocked_by or gap.blocked_by,
+        question=resolution.question,
+    )
+    ledger.put(gap)
+    if not is_open(gap):
+        return False
+    if resolution.parts and ledger.split(gap, list(resolution.parts), Origin(ENGINEER, file)):
+        return False
+    if resolution.question:
+        ledger.move(gap, gap.state, ENGINEER, f"waits for a person: {resolution.question}")
+        return False
+    ledger.move(gap, "proposed", ENGINEER, "the section is unchanged" if same else "")
+    return criticised and same
+
+
+def taken_up(output: Proposals) -> Callable[[Decision], bool]:
+    """Whether the output takes a decision up: it names the issue, or speaks of a decision where it deals with the gap.
+    To dispute it is neither. What is asked of the output is found out once, for all decisions."""
+    disputed = {answer.issue for answer in output.answers if answer.position == "DISAGREE"}
+    solved = {canonical(one.gap) for one in output.resolutions if _RULED.search(one.body)}
+    ruled = [line.upper() for line in output.said.split("\n") if _RULED.search(line)]
+
+    def is_taken_up(decision: Decision) -> bool:
+        if decision.issue in disputed:
+            return decision.decision.startswith(("A:", "have it answered"))
+        if decision.issue and decision.issue in output.issues:
+            return True
+        if re.search(rf"(?<![\w-]){re.escape(decision.id)}(?!\d)", output.said, re.IGNORECASE):
+            return True
+        if not decision.gap:
+            return not decision.issue
+        return canonical(decision.gap) in solved or any(decision.gap in line for line in ruled)
+
+    return is_taken_up
+
+
+def _obeyed(ledger: Ledger, output: Proposals) -> None:
+    due = [(at, decision) for at, decision in enumerate(ledger.book.decisions) if decision.due]
+    is_taken_up = taken_up(output)
+    for at, decision in due:
+        done = is_taken_up(decision)
+        ledger.book.decisions[at] = replace(decision, due=not done, obeyed=done)
+        if not done:
+            told = f"The decision on {decision.issue or decision.gap} was not taken up."
+            ledger.notice("DECISION_IGNORED", told, decision.gap)
+
+
+def release(book: Book) -> None:
+    """A decision about a gap that has been settled since need not be taken up any more."""
+    for at, decision in enumerate(book.decisions):
+        gap = book.gaps.get(decision.gap)
+        if decision.due and gap is not None and not is_open(gap) and not gap.into:
+            book.decisions[at] = replace(decision, due=False)
+
+
+# --- the review ---
+
+
+def judge(ledger: Ledger, output: Review) -> list[str]:
+    """Takes the review in; gives the ids that were sent back in it."""
+    book = ledger.book
+    book.verdict = output.overall
+    book.checks = [Check(text, done) for text, done in output.checks]
+    raise_found(ledger, list(output.new), Origin(REVIEWER, output.file))
+    _rate(ledger, output)
+    by_gap: dict[str, list[Judged]] = {}
+    for judged in output.verdicts:
+        gap = ledger.find(judged.gap)
+        if gap is None:
+            not_known(ledger, judged.gap, "", "its verdict counts for nothing")
+        else:
+            by_gap.setdefault(gap.id, []).append(judged)
+    if approves_all(output):
+        for gap in list(book.gaps.values()):
+            if gap.state == "proposed" and gap.proposal is not None and gap.proposal.round == ledger.round:
+                by_gap[gap.id] = [Judged(gap.id, "approved", "", 0)]
+    _doubt(ledger, output, by_gap)
+    sent_back = [name for name, judged in by_gap.items() if _verdict(ledger, book.gaps[name], judged)]
+    if output.overall == "APPROVE" and sent_back:
+        names = ", ".join(sent_back)
+        ledger.notice("CONTRADICTION", f"The review says APPROVE and sends back {names}: they stay open.")
+    _take_issues(ledger, output)
+    return sent_back
+
+
+def _rate(ledger: Ledger, output: Review) -> None:
+    """Severities that the reviewer puts right: said to the person, who may have accepted or forced otherwise."""
+    for rated in output.rated:
+        gap = ledger.find(rated.gap)
+        if gap is None:
+            not_known(ledger, rated.gap, "", "its severity stays as it is")
+        elif is_open(gap) and gap.severity != rated.severity:
+            ledger.rate(gap, rated.severity, REVIEWER, rated.why)
+            because = f": {rated.why}" if rated.why else ""
+            told = f"The reviewer rates {gap.id} {rated.severity}, not {gap.severity}{because}."
+            ledger.notice("RATED", told, gap.id)
+
+
+def _doubt(ledger: Ledger, output: Review, by_gap: dict[str, list[Judged]]) -> None:
+    """An approval beside a new HIGH or CRITICAL issue on the same gap is none: the issue would be lost with it."""
+    fresh = f"ISSUE-R{ledger.round}-"
+    for issue in output.issues:
+        gap = ledger.find(issue.gap) if issue.gap and issue.severity in GRAVE else None
+        if gap is None or gap.id not in by_gap or (issue.id and not issue.id.startswith(fresh)):
+            continue
+        if all(one.verdict in APPROVALS for one in by_gap[gap.id]):
+            by_gap[gap.id] = [Judged(gap.id, "needs revision", issue.title, 0)]
+            told = f"{gap.id} is approved, and a {issue.severity} issue is raised on it: it stays open."
+            ledger.notice("CONTRADICTION", told, gap.id)
+
+
+def approves_all(output: Review) -> bool:
+    """Nothing found, the checks listed, APPROVE: the seed's own form, which names no gap and means all of the round."""
+    grave = any(issue.severity in GRAVE for issue in output.issues)
+    checked = any(done for _, done in output.checks) and all(done for _, done in output.checks)
+    return output.overall == "APPROVE" and checked and not (output.verdicts or output.new or grave)
+
+
+def _verdict(ledger: Ledger, gap: Gap, judged: list[Judged]) -> bool:
+    """One gap's verdict taken in. True when it was sent back."""
+    verdict = strictest([one.verdict for one in judged])
+    note = clip(" ".join(dict.fromkeys(one.note for one in judged if one.note)), 600)
+    if len({one.verdict in APPROVALS for one in judged}) > 1:
+        ledger.notice("TWO_VERDICTS", f"{gap.id} has two verdicts in one review; the stricter one counts.", gap.id)
+    if verdict in APPROVALS:
+        _approve(ledger, gap, note)
+        return False
+    return _send_back(ledger, gap, verdict, note)
+
+
+def _approve(ledger: Ledger, gap: Gap, note: str) -> None:
+    if gap.proposal is None:
+        if is_open(gap):
+            told = f"{gap.id} was approved without a proposal: it stays open."
+            ledger.notice("NOTHING_PROPOSED", told, gap.id)
+    elif gap.question and is_open(gap):
+        told = f"{gap.id} was approved, but waits for your decision: {gap.question}"
+        ledger.notice("NEEDS_DECISION", told, gap.id)
+    elif is_open(gap) or (gap.state in ("deferred", "accepted") and gap.proposal.round == ledger.round):
+        ledger.move(replace(gap, note=note, question="", rejections=0), "resolved", REVIEWER, note)
+
+
+def _send_back(ledger: Ledger, gap: Gap, verdict: str, note: str) -> bool:
+    if gap.proposal is None or gap.state in ("accepted", "deferred", "merged"):
+        return False  # nothing to send back, or a person has spoken
+    gap = replace(gap, note=note, rejections=gap.rejections + 1)
+    match gap.state:
+        case "resolved":
+            ledger.move(gap, "open", REVIEWER, f"reopened: {verdict}. {note}")
+        case "split":
+            ledger.move(gap, "needs revision", REVIEWER, f"reopened: the split was sent back. {note}")
+        case _:
+            ledger.move(gap, "needs revision", REVIEWER, f"{verdict}. {note}" if note else verdict)
+    return True
+
+
+def _take_issues(ledger: Ledger, output: Review) -> None:
+    book, raised = ledger.book, output.issues
+    counter = Counter([*book.issues, *(one.id for one in raised)])
+    seen: set[str] = set()
+    for one in raised:
+        name = one.id or counter.next(f"ISSUE-R{ledger.round}")
+        gap = ledger.find(one.gap) if one.gap else None
+        if one.gap and gap is None:
+            not_known(ledger, one.gap, "", f"{name} belongs to no gap")
+        if not one.gap and one.severity in GRAVE and name not in book.issues:
+            told = f"{name} ({one.severity}) names no gap: it is shown to the engineer, no more."
+            ledger.notice("NO_GAP_NAMED", told)
+        if name in seen:
+            fresh = counter.next(f"ISSUE-R{ledger.round}")
+            ledger.notice("DUPLICATE_ISSUE", f"{name} is used twice; the second one is kept as {fresh}.")
+            name = fresh
+        seen.add(name)
+        before = book.issues.get(name)
+        if before is not None and before.state in ("decided", "waived", "false alarm"):
+            continue  # a person has spoken
+        before = before or Issue(name, "", "MEDIUM", "", "", "", 0)
+        disputed = before.state == "disputed"  # said again, against a standing answer
+        book.issues[name] = Issue(
+            id=name,
+            state="disputed" if disputed else "open",
+            answer=before.answer if disputed else "",
+            gap=gap.id if gap else before.gap,
+            severity=one.severity or before.severity,
+            title=one.title or before.title,
+            text=one.text or before.text,
+            where=at_lines(output.file, one.lines),
+            round=ledger.round,
+            digest=gap.proposal.digest if gap and gap.proposal else "",
+        )
