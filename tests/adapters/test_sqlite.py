@@ -329,6 +329,37 @@ def test_somebody_elses_database_is_refused_and_left_alone(path: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_an_empty_file_is_no_store_and_is_left_alone(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+    with pytest.raises(StoreError, match="is damaged: it is empty") as caught:
+        SqliteLog(path)
+    assert "backup" in caught.value.hint
+    assert [(file.name, file.stat().st_size) for file in path.parent.iterdir()] == [(path.name, 0)]
+
+
+KILLED_WHILE_IT_IS_MADE = """
+import os, signal, sys
+from reconvene.adapters.sqlite import SqliteLog, layout
+take = layout._take_steps
+def die(connection, version):
+    take(connection, version)
+    os.kill(os.getpid(), signal.SIGKILL)
+layout._take_steps = die
+SqliteLog(sys.argv[1])
+"""
+
+
+def test_a_process_that_is_killed_while_it_makes_the_store_leaves_none(path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_IT_IS_MADE, str(path)], timeout=300, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert not path.exists()
+    log = SqliteLog(path)
+    assert log.append("run-1", 0, Append([paused(0)], row=row())) == 1
+    log.close()
+    assert not list(path.parent.glob("*.new*"))
+
+
 def test_a_damaged_database_is_said_plainly(path: Path) -> None:
     log, noise = SqliteLog(path), random.Random(1)
     for n in range(50):

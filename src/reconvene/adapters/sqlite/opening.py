@@ -6,9 +6,11 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from shlex import quote
 
 from reconvene.adapters.sqlite import layout
+from reconvene.errors import StoreError
 
 # The pages at which SQLite moves the write-ahead log into the database and starts it over. While that file grows, every
 # fsync also has to put its new length on disk, which may cost as much as the data; at SQLite's own 1,000 pages, a run
@@ -22,7 +24,39 @@ def connect(path: str, busy_timeout: float) -> sqlite3.Connection:
     make_private_folder(folder)
     # The switch to WAL does not wait for others, and a layout is changed while nobody else opens the store.
     with folder_lock(folder):
+        if not os.path.lexists(path):
+            _create(path)
+        elif os.path.isfile(path) and not os.path.getsize(path):
+            raise StoreError(
+                f"The store {path} is damaged: it is empty, which a store never is.",
+                hint=f"Restore it from a backup. If no run was ever made there: rm {quote(path)}",
+            )
         return _open(path, busy_timeout)
+
+
+def _create(path: str) -> None:
+    """A store that is whole from its first moment: a process that is killed leaves none, never an empty file."""
+    new = f"{path}.new"
+    for name in (new, f"{new}-journal", f"{new}-wal", f"{new}-shm"):  # of a process that was killed
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+    connection = sqlite3.connect(new, isolation_level=None)
+    try:
+        connection.execute("PRAGMA synchronous=OFF")  # once, below, is enough
+        layout.create(connection, path)
+    finally:
+        connection.close()
+    _sync(new)
+    os.rename(new, path)
+    _sync(os.path.dirname(path))
+
+
+def _sync(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _open(path: str, busy_timeout: float) -> sqlite3.Connection:
