@@ -1,4 +1,4 @@
-"""Where state lives and who is speaking, read from the environment in one place.
+"""What the environment says of where state lives, who is speaking and which models help, read in one place.
 
 Knows environment variables and defaults; opens and creates nothing.
 """
@@ -12,12 +12,6 @@ PERSON_VARIABLE = "RECONVENE_BY"
 FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
-DEFAULT_HOME = ".reconvene"
-
-
-def home_folder(given: str = "") -> str:
-    """`--home`, else RECONVENE_HOME, else `.reconvene` under the current folder."""
-    return given or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME
 
 
 def person(given: str = "") -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite import SqliteLog
+from reconvene.home import STORE, make
 from reconvene.settings import gate_model
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _file_name(run: str) -> str:
 
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     """The log alone: enough for the inbox, and cheap to import."""
-    return SqliteLog(os.path.join(os.path.abspath(home), "reconvene.db"))
+    return SqliteLog(os.path.join(os.path.abspath(home), STORE))
 
 
 def listen(text: str, agents: tuple[str, ...], model: str) -> Heard:
@@ -139,6 +140,7 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
     from reconvene.adapters.project.repository import plant
 
     below, number = os.path.join(os.path.abspath(home), "recorded"), 1
+    make(os.path.abspath(home))
     os.makedirs(below, exist_ok=True)
     while True:
         folder = os.path.join(below, f"{name}-{number}")
@@ -189,5 +191,6 @@ def open_engine(
 
     environ = dict(os.environ)
     projects, machine = LazyProjects(root, environ), Machine(environ)
+    make(root)
     log, clock = open_log(root), SystemClock()
     return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)

@@ -72,7 +72,8 @@ def recording(file: Path, given: Mapping[str, str]) -> Recording:
     project = {path: str(text) for path, text in _mapping(folder / "recorded" / "project.yaml").items()}
     known = cases(folder)
     named = [case for case in known if given and case.inputs and {**case.inputs, **given} == case.inputs]
-    return Recording(workflow, project, (named or known)[0])
+    # What is played is nobody's work: its files stay in the home, wherever the workflow would put them.
+    return Recording(replace(workflow, workspace=""), project, (named or known)[0])
 
 
 def cases(folder: Path) -> tuple[Case, ...]:

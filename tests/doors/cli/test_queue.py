@@ -90,6 +90,11 @@ def test_runs_and_show_know_the_family(reconvene: Command, folder: Path) -> None
 def test_an_empty_queue_is_said_and_is_no_error(reconvene: Command) -> None:
     for words in (("queue",), ("queue", "run")):
         done = reconvene(*words)
+        assert done.code == 0
+        assert done.out.startswith("no runs here (RECONVENE_HOME is ")
+    assert reconvene("demo", "early-exit").code == 0
+    for words in (("queue",), ("queue", "run")):
+        done = reconvene(*words)
         assert (done.code, done.out) == (0, "the queue is empty\n")
     assert reconvene("queue", "--json").json == []
     assert reconvene("--json", "queue", "run").json == []

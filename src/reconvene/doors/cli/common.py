@@ -15,7 +15,8 @@ import click
 
 from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
 from reconvene.errors import UserError
-from reconvene.settings import DEFAULT_HOME, HOME_VARIABLE, home_folder, person
+from reconvene.home import Home, find, is_there, require_fit
+from reconvene.settings import person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -27,14 +28,20 @@ BY = click.option("--by", default="", metavar="NAME", help="Who you are; else RE
 # How a run stands → what the process exits with. `running` is a run that was recorded and is not being driven.
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "queued": 3, "running": 0}
 OPEN = ("waiting", "paused", "running")
+HOME_HELP = "Where state lives; else RECONVENE_HOME, else .reconvene here or above."
+_START = "reconvene run WORKFLOW"
 
 
 class Call(NamedTuple):
     """One invocation: where state lives, whether a script is reading, and, of commands with BY, who the person is."""
 
-    home: str
+    place: Home
     as_json: bool
     by: str = ""
+
+    @property
+    def home(self) -> str:
+        return self.place.folder
 
     @property
     def interactive(self) -> bool:
@@ -43,7 +50,7 @@ class Call(NamedTuple):
 
     def command(self, *words: str) -> str:
         """A command to paste that finds the same state."""
-        elsewhere = self.home not in (DEFAULT_HOME, os.environ.get(HOME_VARIABLE))
+        elsewhere = self.home != find().folder
         return command_line(*(("--home", self.home) if elsewhere else ()), *words)
 
 
@@ -59,7 +66,7 @@ def command(
         def run(home: str, as_json: bool, by: str | None = None, **arguments: object) -> int:
             if click.get_current_context().invoked_subcommand is not None:
                 return 0
-            call = Call(home_folder(_nearest("home", home)), _nearest("as_json", as_json))
+            call = Call(find(_nearest("home", home)), _nearest("as_json", as_json))
             return function(call if by is None else call._replace(by=person(by)), **arguments)
 
         named = function.__name__.removesuffix("_command")
@@ -69,9 +76,8 @@ def command(
             made = click.Group(
                 named, commands, callback=run, invoke_without_command=True, help=made.help, epilog=shaped
             )
-        where = "Where state lives; else RECONVENE_HOME, else .reconvene."
         made.params += [
-            click.Option(["--home"], default="", metavar="DIR", help=where),
+            click.Option(["--home"], default="", metavar="DIR", help=HOME_HELP),
             click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for scripts."),
         ]
         return made
@@ -134,6 +140,7 @@ def open_engine(call: Call) -> Engine:
     """The engine over the home, made where there is none. Its log is closed with the command, however that ends."""
     from reconvene.wiring import open_engine as opened
 
+    require_fit(call.place)
     engine = opened(call.home, say=note)
     click.get_current_context().call_on_close(engine.log.close)
     return engine
@@ -141,9 +148,17 @@ def open_engine(call: Call) -> Engine:
 
 def open_home(call: Call) -> Engine:
     """The engine over a home that is there: looking for a run must not create one."""
-    if not os.path.isdir(call.home):
-        raise UserError(f"there are no runs: {call.home} does not exist", hint="start one with: reconvene run WORKFLOW")
+    if not is_there(call.place):
+        raise UserError(f"there are no runs here ({call.place.told})", hint=f"start one with: {_START}")
     return open_engine(call)
+
+
+def put_none(call: Call, text: str) -> None:
+    """This text for an empty list; where nobody has started a run yet, where one was looked for and how to begin."""
+    if is_there(call.place):
+        put(text)
+    else:
+        put(f"no runs here ({call.place.told})\nstart one with: {_START}, or see one at work: reconvene demo")
 
 
 def open_run(call: Call, given: str | None) -> tuple[Engine, str]:

@@ -10,6 +10,7 @@ import click
 from reconvene.doors.cli.common import BY, EXIT_CODES, Call, command, put, say
 from reconvene.doors.cli.text import clean, nearest
 from reconvene.errors import UserError
+from reconvene.home import OPTION
 
 if TYPE_CHECKING:
     from reconvene.wire.recordings import Case
@@ -45,7 +46,8 @@ def demo(call: Call, name: str | None, case: str) -> int:
         words += ["--answers", str(played.file)]
     if not call.as_json:
         put(f"This demo is an ordinary run. The command it stands for:\n  {call.command(*words)}\n")
-    also = ["--home", call.home, *(["--json"] if call.as_json else []), "--by", call.by]
+    named = ["--home", call.home] if call.place.named == OPTION else []
+    also = [*named, *(["--json"] if call.as_json else []), "--by", call.by]
     code = run_command.main([*words[1:], *also], "run", standalone_mode=False, parent=click.get_current_context())
     assert isinstance(code, int)
     if not call.as_json:

@@ -22,6 +22,7 @@ from reconvene.doors.cli.common import (
 )
 from reconvene.doors.cli.text import clean, nearest, one_line
 from reconvene.errors import UserError
+from reconvene.home import require_fit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,7 @@ def run_command(
     On a terminal you are asked at each checkpoint. Elsewhere the run parks there with exit code 3 and prints the
     command that continues it.
     """
+    require_fit(call.place)
     played = _recording(workflow, inputs) if recorded else None
     decider = who_decides(call, answers, no_input, played)
     if auto:
@@ -99,6 +101,7 @@ def new(
     """
     from reconvene.app import queries
 
+    require_fit(call.place)
     ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
     engine, run = _started(call, workflow, inputs, settings, ask, played)
     workspace = engine.load(run).workspace

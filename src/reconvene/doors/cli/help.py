@@ -11,6 +11,7 @@ import click
 from reconvene.doors.cli.common import Call, answer, command, put, put_json, put_table
 from reconvene.doors.cli.text import clean
 from reconvene.errors import WorkflowError
+from reconvene.home import is_there
 
 
 @command()
@@ -118,7 +119,7 @@ def _worktrees(call: Call) -> list[Row]:
 
     program = shutil.which("git")
     rows = [("git", program is not None, program or "not installed: agents cannot change a project of yours")]
-    if os.path.isdir(call.home):
+    if is_there(call.place):
         from reconvene.wiring import tidy_worktrees
 
         removed, used = tidy_worktrees(call.home)

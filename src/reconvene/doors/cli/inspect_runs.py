@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from contextlib import closing
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.common import OPEN, Call, command, note, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.common import OPEN, Call, command, note, open_run, put, put_json, put_none, put_table, say
 from reconvene.doors.cli.text import clean, harmless_json, one_line, to_json
+from reconvene.home import is_there
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +40,7 @@ def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str
     from reconvene.app.index import page
     from reconvene.wiring import open_log
 
-    if not os.path.isdir(call.home):
+    if not is_there(call.place):
         return _Found([], [])
     with closing(open_log(call.home)) as log:
         found = page(log, status, after, limit)
@@ -101,7 +101,7 @@ def inbox(call: Call, after: str, limit: int) -> int:
         ]
         put_table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"))
     else:
-        put("nothing waits for you")
+        put_none(call, "nothing waits for you")
     _tell_more(call, "inbox", found, limit)
     if found.rows and not call.as_json:
         first = found.rows[0].run
@@ -133,7 +133,8 @@ def runs(call: Call, status: str | None, after: str, limit: int) -> int:
         else:
             put_table(lines, head)
     else:
-        put("there are no runs" + (f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"))
+        of = f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"
+        put_none(call, f"there are no runs{of}")
     _tell_more(call, "runs", found, limit, *(("--status", status) if status else ()))
     _put_alone(call, alone)
     return 0

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import click
 
+from reconvene.doors.cli.common import HOME_HELP
 from reconvene.doors.cli.text import clean, nearest, to_json
 from reconvene.errors import ReconveneError, StaleDecision
 from reconvene.settings import debugging
@@ -84,7 +85,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 completed, 1 failed, 2 aborted, 3 parked (waiting or paused), 64 wrong usage or bad input.",
 )
-@click.option("--home", default="", metavar="DIR", help="Where state lives; RECONVENE_HOME, else .reconvene here.")
+@click.option("--home", default="", metavar="DIR", help=HOME_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 @click.version_option(package_name="reconvene", message="%(prog)s %(version)s")
 @click.pass_context

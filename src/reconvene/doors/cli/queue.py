@@ -5,14 +5,27 @@ Listing reads index rows through the bare log, as `inbox` does.
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.common import BY, DOOR, OPEN, Call, answer, command, note, open_home, put, put_json, put_table
+from reconvene.doors.cli.common import (
+    BY,
+    DOOR,
+    OPEN,
+    Call,
+    answer,
+    command,
+    note,
+    open_home,
+    put,
+    put_json,
+    put_none,
+    put_table,
+)
 from reconvene.errors import UserError
+from reconvene.home import is_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +54,7 @@ def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
     from reconvene.app.run_queue import children_by_parent, in_order, unmade
     from reconvene.wiring import open_log
 
-    if not os.path.isdir(call.home):
+    if not is_there(call.place):
         return [], []
     with closing(open_log(call.home)) as log:
         entries = in_order(log)
@@ -117,7 +130,7 @@ def run_command(call: Call, no_input: bool) -> int:
     if call.as_json:
         put_json([one.summary for one in worked])
     elif not worked:
-        put("the queue is empty")
+        put_none(call, "the queue is empty")
     elif len(worked) > 1:
         put("\n" + "\n".join(f"{one.summary.run}: {one.error or one.summary.status}" for one in worked))
     return verdict(worked)
@@ -128,7 +141,7 @@ def _work_off(call: Call, decider: Decider) -> list[Worked]:
     from reconvene.doors.cli.stops import driving
     from reconvene.doors.cli.work_off import agreed, work_off
 
-    if not os.path.isdir(call.home):
+    if not is_there(call.place):
         return []
     engine = open_home(call)
 
@@ -158,7 +171,7 @@ def queue(call: Call) -> int:
         put_json([row.to_json() for row in rows])
         return 0
     if not rows:
-        put("the queue is empty")
+        put_none(call, "the queue is empty")
     else:
         lines = [(row.position, row.entry.run, row.entry.parent, _begun(row), row.entry.title) for row in rows]
         put_table(lines, ("#", "RUN", "PARENT", "ITS OTHER PIECES", "TITLE"))
