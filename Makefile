@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-# $(call install,EXTRAS): the project, editable, with these extras ("" or "[dev]").
+# $(call install,EXTRAS): the project, editable, with these extras ("" or "[models]"). `make demo` needs none of them.
 define install
 	@echo "setting up $(VENV) (once): reconvene$(1) …"
 	@if uv --version >/dev/null 2>&1; then \
@@ -26,7 +26,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help setup demo test check bench torture golden words constraints clean
+.PHONY: help setup models demo test check bench torture golden words constraints clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -58,6 +58,8 @@ words: $(VENV)/.dev  ## make the word lists ready after a change of a language's
 
 setup: $(VENV)/.dev  ## .venv with everything that developing needs; the other targets do this themselves
 
+models: $(VENV)/.models  ## add the providers' libraries to .venv: OpenAI (also for Ollama and others), Anthropic, Google
+
 constraints:  ## pin the newest versions of everything (needs uv)
 	@uv --version >/dev/null 2>&1 || { echo "make constraints needs uv: python3 -m pip install uv"; exit 1; }
 	@sed '/^#/!d' constraints.txt >constraints.new
@@ -88,9 +90,13 @@ $(BIN)/python:
 $(VENV)/.run: $(PINS) | $(BIN)/python
 	$(call install,)
 
+$(VENV)/.models: $(PINS) | $(BIN)/python
+	$(call install,[models])
+	@touch $(VENV)/.run
+
 $(VENV)/.dev: $(PINS) | $(BIN)/python
 	$(call install,[dev])
-	@touch $(VENV)/.run
+	@touch $(VENV)/.run $(VENV)/.models
 
 $(VENV)/.bench: $(PINS) | $(BIN)/python
 	$(call install,[bench])

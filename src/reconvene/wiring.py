@@ -10,13 +10,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite import SqliteLog
+from reconvene.errors import UserError
 from reconvene.home import STORE, make
-from reconvene.settings import gate_model
+from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model
 
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
+    from reconvene.core.definition.workflow import Workflow
     from reconvene.ports import AgentRunner, Answer, Assignment, History, Listener, ProjectWork, Workspace
 
 
@@ -133,6 +135,32 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     for run in over:
         projects.close(run)
     return over, [run for run in runs if run not in over]
+
+
+def require_libraries(workflow: Workflow) -> None:
+    """UserError where a model that this workflow asks needs a library that is not installed, with the line to type."""
+    from reconvene.adapters.agents import auto, libraries
+
+    if libraries.all_installed():
+        return
+    asked = [
+        (f"agent {agent.name}", agent.model, str(agent.options.get("base_url") or ""))
+        for agent in workflow.agents.values()
+        if agent.kind == "model"
+    ]
+    helping = ((GATE_MODEL_VARIABLE, gate_model()), (FEEDBACK_MODEL_VARIABLE, feedback_model()))
+    asked += [(name, model, "") for name, model in helping if model]
+    picked = auto.pick(os.environ) if any(model == "auto" and not url for _, model, url in asked) else None
+    for who, model, url in asked:
+        if model == "auto" and not url:
+            if picked is None or picked.kind == "command":
+                continue  # another matter, or none
+            who, model = f"{who}, {picked.why}", picked.model
+        if lacks := libraries.missing(model, url):
+            raise UserError(
+                f"the library for {model}{f' at {url}' if url else ''} is not installed ({who})",
+                hint=f"install it: {libraries.install_line(lacks)}",
+            )
 
 
 def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str]) -> str:

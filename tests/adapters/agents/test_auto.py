@@ -55,10 +55,25 @@ def test_a_provider_key_is_preferred_to_local_things() -> None:
     assert google.model.startswith("google:")
 
 
-def test_a_key_without_its_library_or_an_empty_one_does_not_count() -> None:
+def test_an_empty_key_does_not_count() -> None:
     assert pick({"OPENAI_API_KEY": ""}) is None
-    assert auto._installed("no_such_library_here") is False
-    assert auto._installed("no_such_library_here.inside") is False
+
+
+def test_what_lacks_only_its_library_comes_after_everything_that_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "missing", lambda model: "" if model.startswith("google:") else "reconvene[openai]")
+
+    def picked(*keys: str, installed: tuple[str, ...] = (), ollama: list[str] | None = None) -> str:
+        found = pick(dict.fromkeys(keys, "k"), installed=installed, ollama=ollama)
+        return found.name if found else ""
+
+    assert picked("ANTHROPIC_API_KEY", "GEMINI_API_KEY", ollama=["llama3"]).startswith("google:")
+    assert picked("ANTHROPIC_API_KEY", installed=("claude",), ollama=["llama3"]) == "claude -p"
+    assert picked("ANTHROPIC_API_KEY", ollama=["llama3"]).startswith("anthropic:")
+    assert picked(ollama=["llama3"]) == "ollama:llama3"
+    lines = auto.describe({"OPENAI_API_KEY": "k"}, nothing_installed, no_ollama)
+    (line,) = [line for line in lines if line[0] == "OPENAI_API_KEY"]
+    assert line[1] is False
+    assert "its library is not installed: " in line[2]
 
 
 def test_reconvene_model_wins_over_everything() -> None:

@@ -1,6 +1,7 @@
 """`model: auto`: use what this machine has, say what that is, and explain what to do where there is nothing.
 
-The order: `RECONVENE_MODEL`, a provider's key in the environment, a local Ollama, an installed command-line agent.
+The order: `RECONVENE_MODEL`, a provider's key in the environment, a local Ollama, an installed command-line agent. What
+lacks only its library comes last: nothing else may be there, and then a line that installs it is the best answer.
 Imports no model library: it only looks whether one is there.
 """
 
@@ -11,9 +12,9 @@ import shlex
 import shutil
 import urllib.request
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from typing import Literal, NamedTuple
 
+from reconvene.adapters.agents.libraries import install_line, missing
 from reconvene.errors import AgentError
 
 OLLAMA_URL = "http://localhost:11434/v1"
@@ -37,16 +38,15 @@ class Picked(NamedTuple):
 class _Provider(NamedTuple):
     key: str
     model: str
-    library: str
 
 
 _PROVIDERS = (
-    _Provider("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-5", "anthropic"),
-    _Provider("OPENAI_API_KEY", "openai:gpt-5.4", "openai"),
-    _Provider("GOOGLE_API_KEY", "google:gemini-flash-latest", "google.genai"),
-    _Provider("GEMINI_API_KEY", "google:gemini-flash-latest", "google.genai"),
-    _Provider("MISTRAL_API_KEY", "mistral:mistral-large-latest", "mistralai"),
-    _Provider("GROQ_API_KEY", "groq:llama-3.3-70b-versatile", "groq"),
+    _Provider("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-5"),
+    _Provider("OPENAI_API_KEY", "openai:gpt-5.4"),
+    _Provider("GOOGLE_API_KEY", "google:gemini-flash-latest"),
+    _Provider("GEMINI_API_KEY", "google:gemini-flash-latest"),
+    _Provider("MISTRAL_API_KEY", "mistral:mistral-large-latest"),
+    _Provider("GROQ_API_KEY", "groq:llama-3.3-70b-versatile"),
 )
 
 # each reads its prompt from stdin and prints the answer
@@ -97,16 +97,13 @@ def pick(environ: Mapping[str, str], which: Which | None = None, probe_ollama: P
             return Picked("command", "", tuple(model.removeprefix("command:").split()), "RECONVENE_MODEL says so")
         if model != "auto":
             return Picked("model", model, (), "RECONVENE_MODEL says so")
-    for provider in _PROVIDERS:
-        if environ.get(provider.key) and _installed(provider.library):
-            return Picked("model", provider.model, (), f"{provider.key} is set")
+    keys = [Picked("model", one.model, (), f"{one.key} is set") for one in _PROVIDERS if environ.get(one.key)]
     url = ollama_url(environ)
-    if models := probe_ollama(url):
-        return Picked("model", f"ollama:{_chatty(models)}", (), f"Ollama is running at {url}")
-    for command in _COMMANDS:
-        if which(command[0]):
-            return Picked("command", "", command, f"{command[0]} is installed")
-    return None
+    models = probe_ollama(url) if all(missing(one.model) for one in keys) else None
+    local = [Picked("model", f"ollama:{_chatty(models)}", (), f"Ollama is running at {url}")] if models else []
+    ready = [one for one in (*keys, *local) if not missing(one.model)]
+    programs = (Picked("command", "", one, f"{one[0]} is installed") for one in _COMMANDS if which(one[0]))
+    return next(iter(ready), None) or next(programs, None) or next(iter((*keys, *local)), None)
 
 
 def _finder(environ: Mapping[str, str]) -> Which:
@@ -116,13 +113,6 @@ def _finder(environ: Mapping[str, str]) -> Which:
 def _chatty(models: list[str]) -> str:
     """The first model that is not only for embeddings."""
     return next((name for name in models if "embed" not in name), models[0])
-
-
-def _installed(library: str) -> bool:
-    try:
-        return find_spec(library) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def nothing_found() -> AgentError:
@@ -150,16 +140,18 @@ def describe(
         else ("model auto", False, nothing_found().hint),
     ]
     for provider in _PROVIDERS:
-        there = bool(environ.get(provider.key))
-        ready = there and _installed(provider.library)
-        missing = f"set, but {provider.library} is not installed" if there else "not set"
-        lines.append((provider.key, ready, provider.model if ready else missing))
+        there, lacks = bool(environ.get(provider.key)), missing(provider.model)
+        absent = f"set, but its library is not installed: {install_line(lacks)}" if there else "not set"
+        lines.append((provider.key, there and not lacks, provider.model if there and not lacks else absent))
     url = ollama_url(environ)
     models = probe_ollama(url)
     if models is None:
         lines.append(("Ollama", False, f"nobody answers at {url}"))
     else:
-        lines.append(("Ollama", bool(models), ", ".join(models[:5]) if models else "running, but it has no model yet"))
+        lacks = missing("ollama:")
+        told = ", ".join(models[:5]) if models else "running, but it has no model yet"
+        told += f"; its library is not installed: {install_line(lacks)}" if lacks else ""
+        lines.append(("Ollama", bool(models) and not lacks, told))
     for command in _COMMANDS:
         found = which(command[0])
         lines.append((command[0], bool(found), found or "not installed"))

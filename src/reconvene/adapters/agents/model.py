@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Literal, cast
 
-from reconvene.adapters.agents import asking
+from reconvene.adapters.agents import asking, libraries
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, as_json, check_value, interpret, parse_value
 from reconvene.adapters.agents.secrets import redact, redact_text
 from reconvene.core.facts.events import Usage
@@ -63,15 +63,13 @@ async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, 
 
 
 def _connect(assignment: Assignment, environ: Mapping[str, str]) -> Connection:
-    try:
-        from reconvene.adapters.agents import providers
-    except ImportError as error:
-        raise AgentError(
-            f"The model library cannot be imported: {error}.",
-            hint="Install it: pip install 'pydantic-ai-slim[openai,anthropic,google]'.",
-            retryable=False,
-        ) from error
-    return providers.connect(assignment.agent, environ)
+    agent = assignment.agent
+    if lacks := libraries.missing(agent.model, str(agent.options.get("base_url") or "")):
+        hint = f"Install it: {libraries.install_line(lacks)}"
+        raise AgentError(f"The library for {agent.model!r} is not installed.", hint=hint, retryable=False)
+    from reconvene.adapters.agents import providers
+
+    return providers.connect(agent, environ)
 
 
 def _mode(assignment: Assignment, connection: Connection) -> Mode:

@@ -16,6 +16,7 @@ import httpx2
 from pydantic_ai.models import Model, create_async_httpx2_client, infer_model
 
 from reconvene.adapters.agents.auto import ollama_url
+from reconvene.adapters.agents.libraries import install_line
 from reconvene.adapters.agents.wiretap import Wiretap
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
@@ -117,7 +118,7 @@ def _hosted(model: str, provider: str, url: str, key: str, key_name: str, client
     try:
         return infer_model(model, factory)
     except ImportError as error:
-        hint = f'Install it: pip install "pydantic-ai-slim[{provider}]".'
+        hint = f"Install it: {install_line(f'pydantic-ai-slim[{provider}]')}"
         raise AgentError(f"The library for {model!r} is not installed.", hint=hint, retryable=False) from error
     except ValueError as error:
         raise AgentError(

@@ -124,6 +124,10 @@ def _started(
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
     loaded = played.workflow if played else load(workflow)
+    if not played:
+        from reconvene.wiring import require_libraries
+
+        require_libraries(loaded)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
     if played:
