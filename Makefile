@@ -15,13 +15,14 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
 # $(call install,EXTRAS): the project, editable, with these extras ("" or "[models]"). `make demo` needs none of them.
+# Bytecode is left to the first start, which needs a part of it only; uv does the same.
 define install
 	@echo "setting up $(VENV) (once): reconvene$(1) …"
 	@if uv --version >/dev/null 2>&1; then \
 		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.$(1)'; \
 	else \
 		$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(1)'; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.$(1)'; \
 	fi
 	@touch $@
 endef
