@@ -16,9 +16,14 @@ _HEAD = """\
 
 This page is generated from the commands themselves (`python -m reconvene.doors.cli.reference > docs/cli.md`).
 
-State lives in `.reconvene/` under the current folder, or where `--home DIR` or `RECONVENE_HOME` says. `--home` and
-`--json` may stand before or after the command. RUN is a run's id or the beginning of one; commands that show it in
-brackets take the only open run when it is left out.
+State lives in a home: where `--home DIR` says, else `RECONVENE_HOME`, else in the `.reconvene/` of the current folder
+or of the nearest folder above that has one. The search ends below your own home folder, below `/`, and at another file
+system. `run`, `new` and `demo` make a home in the current folder where none is found, or at `--home DIR` where nothing
+else lies; for all other commands a `--home` that is no home is an error. Without any home, lists are empty and say
+where they looked.
+
+`--home` and `--json` may stand before or after the command. RUN is a run's id or the beginning of one; commands that
+show it in brackets take the only open run when it is left out.
 
 ## Exit codes
 
