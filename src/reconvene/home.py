@@ -115,6 +115,25 @@ def make(folder: str) -> None:
             file.write(_IGNORE)
 
 
+def require_ours(folder: str, home: str) -> None:
+    """Refuse the folder of a run that belongs to another home, as in a copy of a project: its runs name the original's.
+
+    A home that was moved has left no other behind, and may go on.
+    """
+    project = os.path.dirname(home)
+    if os.path.commonpath([folder, project]) == project:
+        return
+    above = folder
+    while (above := os.path.dirname(above)) != os.path.dirname(above):
+        for other in (above, os.path.join(above, NAME)):
+            if _holds_store(other) and os.path.realpath(other) != os.path.realpath(home):
+                raise StoreError(
+                    f"The folder {folder} belongs to the home {other}, of which {home} is a copy."
+                    " Nothing was read or written there.",
+                    hint=f"Go on there: reconvene --home {quote(other)} resume. Start new runs here.",
+                )
+
+
 def _holds_store(folder: str) -> bool:
     return os.path.lexists(os.path.join(folder, STORE))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import UserError
-from reconvene.home import STORE, make
+from reconvene.home import STORE, make, require_ours
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model
 
 if TYPE_CHECKING:
@@ -210,7 +210,12 @@ def open_engine(
         from reconvene.app.new_runs import require_own_folder
 
         manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
-        return FolderWorkspace(folder, manifest, lambda: require_own_folder(folder, root))
+
+        def check() -> None:
+            require_own_folder(folder, root)
+            require_ours(folder, root)
+
+        return FolderWorkspace(folder, manifest, check)
 
     def history_for() -> History:
         from reconvene.adapters.git import GitHistory

@@ -95,13 +95,13 @@ def test_a_locked_database_is_named_and_the_same_command_works_later(tmp_path: P
 
 def test_a_database_that_is_locked_while_an_agent_works_can_be_driven_on_by_the_same_process(tmp_path: Path) -> None:
     """The lease could not be given back then; it must not shut its own holder out."""
-    other = sqlite3.connect(tmp_path / "reconvene.db", isolation_level=None)
 
     def lock(assignment: Assignment) -> str:
         other.execute("BEGIN IMMEDIATE")
         return "lost"
 
     stage = Stage(tmp_path, ONE, {"a": [lock, "done"]})
+    other = sqlite3.connect(tmp_path / "reconvene.db", isolation_level=None)
     impatient(stage)
     with pytest.raises(StoreError, match="is locked"):
         stage.drive()

@@ -81,7 +81,8 @@ def test_processes_that_work_the_queue_off_together_share_it_out(forks: Forks, m
 def test_a_split_killed_at_any_boundary_loses_no_piece_and_makes_none_twice(
     forks: Forks, memory: Path, place: str
 ) -> None:
-    before = prepared(forks, memory / "before", PIECES)
+    # Renamed: a copy goes on only where the original is gone.
+    before = prepared(forks, memory / "original", PIECES).rename(memory / "before")
     crashes = 0
     while True:
         home = memory / f"crash{crashes + 1}"

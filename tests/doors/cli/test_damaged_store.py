@@ -31,7 +31,7 @@ def parked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     for _ in (RUN, SOUND):
         assert call("run", "flow.yaml", cwd=folder, RECONVENE_HOME=str(folder / ".reconvene")).code == 3
-    return folder
+    return folder.rename(folder.with_name("kept"))  # a copy goes on only where the original is gone
 
 
 @pytest.fixture

@@ -264,3 +264,27 @@ def test_a_new_home_beside_the_folders_of_an_old_one_takes_other_folders(reconve
         name: ["text.md"] for name in ("short-1", "short-2", "short-3")
     }
     assert (folder / "work" / "short-1" / "text.md").read_text() == "what a person made of it"
+
+
+@pytest.mark.parametrize("workspace", ["", 'workspace: "work/{{ run }}"'])
+def test_a_copy_of_a_project_does_not_write_into_the_folders_of_the_original(folder: Path, workspace: str) -> None:
+    (folder / "short.yaml").write_text(f"{WORKFLOW}{workspace}\n")
+    parked(at(folder)("run", "short.yaml"))
+    copy = at(Path(shutil.copytree(folder, folder.parent / "copy")))
+    place = next(folder.rglob("text.md"))
+    place.write_text("what a person made of it")
+    for words in (("decide", "short-1", "--option", "Continue"), ("resume", "short-1")):
+        done = copy(*words)
+        assert done.code == 1
+        assert f"belongs to the home {folder}/.reconvene, of which " in done.err
+        assert f"reconvene --home {folder}/.reconvene resume" in done.err
+    assert place.read_text() == "what a person made of it"
+    assert copy("show", "short-1").code == 0
+    parked(copy("run", "short.yaml"))
+    assert at(folder)("decide", "short-1", "--option", "Continue").code == 0
+
+
+def test_a_home_that_was_moved_goes_on(folder: Path) -> None:
+    parked(at(folder)("run", "short.yaml"))
+    moved = at(folder.rename(folder.parent / "moved"))
+    assert moved("decide", "short-1", "--option", "Continue").code == 0
