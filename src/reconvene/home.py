@@ -156,7 +156,7 @@ def _refuse_others(home: Home) -> None:
     ours = os.path.basename(os.path.abspath(folder)) == NAME or not entries.isdisjoint(_ONLY_OURS)
     if ours and (lost := sorted(entries.intersection(_BESIDE_THE_STORE))):
         raise StoreError(
-            f"The store {os.path.join(folder, STORE)} is missing, and {', '.join(lost)} still there.",
+            f"The store {os.path.join(folder, STORE)} is missing. Still there: {', '.join(lost)}.",
             hint=f"Restore it from a backup. To begin anew: mv {quote(folder)} {quote(folder)}-old",
         )
     if entries - _BEFORE_THE_STORE:

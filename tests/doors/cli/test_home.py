@@ -235,7 +235,7 @@ def test_a_home_that_lost_its_store_is_an_error_also_from_below(reconvene: Comma
     for command in (reconvene, at(folder / "src")):
         done = command("inbox")
         assert (done.code, done.out) == (1, "")
-        assert ".reconvene/reconvene.db is missing, and history.git, manifests, runs still there" in done.err
+        assert ".reconvene/reconvene.db is missing. Still there: history.git, manifests, runs." in done.err
         assert "begin anew: mv " in done.err
     assert reconvene("run", "short.yaml").code == 1
 
