@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.wire.replies import extract_json, file_blocks, validate
+from reconvene.wire.replies import extract_json, file_blocks, json_values, validate
 
 PERSON = {
     "type": "object",
@@ -128,3 +128,30 @@ def test_a_contract_that_is_itself_wrong_is_told_and_never_raises() -> None:
     assert "not a valid JSON Schema" in validate({"type": "strang"}, 1)[0]
     assert "not a JSON Schema" in validate("text", 1)[0]
     assert "cannot be used" in validate({"$ref": "#/nowhere"}, 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('{"a": 1}', [{"a": 1}]),
+        ('Draft: {"a": 1}\nFinal: {"a": 2}', [{"a": 2}, {"a": 1}]),
+        ('```json\n{"a": 1}\n```\nBetter:\n```json\n{"a": 2}\n```', [{"a": 2}, {"a": 1}]),
+        ('{"a": {"b": 1}} as in [1]', [{"a": {"b": 1}}, [1]]),
+        ('```\n"yes"\n```\nor\n```\n"no"\n```', ["no", "yes"]),
+        ('```json\n{"a": 1}\n```\n```json\n{"a": oops}\n```', [{"a": 1}]),
+    ],
+)
+def test_all_json_of_a_reply_is_found_the_last_first(text: str, values: list[object]) -> None:
+    assert json_values(text) == values
+
+
+@pytest.mark.parametrize("text", ["", "I would rather not.", '{"a": ', "{" * 200_000])
+def test_a_reply_without_json_has_no_values(text: str) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        json_values(text)
+
+
+def test_only_so_many_values_of_a_reply_are_looked_at() -> None:
+    values = json_values("\n".join(f'{{"a": {number}}}' for number in range(500)))
+    assert values[0] == {"a": 499}
+    assert len(values) == 20

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import NamedTuple
 
 from reconvene.language import guest
 
@@ -17,6 +18,7 @@ _FILE_CLOSE = re.compile(r"^[ \t]*</file>|</file>", re.MULTILINE)
 _WHOLE_FENCE = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n?[ \t]*\1\s*\Z", re.DOTALL)
 _STARTS = re.compile(r"[{\[]")
 _SCHEMA_SECONDS = 2.0
+_MAX_VALUES = 20  # that are looked at in one reply
 _MAX_STARTS = 1000  # a reply full of brackets must not cost quadratic time
 
 
@@ -25,23 +27,58 @@ def extract_json(text: str) -> object:
 
     ValueError says where the most promising candidate went wrong.
     """
-    body = text.strip().removeprefix("\ufeff")
-    if not body:
-        raise ValueError("the reply is empty; it should be JSON")
-    try:
-        return _loads(body)
-    except ValueError as whole:
-        complaint = whole
+    whole, value, complaint = _whole(text)
+    if whole:
+        return value
     for candidate in _fenced(text):
         try:
             return _loads(candidate)
         except ValueError as error:
             complaint = error
-    if found := _first_balanced(text):
-        return found[0]
+    found = _balanced(text)
+    if not found:
+        raise _nothing(text, complaint)
+    return next((each.value for each in found if each.counts), found[0].value)
+
+
+def json_values(text: str) -> list[object]:
+    """All JSON in a reply that may be meant, the last first: models write a draft, then the final version.
+
+    Text that is JSON as a whole is one value. Objects, and arrays that hold some, go before stray marks such as [1].
+    ValueError where there is none, as for `extract_json`.
+    """
+    whole, value, complaint = _whole(text)
+    if whole:
+        return [value]
+    found = {each.end: each for each in _balanced(text)}
+    for match in _FENCE.finditer(text):
+        try:
+            inside = _loads(match[3])
+        except ValueError as error:
+            complaint = error
+            continue
+        found.setdefault(match.start(3) + len(match[3].rstrip()), _Found(match.end(3), inside, True))
+    ordered = [found[end] for end in sorted(found, reverse=True)]
+    if not ordered:
+        raise _nothing(text, complaint)
+    meant = [each.value for each in ordered if each.counts] + [each.value for each in ordered if not each.counts]
+    return meant[:_MAX_VALUES]
+
+
+def _whole(text: str) -> tuple[bool, object, ValueError]:
+    body = text.strip().removeprefix("\ufeff")
+    if not body:
+        raise ValueError("the reply is empty; it should be JSON")
+    try:
+        return True, _loads(body), ValueError()
+    except ValueError as error:
+        return False, None, error
+
+
+def _nothing(text: str, complaint: ValueError) -> ValueError:
     if not _STARTS.search(text):
-        raise ValueError(f"the reply holds no JSON; it starts with {_excerpt(body, 0)!r}")
-    raise ValueError(f"the reply holds no valid JSON: {complaint}")
+        return ValueError(f"the reply holds no JSON; it starts with {_excerpt(text.strip(), 0)!r}")
+    return ValueError(f"the reply holds no valid JSON: {complaint}")
 
 
 def _loads(text: str) -> object:
@@ -64,10 +101,16 @@ def _fenced(text: str) -> list[str]:
     return [body for language, body in blocks if language == "json"] + [body for lang, body in blocks if lang != "json"]
 
 
-def _first_balanced(text: str) -> list[object]:
-    """The first object or array in running text. Objects and arrays of them win over a stray `[]` or `[1]` mark."""
+class _Found(NamedTuple):
+    end: int
+    value: object
+    counts: bool  # more than a stray `[]` or `[1]` mark in prose
+
+
+def _balanced(text: str) -> list[_Found]:
+    """The objects and arrays in running text, in their order; what lies inside another is not listed."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-    marks: list[object] = []
+    found: list[_Found] = []
     position = 0
     for _ in range(_MAX_STARTS):
         start = _STARTS.search(text, position)
@@ -78,10 +121,9 @@ def _first_balanced(text: str) -> list[object]:
         except (ValueError, RecursionError):
             position = start.end()
             continue
-        if isinstance(value, dict) or any(isinstance(item, dict | list) for item in value):
-            return [value]
-        marks.append(value)
-    return marks[:1]
+        counts = isinstance(value, dict) or any(isinstance(item, dict | list) for item in value)
+        found.append(_Found(position, value, counts))
+    return found
 
 
 def _excerpt(text: str, position: int, width: int = 40) -> str:
