@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
+import struct
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import NamedTuple, Self, assert_never
+from typing import Literal, NamedTuple, Self, assert_never
 
 Body = dict[str, object]  # of a request or a reply, as JSON
 
@@ -76,11 +78,31 @@ class Drop(NamedTuple):
     text: str = ""
 
 
-Reply = Say | Call | Fail | Raw | Hang | Drop
+class Wire(NamedTuple):
+    """An answer piece by piece, in any protocol and to any path. A number among the pieces is a pause in seconds.
+
+    status 0: not even the status line is sent. `end`: as it should be; closed or reset too early; nothing more until
+    the server is closed.
+    """
+
+    pieces: tuple[bytes | float, ...] = ()
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = (("content-type", "text/event-stream"),)
+    end: Literal["finish", "close", "reset", "hang"] = "finish"
+
+
+Reply = Say | Call | Fail | Raw | Hang | Drop | Wire
 
 
 class OpenAIServer:
-    def __init__(self, *replies: Reply | Callable[[Seen], Reply], models: tuple[str, ...] = ()) -> None:
+    """`tls`: speak HTTPS with this certificate."""
+
+    def __init__(
+        self,
+        *replies: Reply | Callable[[Seen], Reply],
+        models: tuple[str, ...] = (),
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.requests: list[Seen] = []
         self.models = models  # what GET /v1/models and Ollama's /api/tags list
         self._replies = list(replies) or [Say("ok")]
@@ -89,12 +111,16 @@ class OpenAIServer:
         self._arrived = threading.Condition(self._lock)
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.owner = self
+        self._scheme = "http"
+        if tls is not None:
+            self._scheme = "https"
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
     def url(self) -> str:
         """The base_url to use."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -120,8 +146,9 @@ class OpenAIServer:
             self._arrived.notify_all()
         return reply if isinstance(reply, tuple) else reply(seen)
 
-    def hang(self) -> None:
-        self._closing.wait()
+    def hang(self, seconds: float | None = None) -> None:
+        """Until the server is closed, or for so long."""
+        self._closing.wait(seconds)
 
 
 class _Server(ThreadingHTTPServer):
@@ -154,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))) or b"{}")
         seen = Seen(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
         reply = self.server.owner.reply_to(seen)
-        if not self.path.endswith("/chat/completions"):
+        if not self.path.endswith("/chat/completions") and not isinstance(reply, Wire):
             reply = Fail(404, f"no {self.path} here")
         self._give(reply, seen)
 
@@ -179,8 +206,39 @@ class _Handler(BaseHTTPRequestHandler):
                 if text:
                     self._stream([_chunk(seen, {"role": "assistant", "content": text}, None)], finish=False)
                 self._cut()
+            case Wire():
+                self._play(reply)
             case _:
                 assert_never(reply)
+
+    def _play(self, reply: Wire) -> None:
+        if reply.status:
+            self.send_response(reply.status)
+            for name, value in reply.headers:
+                self.send_header(name, value)
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+        for piece in reply.pieces:
+            if isinstance(piece, bytes):
+                self._piece(piece)
+            else:
+                self.server.owner.hang(piece)
+        match reply.end:
+            case "finish":
+                self.wfile.write(b"0\r\n\r\n")
+            case "close":
+                self._cut()
+            case "reset":
+                self._reset()
+            case "hang":
+                self.server.owner.hang()
+                self.close_connection = True
+
+    def _reset(self) -> None:
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.rfile.close()  # it holds the connection open
+        self.connection.close()
 
     def _cut(self) -> None:
         self.close_connection = True
