@@ -6,6 +6,10 @@ print it on its own line. Nothing here knows a door, a store or an agent.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
 
 class ReconveneError(Exception):
     """Base of everything this package raises on purpose."""
@@ -68,19 +72,83 @@ class Busy(UserError):
     """Another process has the run in hand, or was faster to take it. Nothing to mend: take another, or wait."""
 
 
-class AgentError(ReconveneError):
-    """An agent failed. `retryable` says whether another attempt can help; `wait` is the provider's own advice in s.
+Outcome = Literal[
+    "transport",  # it could not be reached, was too busy, failed itself, or fell silent
+    "cut",  # the reply broke off, or nothing says that it is whole
+    "length",  # it reached its limit of output
+    "refusal",  # the model said no
+    "filter",  # a content filter stopped the prompt or the reply
+    "tool_call",  # it called a tool that it was not given
+    "empty",  # it replied with nothing, or only with thinking
+    "form",  # the reply is not JSON, or does not fit its contract
+    "authentication",  # the key was not accepted
+    "quota",  # the account is used up: waiting does not help
+    "not_found",  # there is no such model, or no such address
+    "too_long",  # the prompt does not fit into the model's context window
+    "usage",  # the request itself is wrong
+    "other",
+]
 
-    `said` is what it answered, where it answered and the answer cannot be used: the person may want to read it.
+# Whether another attempt can help. What cannot succeed is not tried again.
+RETRYABLE: Mapping[Outcome, bool] = MappingProxyType(
+    {
+        "transport": True,
+        "cut": True,
+        "length": True,  # told so, it may be shorter
+        "refusal": False,
+        "filter": False,
+        "tool_call": True,
+        "empty": True,
+        "form": True,
+        "authentication": False,
+        "quota": False,
+        "not_found": False,
+        "too_long": False,
+        "usage": False,
+        "other": True,
+    }
+)
+
+# The provider failed, not the agent: the same request may well succeed later.
+_OF_PROVIDER: frozenset[Outcome] = frozenset({"transport", "cut"})
+
+
+class AgentError(ReconveneError):
+    """An agent failed. `outcome` says how; whether another attempt can help follows from it (`RETRYABLE`).
+
+    `retryable` is given only where the outcome alone does not tell ("other"). `retry_after` is how long the provider
+    asks to wait, in seconds, 0 where it does not say. `said` is what the agent answered, where it answered and the
+    answer cannot be used: the person may want to read it. `message` is for people; `for_agents` is what a prompt may
+    say about it: no address, no request id.
     """
 
     def __init__(
-        self, message: str, *, hint: str = "", retryable: bool = True, wait: float = 0.0, said: str = ""
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        outcome: Outcome = "other",
+        retryable: bool | None = None,
+        retry_after: float = 0.0,
+        said: str = "",
+        for_agents: str = "",
     ) -> None:
         super().__init__(message, hint=hint)
-        self.retryable = retryable
-        self.wait = wait
+        self.outcome = outcome
+        self.retryable = RETRYABLE[outcome] if retryable is None else retryable
+        self.retry_after = retry_after
         self.said = said
+        self.for_agents = for_agents or message
+
+    @property
+    def of_provider(self) -> bool:
+        """The provider failed, and the agent did nothing wrong."""
+        return self.outcome in _OF_PROVIDER
+
+    @property
+    def wait(self) -> float:
+        """The same as `retry_after`."""
+        return self.retry_after
 
 
 class StoreError(ReconveneError):

@@ -147,7 +147,10 @@ Listener = Callable[[Progress], None]
 
 
 class AgentRunner(Protocol):
-    """Runs one attempt. Raises AgentError; on cancellation it ends everything it started before it returns."""
+    """Runs one attempt. Raises AgentError, whose outcome says how it failed, and whether the provider did.
+
+    Tries nothing again by itself. On cancellation it ends everything it started before it returns.
+    """
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer: ...
 

@@ -185,6 +185,11 @@ class _Handler(BaseHTTPRequestHandler):
             reply = Fail(404, f"no {self.path} here")
         self._give(reply, seen)
 
+    def do_CONNECT(self) -> None:
+        """It is taken for a proxy: the next reply is what the proxy says."""
+        seen = Seen(self.path, {name.lower(): value for name, value in self.headers.items()}, {})
+        self._give(self.server.owner.reply_to(seen), seen)
+
     def _give(self, reply: Reply, seen: Seen) -> None:
         streamed = bool(seen.body.get("stream"))
         match reply:

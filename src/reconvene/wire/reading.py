@@ -157,7 +157,7 @@ class Reading:
         node = owner.get(key)
         if not isinstance(node, Scalar):
             return default
-        value = _duration(node.value)
+        value = duration(node.value)
         if value > 0:
             return value
         self.add(node.line, f"'{key}': '{shown(node.value)}' is not a duration", 'such as 90 or "10m"')
@@ -300,8 +300,8 @@ class Named:
                 self._reading.add(line, message, f"write {key}: {name} in one, or remove it")
 
 
-def _duration(value: object) -> float:
-    """In seconds; 0 where it is none."""
+def duration(value: object) -> float:
+    """Seconds from 90, "90" or "10m"; 0 where it is none of these."""
     text = str(value).strip()
     if isinstance(value, int | float) or re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)

@@ -33,7 +33,11 @@ class Agents:
             raise
         except Exception as error:  # one agent's surprise must not bring a whole run down
             problem = f"Agent {assignment.agent.name!r} failed unexpectedly: {type(error).__name__}: {error}"
-            raise AgentError(problem, hint="This may be a defect of reconvene: please report it.") from error
+            raise AgentError(
+                problem,
+                hint="This may be a defect of reconvene: please report it.",
+                for_agents="The agent failed unexpectedly.",
+            ) from error
 
     async def _dispatch(self, assignment: Assignment, listener: Listener) -> Answer:
         match assignment.agent.kind:

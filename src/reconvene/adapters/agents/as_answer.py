@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from reconvene.adapters.agents.file_names import only_literal, safe_relative_path, shown, wanted, why_unsafe
 from reconvene.core.facts.events import Usage
-from reconvene.errors import AgentError
+from reconvene.errors import AgentError, Outcome
 from reconvene.ports import Answer, Assignment
 from reconvene.wire import replies
 
@@ -21,21 +21,31 @@ _ENVELOPE = frozenset({"text", "value", "files"})
 
 
 class ReplyError(AgentError):
-    """An agent answered, but not usefully. What the attempt cost and what was said are kept for the record."""
+    """An agent failed, and the attempt cost something. What it cost, was asked and was said is kept for the record."""
 
     def __init__(
         self,
         message: str,
         *,
         hint: str = "",
-        retryable: bool = True,
-        wait: float = 0.0,
+        outcome: Outcome = "other",
+        retryable: bool | None = None,
+        retry_after: float = 0.0,
         said: str = "",
+        for_agents: str = "",
         usage: Usage | None = None,
         request: bytes = b"",
         reply: bytes = b"",
     ) -> None:
-        super().__init__(message, hint=hint, retryable=retryable, wait=wait, said=said)
+        super().__init__(
+            message,
+            hint=hint,
+            outcome=outcome,
+            retryable=retryable,
+            retry_after=retry_after,
+            said=said,
+            for_agents=for_agents,
+        )
         self.usage = usage or Usage()
         self.request = request
         self.reply = reply
@@ -49,19 +59,22 @@ class Taken(NamedTuple):
 
 
 def parse_value(schema: object, text: str) -> object:
-    """The JSON of a reply, checked. AgentError says what to change."""
+    """The JSON of a reply: the last that fits, since models write a draft first. AgentError says what to change."""
     try:
-        value = replies.extract_json(text)
+        found = replies.json_values(text)
     except ValueError as error:
-        raise AgentError(f"The reply should be JSON, but {error}.", said=text) from None
-    return check_value(schema, value)
+        raise AgentError(f"The reply should be JSON, but {error}.", outcome="form", said=text) from None
+    for value in found:
+        if not replies.validate(schema, value):
+            return value
+    return check_value(schema, found[0])
 
 
 def check_value(schema: object, value: object) -> object:
     problems = replies.validate(schema, value)
     if problems:
         message = "The reply does not fit its output contract: " + "; ".join(problems) + "."
-        raise AgentError(message, said=as_json(value))
+        raise AgentError(message, outcome="form", said=as_json(value))
     return value
 
 
@@ -105,7 +118,7 @@ def interpret(assignment: Assignment, reply: str) -> Interpreted:
         try:
             files, text = replies.file_blocks(reply)
         except ValueError as error:
-            raise AgentError(f"The reply cannot be read: {error}.") from None
+            raise AgentError(f"The reply cannot be read: {error}.", outcome="form") from None
         single = only_literal(assignment.writes)
         if not files and single and reply.strip():
             files, text = {single: _with_newline(reply)}, reply

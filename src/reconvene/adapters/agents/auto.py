@@ -124,7 +124,7 @@ def nothing_found() -> AgentError:
         hint=f"Any one of these is enough: set {keys}; start Ollama (`ollama serve`, `ollama pull llama3.2`); "
         "install one of those command-line agents; set RECONVENE_MODEL=provider:model; or write `command: [...]` "
         "for the agent.",
-        retryable=False,
+        outcome="usage",
     )
 
 

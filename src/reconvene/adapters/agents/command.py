@@ -17,6 +17,7 @@ from reconvene.adapters.agents import attempt_folder as folder
 from reconvene.adapters.agents import process
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value
 from reconvene.adapters.agents.secrets import redact, redact_text
+from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
@@ -76,6 +77,7 @@ async def _work(
         raise ReplyError(
             error.message,
             hint=error.hint,
+            outcome=error.outcome,
             retryable=error.retryable,
             said=redact_text(error.said, environ),
             usage=usage,
@@ -152,7 +154,8 @@ def _signal_name(number: int) -> str:
 def _read(assignment: Assignment, text: str, taken: Taken, as_model: bool) -> Interpreted:
     if as_model:
         # Files it wrote into its folder count; where it could not write, they come in the reply.
-        spoken = interpret(assignment._replace(writes=()) if taken.files else assignment, text)
+        said = without_thinking(text).text
+        spoken = interpret(assignment._replace(writes=()) if taken.files else assignment, said)
         return spoken._replace(files=spoken.files | taken.files, ignored=spoken.ignored + taken.ignored)
     if assignment.schema is None:
         return Interpreted(text, None, False, taken.files, taken.ignored)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Literal, cast
 
-from reconvene.adapters.agents import asking, libraries
-from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, as_json, check_value, interpret, parse_value
+from reconvene.adapters.agents import asking, libraries, token_limits
+from reconvene.adapters.agents.as_answer import ReplyError
+from reconvene.adapters.agents.model_reply import ANSWER_TOOL, read
 from reconvene.adapters.agents.secrets import redact, redact_text
+from reconvene.adapters.agents.token_limits import Limits
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
@@ -26,32 +29,36 @@ if TYPE_CHECKING:
     from reconvene.adapters.agents.providers import Connection
 
 Mode = Literal["text", "native", "tool", "prompted"]
-_OURS = frozenset({"base_url", "api_key_env", "output", "stream", "recording", "timeout"})
+_OURS = frozenset({"base_url", "api_key_env", "output", "stream", "recording", *token_limits.NAMES})
 _CHARS_PER_TOKEN = 4
 _TELL_EVERY = 20  # tokens
 
 
 async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, str]) -> Answer:
     began = time.monotonic()
+    limits = token_limits.limits(assignment.agent)
     # the import takes a second or more: in a thread, so that other agents go on
-    connection = await asyncio.to_thread(_connect, assignment, environ)
+    connection = await asyncio.to_thread(_connect, assignment, environ, limits)
     async with connection.client:
         mode = _mode(assignment, connection)
         request = _request(assignment, mode)
         response: ModelResponse | None = None
         try:
-            response = await _within(assignment, _ask(assignment, connection, listener, request, mode), connection)
-            read = _read(assignment, response)
+            asked = _ask(assignment, connection, listener, request, mode, limits)
+            response = await _within(limits, asked, connection)
+            answer = read(assignment, response, streamed=_streamed(assignment), one_text=connection.one_text)
         except Exception as error:
             failure = _explained(assignment, connection, error)
             usage = _usage(connection, response, began)
             sent, got = _captured(connection, request, response, environ)
             raise ReplyError(
                 redact_text(failure.message, environ, connection.tap.secrets),
-                hint=failure.hint,
+                hint=redact_text(failure.hint, environ, connection.tap.secrets),
+                outcome=failure.outcome,
                 retryable=failure.retryable,
-                wait=failure.wait,
+                retry_after=failure.retry_after,
                 said=redact_text(failure.said, environ, connection.tap.secrets),
+                for_agents=redact_text(failure.for_agents, environ, connection.tap.secrets),
                 usage=usage,
                 request=sent,
                 reply=got,
@@ -59,17 +66,17 @@ async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, 
     usage = _usage(connection, response, began)
     sent, got = _captured(connection, request, response, environ)
     _tell(assignment, listener, usage.output_tokens)
-    return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, sent, got)
+    return Answer(answer.text, answer.value, answer.has_value, answer.files, answer.ignored, usage, sent, got)
 
 
-def _connect(assignment: Assignment, environ: Mapping[str, str]) -> Connection:
+def _connect(assignment: Assignment, environ: Mapping[str, str], limits: Limits) -> Connection:
     agent = assignment.agent
     if lacks := libraries.missing(agent.model, str(agent.options.get("base_url") or "")):
         hint = f"Install it: {libraries.install_line(lacks)}"
-        raise AgentError(f"The library for {agent.model!r} is not installed.", hint=hint, retryable=False)
+        raise AgentError(f"The library for {agent.model!r} is not installed.", hint=hint, outcome="usage")
     from reconvene.adapters.agents import providers
 
-    return providers.connect(agent, environ)
+    return providers.connect(agent, environ, limits)
 
 
 def _mode(assignment: Assignment, connection: Connection) -> Mode:
@@ -105,60 +112,119 @@ def _parameters(assignment: Assignment, mode: Mode) -> ModelRequestParameters:
         return ModelRequestParameters()
     assert isinstance(assignment.schema, dict)
     if mode == "native":
-        described = OutputObjectDefinition(json_schema=assignment.schema, name="answer")
+        described = OutputObjectDefinition(json_schema=assignment.schema, name=ANSWER_TOOL)
         return ModelRequestParameters(output_mode="native", output_object=described)
     tool = ToolDefinition(
-        name="answer", parameters_json_schema=assignment.schema, description="Give your answer.", kind="output"
+        name=ANSWER_TOOL, parameters_json_schema=assignment.schema, description="Give your answer.", kind="output"
     )
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
 
-def _settings(assignment: Assignment) -> ModelSettings:
+def _settings(assignment: Assignment, limits: Limits) -> ModelSettings:
     options = {name: value for name, value in assignment.agent.options.items() if name not in _OURS}
-    return cast("ModelSettings", options | {"timeout": _timeout(assignment), "max_retries": 0})
+    return cast("ModelSettings", options | {"timeout": limits.total, "max_retries": 0})
 
 
-def _timeout(assignment: Assignment) -> float:
-    wanted = assignment.agent.options.get("timeout")
-    limit = assignment.agent.timeout
-    return min(limit, float(wanted)) if isinstance(wanted, int | float) and wanted > 0 else limit
+def _streamed(assignment: Assignment) -> bool:
+    return assignment.agent.options.get("stream") is not False
 
 
-async def _within(assignment: Assignment, answer: Awaitable[ModelResponse], connection: Connection) -> ModelResponse:
-    limit = _timeout(assignment)
+async def _within(limits: Limits, answer: Awaitable[ModelResponse], connection: Connection) -> ModelResponse:
     try:
-        async with asyncio.timeout(limit) as deadline:
+        async with asyncio.timeout(limits.total) as deadline:
             return await answer
     except TimeoutError:
         if not deadline.expired():
             raise
-        where = f" at {connection.url}" if connection.url else ""
-        raise AgentError(
-            f"{connection.name}{where} gave no answer within {limit:g} s.", hint="Raise the agent's `timeout`."
-        ) from None
+        raise _too_slow(connection, limits.total) from None
+
+
+def _too_slow(connection: Connection, limit: float) -> AgentError:
+    where = f" at {connection.url}" if connection.url else ""
+    if connection.begun:
+        return AgentError(
+            f"{connection.name}{where} was still writing after {limit:g} s.",
+            hint="Raise the agent's `timeout`, or ask for less.",
+            for_agents="The reply took too long. Write less.",
+        )
+    return AgentError(
+        f"{connection.name}{where} gave no answer within {limit:g} s.",
+        hint="Raise the agent's `timeout`.",
+        outcome="transport",
+        for_agents="The model did not answer in time.",
+    )
 
 
 async def _ask(
-    assignment: Assignment, connection: Connection, listener: Listener, request: ModelRequest, mode: Mode
+    assignment: Assignment,
+    connection: Connection,
+    listener: Listener,
+    request: ModelRequest,
+    mode: Mode,
+    limits: Limits,
 ) -> ModelResponse:
     from pydantic_ai.direct import model_request, model_request_stream
 
-    settings, parameters = _settings(assignment), _parameters(assignment, mode)
-    if assignment.agent.options.get("stream") is False:
+    settings, parameters = _settings(assignment, limits), _parameters(assignment, mode)
+    if not _streamed(assignment):
         return await model_request(
             connection.model, [request], model_settings=settings, model_request_parameters=parameters
         )
     # Streaming shows progress, and long answers do not run into the idle limits of proxies and providers.
     characters = told = 0
-    async with model_request_stream(
-        connection.model, [request], model_settings=settings, model_request_parameters=parameters
-    ) as stream:
+    async with (
+        _without_stalls(connection, limits) as token,
+        model_request_stream(
+            connection.model, [request], model_settings=settings, model_request_parameters=parameters
+        ) as stream,
+    ):
         async for event in stream:
-            characters += _length(event)
+            length = _length(event)
+            if length:
+                token()
+            characters += length
             if characters // _CHARS_PER_TOKEN >= told + _TELL_EVERY:
                 told = characters // _CHARS_PER_TOKEN
                 _tell(assignment, listener, told)
         return stream.get()
+
+
+@asynccontextmanager
+async def _without_stalls(connection: Connection, limits: Limits) -> AsyncIterator[Callable[[], None]]:
+    """Ends what is done inside when no token comes for too long. It gives what to call with each token."""
+    began = False
+
+    def token() -> None:
+        nonlocal began
+        began = True
+        if not stall.expired():
+            stall.reschedule(loop.time() + limits.token if limits.token < limits.total else None)
+
+    loop = asyncio.get_running_loop()
+    try:
+        # the total limit has its own message
+        async with asyncio.timeout(limits.first_token if limits.first_token < limits.total else None) as stall:
+            yield token
+    except TimeoutError:
+        if not stall.expired():
+            raise
+        raise _stalled(connection, limits, began) from None
+
+
+def _stalled(connection: Connection, limits: Limits, began: bool) -> AgentError:
+    where = f" at {connection.url}" if connection.url else ""
+    if began:
+        what = f"fell silent: no token for {limits.token:g} s in the middle of its reply"
+        hint = "Raise `token_timeout` in the agent's options if this model makes such pauses."
+    else:
+        what = f"sent no token within {limits.first_token:g} s"
+        hint = "A local model may still be loading. Raise `first_token_timeout` in the agent's options."
+    return AgentError(
+        f"{connection.name}{where} {what}.",
+        hint=hint,
+        outcome="transport",
+        for_agents="The model did not answer in time.",
+    )
 
 
 def _length(event: object) -> int:
@@ -176,32 +242,6 @@ def _length(event: object) -> int:
 def _tell(assignment: Assignment, listener: Listener, tokens: int) -> None:
     if tokens:
         listener(Progress(assignment.run, assignment.task, assignment.agent.name, "tokens", tokens=tokens))
-
-
-def _read(assignment: Assignment, response: ModelResponse) -> Interpreted:
-    from pydantic_ai.messages import ToolCallPart
-
-    if response.finish_reason == "length":
-        raise AgentError(
-            "The reply was cut short: the model reached its limit of output tokens.",
-            hint="Raise `max_tokens` in the agent's options, or ask for less.",
-        )
-    if response.finish_reason == "content_filter":
-        raise AgentError("The provider's content filter stopped the reply.")
-    for part in response.parts:
-        if isinstance(part, ToolCallPart) and assignment.schema is not None:
-            return _from_call(assignment, part.args)
-    text = response.text or ""
-    if not text.strip():
-        raise AgentError("The model replied with nothing.")
-    return interpret(assignment, text)
-
-
-def _from_call(assignment: Assignment, arguments: object) -> Interpreted:
-    """The arguments as the model gave them; the library's own reading would mend what is broken."""
-    if not isinstance(arguments, str):
-        return Interpreted(as_json(arguments), check_value(assignment.schema, arguments), True, {}, ())
-    return Interpreted(arguments, parse_value(assignment.schema, arguments), True, {}, ())
 
 
 def _captured(

@@ -17,6 +17,7 @@ from pydantic_ai.models import Model, create_async_httpx2_client, infer_model
 
 from reconvene.adapters.agents.auto import ollama_url
 from reconvene.adapters.agents.libraries import install_line
+from reconvene.adapters.agents.token_limits import Limits
 from reconvene.adapters.agents.wiretap import Wiretap
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
@@ -24,7 +25,8 @@ from reconvene.errors import AgentError
 if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
 
-_CONNECT_SECONDS = 10.0
+# The library looks for tags of thinking only where one is a piece of its own; `thinking` finds all of them.
+_NO_TAGS = ("\0think", "\0/think")
 _OPENAI = ("openai", "openai-chat", "openai-responses")
 _KEYS = {"google": "GOOGLE_API_KEY", "openai-chat": "OPENAI_API_KEY", "openai-responses": "OPENAI_API_KEY"}
 
@@ -40,9 +42,16 @@ class Connection(NamedTuple):
     url: str  # where it is reached, "" = the provider's own place
     key_name: str  # the environment variable that holds its key
     custom: bool  # an OpenAI-compatible server of the person's own
+    connect_timeout: float  # seconds
+    one_text: bool  # its protocol has one text in a reply, whatever came in between
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of an answer has come."""
+        return self.tap.status == 200 and any(self.tap.replies)
 
 
-def connect(agent: Agent, environ: Mapping[str, str]) -> Connection:
+def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connection:
     """AgentError (not retryable) where that cannot be done: unknown model, no key, library not installed."""
     provider, name = _split(agent.model)
     base_url = str(agent.options.get("base_url") or "")
@@ -52,7 +61,7 @@ def connect(agent: Agent, environ: Mapping[str, str]) -> Connection:
         base_url = ollama_url(environ)
     key_name = str(agent.options.get("api_key_env") or _KEYS.get(provider) or f"{provider or 'openai'}_api_key".upper())
     tap = Wiretap()
-    client = _client(agent, base_url)
+    client = _client(base_url, limits)
     tap.attach(client)
     custom = bool(base_url) and provider not in ("anthropic", "google", "ollama")
     if not custom and not provider:
@@ -60,7 +69,7 @@ def connect(agent: Agent, environ: Mapping[str, str]) -> Connection:
             f"{agent.model!r} does not say which provider to ask.",
             hint="Write `model: provider:name` (openai:…, anthropic:…, google:…, ollama:…), `model: auto`, or give "
             "`base_url` for a server that speaks the OpenAI protocol.",
-            retryable=False,
+            outcome="usage",
         )
     key = _key(environ, key_name, provider)
     if custom:
@@ -69,7 +78,10 @@ def connect(agent: Agent, environ: Mapping[str, str]) -> Connection:
         model = _hosted(agent.model, provider, base_url, key, key_name, client)
     if key:
         tap.secrets.add(key)
-    return Connection(model, client, tap, provider, agent.model, base_url, key_name, custom)
+    model.profile["thinking_tags"] = _NO_TAGS
+    # by name: the class may be one whose library is not installed
+    one_text = any(kind.__name__ == "OpenAIChatModel" for kind in type(model).__mro__)
+    return Connection(model, client, tap, provider, agent.model, base_url, key_name, custom, limits.connect, one_text)
 
 
 def _split(model: str) -> tuple[str, str]:
@@ -88,14 +100,21 @@ def _key(environ: Mapping[str, str], key_name: str, provider: str) -> str:
     return environ.get(key_name, "")
 
 
-def _client(agent: Agent, base_url: str) -> httpx2.AsyncClient:
-    timeout = httpx2.Timeout(agent.timeout, connect=min(_CONNECT_SECONDS, agent.timeout))
-    client = create_async_httpx2_client(timeout=timeout)
+def _client(base_url: str, limits: Limits) -> httpx2.AsyncClient:
+    timeout = httpx2.Timeout(limits.total, connect=limits.connect)
+
+    async def connect_in_time(request: httpx2.Request) -> None:
+        # the providers' libraries replace a client's limits by one number for all of them
+        request.extensions["timeout"] = {**request.extensions.get("timeout", {}), "connect": limits.connect}
+
     if urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1"):
         # a proxy cannot reach this machine's own servers
-        local = httpx2.AsyncClient(timeout=timeout, trust_env=False)
-        local.event_hooks = client.event_hooks
-        return local
+        client = httpx2.AsyncClient(timeout=timeout, trust_env=False)
+    else:
+        client = create_async_httpx2_client(timeout=timeout)
+    hooks = client.event_hooks
+    hooks["request"].append(connect_in_time)
+    client.event_hooks = hooks
     return client
 
 
@@ -119,20 +138,20 @@ def _hosted(model: str, provider: str, url: str, key: str, key_name: str, client
         return infer_model(model, factory)
     except ImportError as error:
         hint = f"Install it: {install_line(f'pydantic-ai-slim[{provider}]')}"
-        raise AgentError(f"The library for {model!r} is not installed.", hint=hint, retryable=False) from error
+        raise AgentError(f"The library for {model!r} is not installed.", hint=hint, outcome="usage") from error
     except ValueError as error:
         raise AgentError(
             f"There is no provider {provider!r} (in `model: {model}`).",
             hint="Known ones are openai, anthropic, google, ollama, mistral, groq and more; a server that speaks the "
             "OpenAI protocol is reached with `base_url`.",
-            retryable=False,
+            outcome="not_found",
         ) from error
     except UserError as error:
         if not key and "API_KEY" in error.message.upper():
             hint = f"Set {key_name}, or choose another model. `reconvene doctor` shows what this machine has."
             problem = f"There is no key for {model!r}: {key_name} is not set."
-            raise AgentError(problem, hint=hint, retryable=False) from None
-        raise AgentError(f"The model {model!r} cannot be used: {error.message}", retryable=False) from error
+            raise AgentError(problem, hint=hint, outcome="authentication") from None
+        raise AgentError(f"The model {model!r} cannot be used: {error.message}", outcome="usage") from error
 
 
 def _provider(kind: str, url: str, key: str, client: httpx2.AsyncClient) -> Provider[Any]:

@@ -23,6 +23,8 @@ class Wiretap:
         self.requests: list[dict[str, object]] = []
         self.replies: list[bytearray] = []
         self.encodings: list[str] = []
+        self.status = 0  # of the last reply; 0 = none came
+        self.headers: dict[str, str] = {}  # of the last reply
         self.secrets: set[str] = set()
         self.flooded = False
 
@@ -50,6 +52,8 @@ class Wiretap:
         kept = bytearray()
         self.replies.append(kept)
         self.encodings.append(response.headers.get("content-encoding", ""))
+        self.status = response.status_code
+        self.headers = dict(response.headers)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _Tee(response.stream, kept, self)
 
