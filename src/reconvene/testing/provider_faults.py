@@ -4,8 +4,9 @@
 with OpenAIServer(*play("503", "503", "fine")) as server:
     ...  # fails twice, then answers
 ```
-`FAULTS` speaks the OpenAI protocol, `ANTHROPIC` and `GOOGLE` theirs. What needs an address of its own (a port that
-refuses, one that never accepts, a certificate that nobody trusts) is a context manager or a function below.
+`FAULTS` speaks the OpenAI protocol, `RESPONSES` OpenAI's newer one, `ANTHROPIC` and `GOOGLE` theirs. What needs an
+address of its own (a port that refuses, one that never accepts, a certificate that nobody trusts) is a context manager
+or a function below.
 """
 
 from __future__ import annotations
@@ -230,6 +231,41 @@ GOOGLE: Mapping[str, Reply] = {
         ),
         429,
         _JSON,
+    ),
+}
+
+
+def responses(*events: tuple[str, dict[str, object]]) -> tuple[bytes, ...]:
+    """A stream of OpenAI's own newer protocol, with a text in it; then these events."""
+    item = {"id": "m1", "type": "message", "role": "assistant", "content": [], "status": "in_progress"}
+    at: dict[str, object] = {"item_id": "m1", "output_index": 0, "content_index": 0}
+    part = {"type": "output_text", "text": "", "annotations": []}
+    begun: tuple[tuple[str, dict[str, object]], ...] = (
+        ("response.created", {"response": _response("in_progress")}),
+        ("response.output_item.added", {"output_index": 0, "item": item}),
+        ("response.content_part.added", {**at, "part": part}),
+        ("response.output_text.delta", {**at, "delta": "Growth is 3 %.", "logprobs": []}),
+    )
+    return tuple(sse({"type": kind, "sequence_number": 1, **body}, kind) for kind, body in (*begun, *events))
+
+
+def _response(status: str, **more: object) -> dict[str, object]:
+    fixed = {"id": "r1", "object": "response", "created_at": 1, "model": "gpt-5", "output": [], "tools": []}
+    return {**fixed, "parallel_tool_calls": True, "tool_choice": "auto", "status": status, **more}
+
+
+_FULL = {"reason": "max_output_tokens"}
+_DIED = {"code": "server_error", "message": "engine died"}
+_NO: dict[str, object] = {"item_id": "m1", "output_index": 0, "content_index": 0, "refusal": "I cannot."}
+
+RESPONSES: Mapping[str, Reply] = {
+    "fine": Wire(responses(("response.completed", {"response": _response("completed")}))),
+    "no finish reason": Wire(responses()),
+    "closed in the middle": Wire(responses(), end="close"),
+    "length": Wire(responses(("response.incomplete", {"response": _response("incomplete", incomplete_details=_FULL)}))),
+    "error in the stream": Wire(responses(("response.failed", {"response": _response("failed", error=_DIED)}))),
+    "refusal": Wire(
+        responses(("response.refusal.done", _NO), ("response.completed", {"response": _response("completed")}))
     ),
 }
 

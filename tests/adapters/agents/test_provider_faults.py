@@ -7,12 +7,14 @@ import json
 import re
 import socket
 from collections.abc import Mapping
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, get_args
 
 import pytest
 
 from reconvene.adapters.agents import Agents
 from reconvene.adapters.agents.as_answer import ReplyError
+from reconvene.adapters.agents.token_limits import NAMES, Limits
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import RETRYABLE, AgentError, Outcome
 from reconvene.ports import Answer, Assignment
@@ -21,6 +23,7 @@ from reconvene.testing.provider_faults import (
     ANTHROPIC,
     FAULTS,
     GOOGLE,
+    RESPONSES,
     deaf_port,
     play,
     refused_port,
@@ -119,6 +122,14 @@ OF_ANTHROPIC: Mapping[str, Fails | str] = {
     "error in the stream": Fails("transport", "Overloaded", "status page"),
     "529": Fails("transport", "failed (529): Overloaded", "status page"),
 }
+OF_RESPONSES: Mapping[str, Fails | str] = {
+    "fine": "Growth is 3 %.",
+    "no finish reason": Fails("cut", "does not say that it is whole", "stream: false"),
+    "closed in the middle": Fails("cut", "closed the connection in the middle", "usually passes"),
+    "length": Fails("length", "limit of output tokens", "max_tokens"),
+    "error in the stream": Fails("transport", "engine died", "status page"),
+    "refusal": Fails("refusal", "refused to answer: I cannot.", "Change what is asked"),
+}
 OF_GOOGLE: Mapping[str, Fails | str] = {
     "fine": "fine",
     "no finish reason": Fails("cut", "does not say that it is whole", "stream: false"),
@@ -197,6 +208,14 @@ def test_the_other_protocols_fail_in_the_same_words(model: str, name: str, reply
     with OpenAIServer(reply) as server:
         check(assign(server.url.removesuffix("/v1"), model, **limits(name)), expected)
         assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_the_newer_protocol_of_openai_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer(RESPONSES[name]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)  # for the library: to us it is OpenAI itself
+        check(assign("", "openai:gpt-5"), OF_RESPONSES[name])
+    assert [seen.path for seen in server.requests] == ["/v1/responses"]
 
 
 @pytest.mark.parametrize("name", ["no finish reason", "closed in the middle", "404 ollama", "think tags", "length"])
@@ -359,6 +378,17 @@ def test_every_outcome_is_in_the_table_and_every_fault_in_the_test() -> None:
     assert set(OUTCOMES) == set(FAULTS)
     assert set(OF_ANTHROPIC) == set(ANTHROPIC)
     assert set(OF_GOOGLE) == set(GOOGLE)
+    assert set(OF_RESPONSES) == set(RESPONSES)
     assert len(FAULTS) >= 30
     played = {expected.outcome for expected in OUTCOMES.values() if isinstance(expected, Fails)}
     assert played == set(RETRYABLE) - {"other"}
+    assert set(RETRYABLE) == set(get_args(Outcome))
+
+
+def test_the_documents_list_every_outcome_and_every_limit() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "language.md").read_text()
+    rows = dict(re.findall(r"^\| `(\w+)` \|[^|]+\| (yes|no|it depends) \|$", page, re.MULTILINE))
+    assert rows == {each: "yes" if again else "no" for each, again in RETRYABLE.items()} | {"other": "it depends"}
+    limits = Limits()
+    for name, default in zip(NAMES, (limits.connect, limits.first_token, limits.token)):
+        assert re.search(rf"^\| `{name}` \|.* default {default:g} \|$", page, re.MULTILINE)
