@@ -70,6 +70,7 @@ def test_both_spellings_mean_the_same(seed: str, own: str) -> None:
         ("gap_check: {}", 7, "a check needs 'rules' or 'script'", ""),
         ("gap_check:\n    criteria: [{condition: 'contxt.x', action: ask}]", 8, "'condition': 'contxt'", ""),
         ("gap_check:\n    criteria:\n    - condition: 'true'\n      action: rety", 10, "'action' must be", "'retry'?"),
+        ("gap_check:\n    criteria:\n    - condition: 'true'\n      action: escalat", 10, "escalate", "'escalate'?"),
         (
             "gap_check:\n    criteria:\n    - condition: 'true'\n      message: '{{ x'\n      action: ask",
             10,

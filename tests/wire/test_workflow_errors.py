@@ -44,6 +44,11 @@ def option_problem(option: str, phase: str = "id: here, agents: writer, rounds: 
     [
         ("- {id: here, agnts: [writer]}", "unknown key 'agnts' in a phase", "did you mean 'agents'?"),
         ("- {id: here, chekpoint: true}", "unknown key 'chekpoint'", "did you mean 'checkpoint'?"),
+        ("- {id: here, agents: writer, on: x}", "unknown key 'on' in a phase", "it is a key of: step"),
+        ("- {id: here, agents: writer, reads: [inputs.q]}", "there is no input 'q'", "declare it: inputs: {q:"),
+        ("- {id: here, agents: writer, reads: [zzz]}", "nothing writes a value 'zzz'", "output: zzz"),
+        ("- {id: here, agents: writer, gate: none_such}", "there is no gate", "write it there: gates: {none_such:"),
+        ("- {id: here, agents: writer, gate: {kit: reading}}", "'reading' names a kit and no gate", "specific_to"),
         ("- {id: here, agents: [writr]}", "no agent or group 'writr'", "did you mean 'writer'?"),
         ("- {id: here, agents: pannel}", "no agent or group 'pannel'", "did you mean 'panel'?"),
         ("- {id: here, agents: []}", "'agents' is empty", "at least one"),

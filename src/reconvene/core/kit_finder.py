@@ -77,7 +77,8 @@ def gate(name: str) -> Gate:
     found = kit(owner).gates.get(own)
     if found is None:
         known = ", ".join(f"{owner}.{each}" for each in kit(owner).gates) or "none"
-        raise UserError(f"The kit {owner!r} has no gate {own!r}.", hint=f"Its gates: {known}.")
+        wrong = f"The kit {owner!r} has no gate {own!r}." if own else f"'{owner}' names a kit and no gate of it."
+        raise UserError(wrong, hint=f"Its gates: {known}.")
     return found
 
 

@@ -52,7 +52,8 @@ class Checkpoints:
         options = self._options(node, here) if node.get("options") is not None else _approval(node.line)
         fields = self._fields(node, here)
         for option in options:
-            self._check_distinct((*fields, *option.fields), option.line)
+            if option.fields:
+                self._check_distinct((*fields, *option.fields), option.line)
         return Checkpoint(
             prompt=self._reading.template(node, "prompt") or Checkpoint().prompt,
             condition=self._reading.expression(node, "condition"),

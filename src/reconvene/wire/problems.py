@@ -38,10 +38,12 @@ class Problems:
             return
         self._found[key] = Problem(file or self.file, line, message, hint, column)
 
-    def add_unknown(self, line: int, message: str, word: str, known: Iterable[str], *, column: int = 0) -> None:
-        """A word that is not one of the known ones."""
+    def add_unknown(
+        self, line: int, message: str, word: str, known: Iterable[str], *, column: int = 0, else_: str = ""
+    ) -> None:
+        """A word that is not one of the known ones. `else_`: what to do where none of them is near."""
         hint = "" if self.full else did_you_mean(word, known)
-        self.add(line, message, hint, column=column)
+        self.add(line, message, hint if hint.startswith("did") or not else_ else else_, column=column)
 
     def raise_any(self) -> None:
         if not self._found:

@@ -274,7 +274,8 @@ class Named:
         found = self._parts.get(name)
         if found is None and not self._parts.wrote(name):
             message = f"there is no {self._what} '{shown(name)}' under '{self._key}'"
-            self._reading.add_unknown(line, message, name, self._parts.entries)
+            otherwise = "" if self._parts.entries else f"write it there: {self._key}: {{{shown(name)}: …}}"
+            self._reading.add_unknown(line, message, name, self._parts.entries, else_=otherwise)
         return found
 
     def spread(self, node: Node | None) -> tuple[Mapping, ...]:

@@ -194,7 +194,10 @@ class _Fitting:
             self._problems.add(node.line_of(key), f"'{key}' is no longer a key of {what}", instead)
             return
         known = [*available(self._tables[table]), *self._grammar.spellings.get(table, {})]
-        self._problems.add_unknown(node.line_of(key), f"unknown key '{shown(key)}' in {what}", key, known)
+        others = [name for name, keys in self._tables.items() if key in keys]
+        elsewhere = f"it is a key of: {', '.join(others)}" if others else ""
+        message = f"unknown key '{shown(key)}' in {what}"
+        self._problems.add_unknown(node.line_of(key), message, key, known, else_=elsewhere)
 
     def _described(self, shape: Shape) -> str:
         match shape:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reconvene.wire.grammar import RULE_MOVES, SOME_WORDS
-from reconvene.wire.problems import Problems
+from reconvene.wire.problems import Problems, shown
 from reconvene.wire.shapes import EXPRESSION, FLAG, TEXT, Grammar, Key, ListOf, Table, Tables, fit, one_of, word
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar
 
@@ -67,6 +67,11 @@ def _rule(node: Mapping, problems: Problems) -> Mapping:
     then, word, line = node.get("then"), node.word("then"), node.line_of("then")
     if isinstance(then, Scalar) and isinstance(then.value, str) and then.value in _RULE_WORDS:
         node = _with(node, "then", replace(then, value=_RULE_WORDS[then.value]), line, word)
+    elif word == "action" and isinstance(then, Scalar) and then.value not in RULE_MOVES:
+        known = (*_RULE_WORDS, "abort")
+        message = f"'action' must be {' or '.join(known)}, not '{shown(then.value)}'"
+        problems.add_unknown(line, message, str(then.value), (*known, *RULE_MOVES), column=then.column)
+        return _without(_with(node, "then", replace(then, value="retry"), line, word), "agents")
     if "agents" not in node.entries:
         return node
     agents, at = fit(node.entries["agents"], SOME_WORDS, "'agents'", _OWN, problems), node.line_of("agents")

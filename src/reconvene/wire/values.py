@@ -81,12 +81,13 @@ class Values:
 
     def _check_read(self, node: Scalar, text: str, inputs: Collection[str]) -> None:
         root, dot, rest = text.partition(".")
-        problem = f"reads: '{shown(text)}' is not something to read"
+        problem, otherwise = f"reads: '{shown(text)}' is not something to read", ""
         known: Collection[str]
         if text in READ_WORDS or text in self._homes or (root == "inputs" and dot and rest in inputs):
             return
         if root == "inputs" and dot:
             problem, text, known = f"reads: there is no input '{shown(rest)}'", rest, inputs
+            otherwise = f"declare it: inputs: {{{shown(rest)}: {{type: text}}}}"
         elif root in _OUTPUTS or (rest in _FORMS and closest(root.casefold(), self._words())):
             if rest in _FORMS and root in self._words():
                 return
@@ -105,7 +106,8 @@ class Values:
         else:
             problem = f"reads: nothing writes a value '{shown(text)}'"
             known = [*self._homes, *READ_WORDS, *(f"inputs.{name}" for name in inputs)]
-        self._reading.add_unknown(node.line, problem, text, known, column=node.column)
+            otherwise = f"a step writes it with output: {shown(text)}"
+        self._reading.add_unknown(node.line, problem, text, known, column=node.column, else_=otherwise)
 
     def _words(self) -> tuple[str, ...]:
         """What stands before `.full` and `.summary`: the engine's words, and those of kits."""

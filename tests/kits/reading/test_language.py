@@ -226,6 +226,7 @@ def test_without_its_file_french_is_kept_but_not_understood() -> None:
         ("stemmer: english\nwords:\n  stopp: the\n", "x.yaml:3: 'stopp' is no list that is read. Did you mean 'stop'?"),
         ("stemmer: english\ncues:\n  small:\n    - (fyi\n", "x.yaml:4: '(fyi' cannot be read: missing )"),
         ("stemmer: english\ncues: {small: ['{parts}']}\n", "x.yaml:2: There is no part 'parts'."),
+        ("stemmer: english\nstemmer: german\n", "x.yaml:2: 'stemmer' stands here twice."),
         ("stemmer: klingon\n", "x.yaml:1: Snowball knows no algorithm 'klingon'."),
         ("stemmer: [\n", "x.yaml:2: expected the node content, but found"),
         ("steamer: english\n", "x.yaml: Object contains unknown field `steamer`"),

@@ -126,7 +126,12 @@ def test_a_written_kind_wins_over_the_rules(kind: str) -> None:
         (understood,) = understand(typed)
         assert (understood.kind, understood.text) == (kind, "we say 5, not 4")
         assert (understood.was, understood.now) == ("4", "5")
-        assert understood.rule == f"you wrote “{kind}:”"
+        assert understood.rule.casefold() == f"you wrote “{kind}:”"
+
+
+def test_a_written_kind_is_quoted_in_the_words_of_the_person() -> None:
+    (understood,) = understand("Korrektur: die Schulden sind 5")
+    assert (understood.kind, understood.rule) == ("correction", "you wrote “Korrektur:”")
 
 
 def test_a_written_kind_keeps_its_whole_line() -> None:

@@ -20,6 +20,8 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from reconvene.errors import UserError
+
 DEFAULT = "en"  # of two that are equally likely, this one
 ANY = "any"
 _HEAD = 1000  # characters by which the language of a text is told
@@ -176,7 +178,11 @@ _given: list[bytes] = []
 @cache
 def _read() -> dict[str, Language]:
     data = _given[-1] if _given else pkgutil.get_data("reconvene.kits.reading", _READY)
-    return msgspec.json.decode(data or b"{}", type=dict[str, Language])
+    try:
+        return msgspec.json.decode(data or b"", type=dict[str, Language])
+    except msgspec.DecodeError as error:
+        hint = "Install reconvene again; in a source checkout: make words."
+        raise UserError(f"The word lists of the reading are damaged ({_READY}: {error}).", hint=hint) from None
 
 
 @contextmanager

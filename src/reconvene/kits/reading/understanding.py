@@ -83,8 +83,8 @@ def _written(text: str, agents: tuple[str, ...]) -> Understood | None:
     remark = parse_remark(spelled)
     if remark.text == spelled.strip():
         return None
-    name = remark.kind + (f" to {remark.target}" if remark.target else "")
-    return _with_kind(remark.text, remark.kind, remark.target, agents, f"you wrote “{name}:”")
+    name = spelled.strip().removesuffix(remark.text).strip()
+    return _with_kind(remark.text, remark.kind, remark.target, agents, f"you wrote “{name}”")
 
 
 def _with_kind(text: str, kind: str, target: str, agents: tuple[str, ...], rule: str) -> Understood:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +24,9 @@ from reconvene.errors import UserError
 from reconvene.kits.reading.feedback import KINDS
 from reconvene.kits.reading.tongues import Language, Match, Subject
 from reconvene.language.closest import closest
+
+if TYPE_CHECKING:
+    from yaml import Node
 
 # What a list may hold. Everything is optional: what a language lacks is not found in its texts.
 WORDS = (
@@ -96,6 +100,7 @@ class _Maker:
 
         self._name, self._source = name, source
         try:
+            self._refuse_twice(yaml.compose(source, yaml.SafeLoader))
             self._file = msgspec.convert(yaml.safe_load(source), _File, strict=False)
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else 1
@@ -144,6 +149,18 @@ class _Maker:
                 for word in _split(words)
             },
         )
+
+    def _refuse_twice(self, node: Node | None) -> None:
+        """YAML lets the last of two equal keys win; what the first held would be lost."""
+        from yaml import MappingNode
+
+        seen: set[str] = set()
+        for key, value in node.value if isinstance(node, MappingNode) else ():
+            if key.value in seen:
+                why = f"{self._name}:{key.start_mark.line + 1}: {key.value!r} stands here twice."
+                raise UserError(why, hint="Join the two.")
+            seen.add(key.value)
+            self._refuse_twice(value)
 
     def _refuse(self, where: str, why: str) -> None:
         line = self._source[: max(0, self._source.find(where))].count("\n") + 1

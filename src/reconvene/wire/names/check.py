@@ -82,6 +82,10 @@ def _hint(use: Use, miss: Miss, workflow: Workflow) -> str:
         return f"{nearest} If not, name it in the contract" if miss.contract else nearest
     if miss.contract:
         return "name it in the contract, or say additionalProperties: true there"
+    if before == "context." and not nearest:
+        return f"a step writes it with output: {miss.name}"
+    if before.startswith("kit.") and not miss.known:
+        return "that kit brings no fields"
     return "" if miss.word else nearest
 
 
