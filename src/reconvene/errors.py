@@ -72,6 +72,18 @@ class Busy(UserError):
     """Another process has the run in hand, or was faster to take it. Nothing to mend: take another, or wait."""
 
 
+class KitFailed(UserError):
+    """A part of a kit of somebody else raised, or gave what it must not give. Whoever made the kit must act."""
+
+    def __init__(self, kit: str, part: str, why: str) -> None:
+        super().__init__(
+            f"The {part} of the kit {kit!r} failed: {why.rstrip('.')}.",
+            hint="Tell whoever made the kit. The run is as it was: once the kit is mended, give the command again.",
+        )
+        self.kit = kit
+        self.part = part
+
+
 Outcome = Literal[
     "transport",  # it could not be reached, was too busy, failed itself, or fell silent
     "cut",  # the reply broke off, or nothing says that it is whole

@@ -99,7 +99,7 @@ def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     return SqliteLog(os.path.join(os.path.abspath(home), STORE))
 
 
-def listen(text: str, agents: tuple[str, ...], model: str) -> Heard:
+def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
     """What a person typed, read by this model; by rules where it fails."""
     import asyncio
     import tempfile
@@ -111,7 +111,7 @@ def listen(text: str, agents: tuple[str, ...], model: str) -> Heard:
         with tempfile.TemporaryDirectory() as scratch:
             runner = Agents(scratch, dict(os.environ))
             try:
-                return await hear(text, agents, runner, model)
+                return await hear(text, agents, runner, model, kits)
             finally:
                 await runner.close()
 

@@ -187,7 +187,6 @@ def test_a_field_that_nobody_knows_is_refused_also_where_an_older_pin_is_brought
             pins.unpin(encoded(old), "two-step-1")
 
 
-
 def test_a_field_that_nobody_knows_is_refused_wherever_it_is_in_an_event() -> None:
     for event in every_event():
         data = as_json(event)

@@ -16,6 +16,7 @@ from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import (
+    AddRemark,
     AnswerCheckpoint,
     Command,
     GoOn,
@@ -30,7 +31,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
-from reconvene.errors import Busy, ReconveneError, UserError
+from reconvene.errors import Busy, KitFailed, ReconveneError, UserError
 from reconvene.language.closest import closest
 from reconvene.ports import (
     AgentRunner,
@@ -189,7 +190,9 @@ class Engine:
             session.do(command, blobs, claim, record if decided else handle)
             if decided and not holder:
                 session.do(GoOn())
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said
+                session.submit([AddRemark(said, command.by, command.door) for said in command.remarks])
             if holder:
                 self._leases.give_back(run, holder)
             raise
@@ -284,7 +287,7 @@ class Engine:
             return handed
         session = self.session(run)  # refuses what nobody could drive, before anything is written
         if not session.state.ended:
-            kit_finder.require(session.book.workflow.kits)
+            kit_finder.require(session.book.workflow)
         holder = self._leases.take(run)
         for moment in _MOMENTS:
             if not holder:  # somebody may only be tidying up before a decision

@@ -65,14 +65,7 @@ def find(engine: Engine, run: str, name: str) -> Offered:
 def rows(engine: Engine, run: str, offered: Offered) -> list[object]:
     """What the view says, as plain data."""
     session = engine.session(run)
-    try:
-        made: list[object] = [msgspec.to_builtins(row) for row in offered.view.rows(session.state, session.book)]
-    except Exception as error:  # a kit is another's code: whatever it raises
-        raise UserError(
-            f"The view {offered.name!r} of the kit {offered.kit!r} failed: {type(error).__name__}: {error}.",
-            hint="Tell whoever made the kit. The run is as it was.",
-        ) from error
-    return made
+    return [msgspec.to_builtins(row) for row in offered.view.rows(session.state, session.book)]
 
 
 # --- what trackers keep ---
@@ -82,6 +75,12 @@ def tracked(engine: Engine, run: str, kit: str, where: str = "") -> Kept:
     """What a run follows with this kit; `where` says which, where it follows several. Value None: nothing yet."""
     session = engine.session(run)
     names = tuple(name for name, owner in tracking.tracked(session.book).items() if owner == kit)
+    others = sorted(set(tracking.tracked(session.book).values()))
+    if not names and others:
+        raise UserError(
+            f"{run} follows no {kit}: it tracks with the kit {', '.join(others)}.",
+            hint=f"reconvene view {run} lists what that shows.",
+        )
     if not names:
         raise UserError(
             f"{run} follows no {kit}: no phase of its workflow {session.state.name} says `track`.",

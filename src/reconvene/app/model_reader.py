@@ -77,8 +77,8 @@ class Heard(NamedTuple):
     note: str = ""  # why the model's reading was not taken, or which model read it
 
 
-def by_rules(text: str, agents: tuple[str, ...] = ()) -> Heard:
-    return Heard(tuple(Entry(one.remark, one.rule) for one in kit_finder.reader().split(text, agents)))
+def by_rules(text: str, agents: tuple[str, ...] = (), kits: tuple[str, ...] = ()) -> Heard:
+    return Heard(tuple(Entry(one.remark, one.rule) for one in kit_finder.reader(kits).split(text, agents)))
 
 
 class OnRecord:
@@ -127,12 +127,14 @@ class OnRecord:
         self._engine.submit(self._run, command)
 
 
-async def hear(text: str, agents: tuple[str, ...], runner: AgentRunner, model: str) -> Heard:
+async def hear(
+    text: str, agents: tuple[str, ...], runner: AgentRunner, model: str, kits: tuple[str, ...] = ()
+) -> Heard:
     """Rules first; then, with a model, its reading, if it kept every word."""
-    plain = by_rules(text, agents)
+    plain = by_rules(text, agents, kits)
     if not model or not plain.entries:
         return plain
-    kinds = kit_finder.reader().kinds
+    kinds = kit_finder.reader(kits).kinds
     schema = _schema(kinds)
     agent = Agent("listener", "model", model=model, schema=schema, retries=0, timeout=60.0)
     prompt = _PROMPT.format(kinds=", ".join(sorted(kinds)), agents=", ".join(agents) or "(none)", text=text)

@@ -10,9 +10,11 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from reconvene.core.definition.workflow import OUTPUT_FORMS, OUTPUT_WORDS, every_phase
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
+    from reconvene.core.definition.workflow import Workflow
     from reconvene.core.extensions import Field, Gate, Judge, Kit, Pick, Reader, Tracker
 
 READING = "reading"  # whose reader is used where a workflow names no other
@@ -46,14 +48,38 @@ def packaged(name: str) -> bool:
     return name in import_module(_KITS).PACKAGED
 
 
-def require(names: tuple[str, ...]) -> None:
-    """Before a run moves: nothing is begun that could not be ended."""
-    for name in names:
+def require(workflow: Workflow) -> None:
+    """Before a run moves: nothing is begun that could not be ended. Packaged kits are always there, and whole."""
+    for name in workflow.kits:
         if find(name) is None:
             raise UserError(
                 f"This run needs the kit {name!r}, which is not installed here. The run stays as it is.",
                 hint="Install the package that brings the kit, and give the same command again.",
             )
+    lacking = next(_lacking(workflow), "") if workflow.kits else ""
+    if lacking:
+        raise UserError(
+            f"This run needs {lacking}, which is not in the version that is installed here. The run stays as it is.",
+            hint="Install a version of the kit that has it, and give the same command again.",
+        )
+
+
+def _lacking(workflow: Workflow) -> Iterator[str]:
+    """What the workflow uses and its kits do not have."""
+    words = read_words(workflow.kits)
+    for phase in every_phase(workflow):
+        if phase.track is not None and kit(phase.track.kit).tracker is None:
+            yield f"a tracker of the kit {phase.track.kit!r}"
+        for step in phase.steps:
+            for name in step.reads or ():
+                word, _, form = name.partition(".")
+                if form in OUTPUT_FORMS and word not in (*OUTPUT_WORDS, *words) and name not in workflow.names:
+                    yield f"the word {word!r} of one of its kits ({', '.join(workflow.kits)})"
+            agents = (workflow.agents[name] for name in step.agents)
+            for gate in (*step.gates, *(gate for agent in agents for gate in agent.gates)):
+                owner, _, own = gate.kit.partition(".")
+                if own and own not in kit(owner).gates:
+                    yield f"the gate {own!r} of the kit {owner!r}"
 
 
 def _there(names: tuple[str, ...]) -> Iterator[Kit]:

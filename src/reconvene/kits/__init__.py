@@ -23,7 +23,11 @@ def find(name: str) -> Kit | None:
     if name in PACKAGED:
         found: Kit = import_module(f"reconvene.kits.{name}.kit").KIT
         return found
-    return next((_loaded(point) for point in _installed() if point.name == name), None)
+    points = [point for point in _installed() if point.name == name]
+    if len(points) > 1:
+        both = " and ".join(f"{point.dist.name if point.dist else '?'} ({point.value})" for point in points)
+        raise UserError(f"Several packages bring a kit {name!r}: {both}.", hint="Uninstall all but one of them.")
+    return _loaded(points[0]) if points else None
 
 
 def names() -> tuple[str, ...]:
@@ -38,11 +42,17 @@ def _installed() -> list[EntryPoint]:
 
 
 def _loaded(point: EntryPoint) -> Kit:
+    from reconvene.core.kit_guard import guarded  # only for who has such a kit
+
     wrong = f"{point.value} is not a reconvene.core.extensions.Kit"
     try:
         found = point.load()
+        if isinstance(found, Kit) and found.name == point.name:
+            return guarded(found)
         if isinstance(found, Kit):
-            return found
-    except Exception as error:  # it is another's code: whatever it raises
+            wrong = f"{point.value} calls itself {found.name!r}, and its entry point {point.name!r}"
+    except UserError:
+        raise
+    except (Exception, SystemExit) as error:  # it is another's code: whatever it raises
         wrong = f"{point.value} cannot be loaded ({type(error).__name__}: {error})"
     raise UserError(f"The kit {point.name!r} is broken: {wrong}.", hint="Mend or reinstall the package that brings it.")

@@ -236,7 +236,6 @@ class Checkpoints:
         return read_inputs(Reading("", {}), root) if isinstance(root, Mapping) else None
 
 
-
 def _approval(line: int) -> tuple[Option, ...]:
     return (
         Option("Continue", Continue(), alias="continue", line=line),

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from itertools import takewhile
 
 from reconvene.core import kit_finder
-from reconvene.core.definition.workflow import Input
+from reconvene.core.definition.workflow import OUTPUT_FORMS, OUTPUT_WORDS, Input
 from reconvene.core.shown.reads import PROJECT_WORDS
 from reconvene.core.shown.scope import ENGINE_NAMES
 from reconvene.language.closest import closest
@@ -21,10 +21,8 @@ from reconvene.wire.yaml_reader import Scalar
 
 # What a workflow may not write: the names `context` already has, and the word for the talk in `reads`.
 RESERVED_NAMES = frozenset((*ENGINE_NAMES, "conversation"))
-_OUTPUTS = ("own", "next", "all", "round")
-_FORMS = ("full", "summary")
-_OUTPUT_WORDS = tuple(f"{word}.{form}" for word in _OUTPUTS for form in _FORMS)
-READ_WORDS = (*_OUTPUT_WORDS, "files", "values", "conversation", *PROJECT_WORDS)
+_OUTPUT_READS = tuple(f"{word}.{form}" for word in OUTPUT_WORDS for form in OUTPUT_FORMS)
+READ_WORDS = (*_OUTPUT_READS, "files", "values", "conversation", *PROJECT_WORDS)
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _LOOKS_LIKE_FILE = re.compile(r".*/.*|.*\.\w+", re.DOTALL)
 
@@ -88,10 +86,10 @@ class Values:
         if root == "inputs" and dot:
             problem, text, known = f"reads: there is no input '{shown(rest)}'", rest, inputs
             otherwise = f"declare it: inputs: {{{shown(rest)}: {{type: text}}}}"
-        elif root in _OUTPUTS or (rest in _FORMS and closest(root.casefold(), self._words())):
-            if rest in _FORMS and root in self._words():
+        elif root in OUTPUT_WORDS or self._is_word(root, rest):
+            if rest in OUTPUT_FORMS and root in self._words():
                 return
-            known = [f"{word}.{form}" for word in self._words() for form in _FORMS]
+            known = [f"{word}.{form}" for word in self._words() for form in OUTPUT_FORMS]
         elif root == "project" and dot and "/" not in text:
             known = PROJECT_WORDS
         elif root in ("settings", "context", "phase", "item", "up", "groups") and dot and "/" not in text:
@@ -111,7 +109,12 @@ class Values:
 
     def _words(self) -> tuple[str, ...]:
         """What stands before `.full` and `.summary`: the engine's words, and those of kits."""
-        return (*_OUTPUTS, *kit_finder.read_words(self._kits))
+        return (*OUTPUT_WORDS, *kit_finder.read_words(self._kits))
+
+    def _is_word(self, root: str, form: str) -> bool:
+        """Whether such a word is meant, perhaps misspelt or of a kit that is not named, and not a file."""
+        near = root in self._words() and closest(form.casefold(), OUTPUT_FORMS)
+        return "/" not in root and (form in OUTPUT_FORMS or bool(near))
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

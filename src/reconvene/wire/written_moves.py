@@ -157,7 +157,6 @@ class Moves:
                 return None
 
 
-
 def alias_of(move: Move, skip: tuple[str, ...]) -> str:
     """The name under which context.checkpoints records a choice."""
     match move:

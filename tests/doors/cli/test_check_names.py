@@ -49,9 +49,7 @@ def _checked(reconvene: Command, folder: Path, key: str, text: str) -> str:
         ("prompt", "{{ '{}'.format(1) }}", "join the parts with '~'"),
     ],
 )
-def test_a_name_that_is_not_there_is_an_error(
-    reconvene: Command, folder: Path, key: str, text: str, says: str
-) -> None:
+def test_a_name_that_is_not_there_is_an_error(reconvene: Command, folder: Path, key: str, text: str, says: str) -> None:
     assert says in _checked(reconvene, folder, key, text)
 
 

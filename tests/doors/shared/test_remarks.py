@@ -27,7 +27,7 @@ def test_a_free_text_is_split_and_each_part_says_why_it_is_what_it_is() -> None:
 
 
 def test_where_reading_fails_the_words_are_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(text: str, agents: tuple[str, ...]) -> None:
+    def fails(text: str, agents: tuple[str, ...], kits: tuple[str, ...]) -> None:
         raise RuntimeError("no rule")
 
     monkeypatch.setattr("reconvene.doors.shared.remarks.by_rules", fails)

@@ -316,7 +316,8 @@ class Fold:
 
 def _takes_over(event: e.AnyEvent) -> bool:
     """Somebody takes the run up again: until then nobody worked, or nobody can say who did."""
-    return isinstance(event, e.TasksClaimed) or (isinstance(event, e.AttemptEnded) and event.verdict == "doubt")
+    lost = isinstance(event, e.AttemptEnded) and event.verdict == "doubt" and event.output is None
+    return lost or isinstance(event, e.TasksClaimed)
 
 
 _YES = frozenset(("yes", "y", "true", "complete", "completely", "everything", "all", "1"))

@@ -181,6 +181,10 @@ class Rounds(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     folder: str = ""
 
 
+OUTPUT_WORDS = ("own", "next", "all", "round")  # in `reads`, each with one of the forms below; kits bring further ones
+OUTPUT_FORMS = ("full", "summary")
+
+
 class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """`agents` (literal, groups already spread) or `agents_expr`. `reads` None = everything the run has produced."""
 

@@ -92,8 +92,8 @@ class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
 class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Something only a person can settle.
 
-    kind: missing | expression | doubt | conflict | check | limit | escalated | idle. `key` names where, so that a
-    ruling finds it again.
+    kind: missing | expression | doubt | conflict | check | limit | escalated | idle | kit. `key` names where, so that
+    a ruling finds it again.
     """
 
     kind: str
@@ -196,7 +196,10 @@ class TasksClaimed(Event, frozen=True):
 
 
 class AttemptEnded(Event, frozen=True):
-    """One attempt's end. then: what follows for the task (settled here, never derived later)."""
+    """One attempt's end. then: what follows for the task (settled here, never derived later).
+
+    In doubt is an attempt whose outcome nobody knows, and one with an output that nobody could judge: a kit failed.
+    """
 
     task: str
     attempt: int

@@ -381,15 +381,18 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             rejected=ev.output or task.rejected if counted else task.rejected,
             rejected_diff=ev.diff if ev.verdict == "rejected" else task.rejected_diff,
             example=ev.example or task.example,
+            unjudged=None,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
         state = _set_world(state, head=ev.commit, diffs=Map({diff.since: diff.ref for diff in ev.diffs}))
     if ev.then == "done":
-        task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
+        task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="", unjudged=None)
     else:
         status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
-        task = replace(task, status=status, why=ev.why, rejected=ev.output or task.rejected)
+        unjudged = ev if ev.then == "ask" and ev.output is not None else None
+        rejected = ev.output if ev.output and not unjudged else task.rejected
+        task = replace(task, status=status, why=ev.why, rejected=rejected, unjudged=unjudged)
     return _set_task(state, round_, step, task, closed=1)
 
 
@@ -554,7 +557,11 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
         return _set_record(state, grants=grants)
     round_ = world.top.round
     step = round_.open if round_ else None
-    if ev.kind in ("missing", "doubt", "conflict") and round_ is not None and step is not None:
+    if (
+        (ev.kind in ("missing", "doubt", "conflict") or (ev.kind == "kit" and ev.agents))
+        and round_ is not None
+        and step is not None
+    ):
         return _set_round(state, replace(round_, open=_settled_step(step, ev)))
     return _set_world(state, rulings=state.world.rulings.set(ev.key, ev.ruling))
 
@@ -563,7 +570,10 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
     tasks, opened = step.tasks, 0
     for agent in ev.agents:
         task = tasks[agent]
-        if ev.ruling == "again":
+        if task.unjudged is not None:  # open until its attempt is judged, which follows at once
+            opened += 1
+            tasks = tasks.set(agent, replace(task, status="open"))
+        elif ev.ruling == "again":
             opened += task.status != "open"
             tasks = tasks.set(
                 agent,

@@ -7,11 +7,11 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.core.facts.events import FileOut, Read, Ref
+from reconvene.core.facts.events import AttemptEnded, FileOut, Read, Ref
 
 
 class TaskAt(Struct, frozen=True):
-    """One agent's work in the open step. ask = in doubt, waiting for the person."""
+    """One agent's work in the open step. ask = in doubt or unjudged, waiting for the person."""
 
     agent: str
     status: Literal["open", "done", "missing", "ask"] = "open"
@@ -27,6 +27,7 @@ class TaskAt(Struct, frozen=True):
     rejected: Ref | None = None  # the last output a gate sent back
     rejected_diff: Ref | None = None  # and what it had changed in the project
     example: str = ""  # digest of one that would pass
+    unjudged: AttemptEnded | None = None  # its output waits because a kit that judges it failed
 
 
 class StepAt(Struct, frozen=True):

@@ -7,6 +7,7 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.person.checkpoint import WITHOUT, emit_opened
 from reconvene.core.person.remarking import add_remarks
+from reconvene.core.working.attempts import judge_again
 from reconvene.core.working.moves import make_move, move_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
@@ -31,7 +32,7 @@ def open_attention(tx: Transaction) -> None:
     kinds = {trouble.kind for trouble in troubles}
     if any(trouble.boolean for trouble in troubles):
         labels += [TRUE, FALSE]
-    if kinds & {"missing", "doubt", "conflict", "check", "escalated"}:
+    if kinds & {"missing", "doubt", "conflict", "check", "escalated", "kit"}:
         labels.append(AGAIN)
     if "limit" in kinds:
         labels.append(RAISE)
@@ -115,6 +116,8 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
                 claim=tx.claim,
             )
         )
+    waiting = tuple(agent for trouble in troubles if trouble.kind == "kit" for agent in trouble.agents)
+    judge_again(tx, waiting, without=ruling != "again")
     if tx.frame.stage == "closed":
         _after_check(tx, point, ruling, {trouble.kind: trouble for trouble in troubles})
 
@@ -124,6 +127,7 @@ def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
     fitting = {
         "missing": ("again",),
         "doubt": ("again",),
+        "kit": ("again",),
         "check": ("again",),
         "escalated": ("again",),
         "limit": ("raise",),

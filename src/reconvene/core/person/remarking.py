@@ -63,7 +63,8 @@ def add_remark(tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path:
 
 
 def read_again(tx: Transaction, command: c.ReadRemark) -> None:
-    """A later reading. What is not said stays; what a remark weighs follows from its kind and figures, as at first."""
+    """A later reading. What is not said stays; what a remark weighs follows from its kind and figures, as at first.
+    Where nothing is said at all, the reader reads it once more: it may have failed before."""
     require_alive(tx)
     remark = _remark(tx, command.id)
     kinds = kit_finder.reader(tx.book.workflow.kits).kinds
@@ -81,7 +82,10 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
         remark.now if command.now is None else command.now,
     )
     read = Reading(meant.was, meant.now, remark.level, remark.reason)
-    if (meant.kind, meant.was, meant.now) != (remark.kind, remark.was, remark.now):
+    said = (command.kind, command.target, command.was, command.now, command.level)
+    if (meant.kind, meant.was, meant.now) != (remark.kind, remark.was, remark.now) or not any(
+        one is not None for one in said
+    ):
         read = _read(tx, meant)
     by = command.model or command.by
     if command.level is not None:

@@ -217,6 +217,8 @@ def _steps(tx: Transaction, frame: Frame) -> bool:
     round_ = tx.round
     if round_.open is not None:
         return round_.open.open == 0 and close_step(tx, frame, round_.open)
+    if round_.step and not tracking.update(tx):
+        return False
     if round_.step >= len(tx.phase.steps):
         return _close_round(tx, frame)
     return start_step(tx, frame, tx.phase.steps[round_.step], round_.step, round_.serial)
@@ -224,7 +226,8 @@ def _steps(tx: Transaction, frame: Frame) -> bool:
 
 def _close_round(tx: Transaction, frame: Frame) -> bool:
     round_ = tx.round
-    tracking.update(tx, closed=True)
+    if not tracking.update(tx, closed=True):
+        return False
     ended_by = _ended_by(tx, frame, f"until after round {round_.serial}")
     if ended_by is None:
         return False

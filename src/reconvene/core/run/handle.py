@@ -8,7 +8,7 @@ twice adds nothing the second time.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, assert_never
+from typing import NamedTuple, assert_never
 
 from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
@@ -22,7 +22,7 @@ from reconvene.core.person import checkpoint, deciding, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
-from reconvene.core.working import children, gates, rendering
+from reconvene.core.working import attempts, children, gates, rendering
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
@@ -55,7 +55,7 @@ def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str
     if not isinstance(command, c.StartRun) and not state.run:
         raise Refused("There is no such run.")
     if not isinstance(command, _NEED_NO_KIT):
-        kit_finder.require(book.workflow.kits)
+        kit_finder.require(book.workflow)
     _dispatch(tx, command)
     return tx
 
@@ -164,40 +164,26 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         return
     step, task = found
     _opened(tx, command.opened)
-    agent = tx.book.workflow.agents[task.agent]
     verdict, wrong = gates.verdict(tx, command, step, task)
-    then: Literal["done", "retry", "missing"] = "done"
-    claim = ""
-    if verdict == "cancelled":
-        then, claim = "retry", "" if tx.state.paused else tx.claim
-    elif verdict != "accepted":
-        left = command.retryable and task.tries < agent.retries
-        then, claim = ("retry", "" if tx.state.paused else tx.claim) if left else ("missing", "")
-    tx.emit(
-        e.AttemptEnded(
-            at=tx.now,
-            task=command.task,
-            attempt=command.attempt,
-            verdict=verdict,
-            then=then,
-            output=command.output,
-            value=command.value,
-            files=command.files,
-            ignored=command.ignored,
-            why=wrong.why,
-            code=wrong.code,
-            usage=command.usage,
-            prompt=command.prompt,
-            reply=command.reply,
-            claim=claim,
-            recorded=command.recorded,
-            commit=command.commit,
-            diff=command.diff,
-            diffs=command.diffs,
-            example=_kept_text(tx, wrong.example) if then == "retry" else "",
-            failures=wrong.failures,
-        )
+    ended = e.AttemptEnded(
+        at=tx.now,
+        task=command.task,
+        attempt=command.attempt,
+        verdict=verdict,
+        then="done",
+        output=command.output,
+        value=command.value,
+        files=command.files,
+        ignored=command.ignored,
+        usage=command.usage,
+        prompt=command.prompt,
+        reply=command.reply,
+        recorded=command.recorded,
+        commit=command.commit,
+        diff=command.diff,
+        diffs=command.diffs,
     )
+    attempts.end(tx, task, ended, wrong, retryable=command.retryable)
 
 
 def _opened(tx: Transaction, opened: c.Opened | None) -> None:
@@ -260,15 +246,6 @@ def _is_news(tx: Transaction, command: c.RecordAttempt) -> bool:
 
 def _spent_something(usage: e.Usage) -> bool:
     return bool(usage.cost or usage.input_tokens or usage.output_tokens)
-
-
-def _kept_text(tx: Transaction, text: str) -> str:
-    if not text:
-        return ""
-    data = text.encode()
-    digest = tx.book.keep(data)
-    tx.blobs[digest] = data
-    return digest
 
 
 def _claim(tx: Transaction, command: c.Claim) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconvene.core import kit_finder
-from reconvene.core.definition.workflow import Step
+from reconvene.core.definition.workflow import OUTPUT_FORMS, Step
 from reconvene.core.extensions import Pick
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Read, Ref
@@ -17,7 +17,6 @@ from reconvene.core.shown.conversation import WORD
 PROJECT_WORDS = ("project.diff", "project.files", "project.branch")
 _MOST_FILES = 50
 _OWN = ("own", "next")
-_FORMS = ("full", "summary")
 
 
 def shared(state: RunState, book: Book, step: Step) -> tuple[Read, ...]:
@@ -31,7 +30,7 @@ def shared(state: RunState, book: Book, step: Step) -> tuple[Read, ...]:
 def _is_own(book: Book, name: str) -> bool:
     """Whether each agent is shown something else under this word: its own output, another's, those a kit picks."""
     which, _, form = name.partition(".")
-    return form in _FORMS and which not in ("all", "round") and (which in _OWN or _pick(book, which) is not None)
+    return form in OUTPUT_FORMS and which not in ("all", "round") and (which in _OWN or _pick(book, which) is not None)
 
 
 def _pick(book: Book, word: str) -> Pick | None:
@@ -46,12 +45,13 @@ def _described(state: RunState, book: Book) -> tuple[str, ...]:
     )
 
 
-def own(state: RunState, book: Book, step: Step, agent: str) -> tuple[Read, ...]:
-    """What only this agent is shown, of this phase: its own last output, those nearest to it, or the next agent's."""
+def own(state: RunState, book: Book, step: Step, agent: str, *, without_kits: bool = False) -> tuple[Read, ...]:
+    """What only this agent is shown, of this phase: its own last output, those nearest to it, or the next agent's.
+    `without_kits`: nothing is shown that a kit would have to pick."""
     found: list[Read] = []
     for name in step.reads or ():
-        if _is_own(book, name):
-            which, _, form = name.partition(".")
+        which, _, form = name.partition(".")
+        if _is_own(book, name) and not (without_kits and which not in _OWN):
             outputs = _for(state, book, step, which, agent)
             found += [_output(output, form) for output in outputs]
             if not outputs:

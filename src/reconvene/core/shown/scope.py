@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Step
-from reconvene.core.extensions import Field
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import RoundAt
 from reconvene.core.facts.state import Frame, RunState, Value
 from reconvene.core.paths import safe_path
 from reconvene.core.shown import drafts, on_record
-from reconvene.errors import ReconveneError, UserError
+from reconvene.errors import KitFailed, ReconveneError, UserError
 from reconvene.language import templates
 from reconvene.language.as_text import Growing
 from reconvene.language.expressions import ExpressionError
@@ -150,13 +149,6 @@ def item_view(book: Book, frame: Frame) -> object:
     return {**item, **extra} if isinstance(item, dict) else {"value": item, **extra}
 
 
-def _kit_field(state: RunState, book: Book, name: str, make: Field) -> object:
-    try:
-        return make(state, book)
-    except Exception as error:  # a kit is another's code: whatever it raises
-        raise ExpressionError(f"kit.{name} failed: {type(error).__name__}: {error}") from error
-
-
 def build(
     state: RunState,
     book: Book,
@@ -212,7 +204,7 @@ def build(
                 scope[root] = items(state, book)
             case "kit":
                 scope[root] = {
-                    name: {field: _kit_field(state, book, f"{name}.{field}", make) for field, make in fields.items()}
+                    name: {field: make(state, book) for field, make in fields.items()}
                     for name, fields in kit_finder.fields(book.workflow.kits).items()
                 }
             case "rounds_by_phase":
@@ -247,7 +239,10 @@ def _within(whole: Scope, path: str) -> Scope:
 
 def for_expression(state: RunState, book: Book, source: str, extra: Mapping[str, object] | None = None) -> Scope:
     expression = compile_expression(source)
-    scope = build(state, book, expression.roots, expression.context_keys, expression.feedback_keys)
+    try:
+        scope = build(state, book, expression.roots, expression.context_keys, expression.feedback_keys)
+    except KitFailed as error:
+        raise ExpressionError(error.message.rstrip(".")) from error
     return {**scope, **extra} if extra else scope
 
 
@@ -267,7 +262,8 @@ def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) 
 
 
 def render(text: str, state: RunState, book: Book, failed: Callable[[str], None]) -> str:
-    """A template over the run's scope. One that fails is shown as written, and the failure is reported."""
+    """A template over the run's scope. One that fails is shown as written, and the failure is reported; where a kit is
+    at fault, that is shown instead: how the template is written helps nobody then."""
     if "{" not in text:
         return text
     try:
@@ -275,7 +271,7 @@ def render(text: str, state: RunState, book: Book, failed: Callable[[str], None]
         return templates.render(text, seen, loader=book.workflow.templates)
     except ReconveneError as error:
         failed(str(error))
-        return text
+        return f"({error})" if isinstance(error, KitFailed) else text
 
 
 # --- names that a workflow writes as templates ---

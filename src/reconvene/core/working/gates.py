@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate, Step
 from reconvene.core.extensions import Judged, Objection
 from reconvene.core.facts import commands as c
+from reconvene.core.facts import events as e
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.paths import matches
 from reconvene.core.shown import scope
 from reconvene.core.working import tracking
 from reconvene.core.working.transaction import Transaction
+from reconvene.errors import KitFailed
 from reconvene.language.expressions import ExpressionError, truth
 
 
@@ -41,11 +46,12 @@ class Rejection(NamedTuple):
     failures: int = 1
 
 
-_Verdict = Literal["accepted", "rejected", "failed", "cancelled"]
-_NOTHING = Rejection("", failures=0)
+_Verdict = Literal["accepted", "rejected", "failed", "cancelled", "doubt"]
+NOTHING = Rejection("", failures=0)
 
 
 def verdict(tx: Transaction, command: c.RecordAttempt, step: StepAt, task: TaskAt) -> tuple[_Verdict, Rejection]:
+    """In doubt where every rule of the workflow is kept and a kit could not say whether its own are."""
     if command.cancelled:
         return "cancelled", Rejection(command.why, failures=0)
     if command.failed or command.output is None:
@@ -55,7 +61,7 @@ def verdict(tx: Transaction, command: c.RecordAttempt, step: StepAt, task: TaskA
     schema = definition.schema if definition.schema is not None else agent.schema
     gates = (*agent.gates, *definition.gates)
     if not gates and schema is None and not definition.writes and tx.phase.track is None:
-        return "accepted", _NOTHING
+        return "accepted", NOTHING
     output = _Output(
         text=tx.book.text(command.output.digest),
         value=tx.book.load(command.value) if command.value else None,
@@ -65,20 +71,52 @@ def verdict(tx: Transaction, command: c.RecordAttempt, step: StepAt, task: TaskA
         commit=command.commit,
         diff=tx.book.text(command.diff.digest) if command.diff else "",
     )
+    return _judged(tx, definition, gates, schema, output, command.objections)
+
+
+def judged_again(tx: Transaction, ended: e.AttemptEnded, step: StepAt, task: TaskAt) -> tuple[_Verdict, Rejection]:
+    """By the rules of kits alone: those of the workflow were kept."""
+    definition = replace(tx.phase.steps[step.index], writes=())
+    gates = (*tx.book.workflow.agents[task.agent].gates, *definition.gates)
+    output = _Output(
+        text=tx.book.text(ended.output.digest) if ended.output else "",
+        value=tx.book.load(ended.value) if ended.value else None,
+        has_value=ended.value is not None,
+        files=tuple(file.path for file in ended.files),
+        first=task.rejected is None,
+    )
+    return _judged(tx, definition, tuple(gate for gate in gates if gate.kit), None, output, ())
+
+
+def _judged(
+    tx: Transaction, step: Step, gates: tuple[Gate, ...], schema: object, output: _Output, objections: tuple[str, ...]
+) -> tuple[_Verdict, Rejection]:
     try:
-        wrong = _rejection(tx, definition, gates, schema, output, command.objections)
+        wrong = _rejection(tx, step, gates, schema, output, objections)
     except ExpressionError as error:
         return "rejected", Rejection(f"the gate itself failed: {error}")
-    return ("rejected", wrong) if wrong else ("accepted", _NOTHING)
+    except KitFailed as error:
+        return "doubt", Rejection(error.message, failures=0)
+    return ("rejected", wrong) if wrong else ("accepted", NOTHING)
 
 
 def _rejection(
     tx: Transaction, step: Step, gates: tuple[Gate, ...], schema: object, output: _Output, objections: tuple[str, ...]
 ) -> Rejection | None:
-    """None = accepted. All rules are tried, the first that fails is the reason; a model's objections come last."""
+    """None = accepted. All rules are tried, the first that fails is the reason; a model's objections come last. A kit
+    that fails counts only where nothing else is wrong."""
     writes = scope.writes(tx.state, tx.book, step)
     missing = [pattern for pattern in writes if not any(matches(path, pattern) for path in output.files)]
     found: list[Rejection] = []
+    failed: list[KitFailed] = []
+
+    def of_kit(ask: Callable[[], Objection | None]) -> Objection | None:
+        try:
+            return ask()
+        except KitFailed as error:
+            failed.append(error)
+            return None
+
     if missing:
         names = ", ".join(missing)
         told = (
@@ -89,13 +127,15 @@ def _rejection(
     if schema is not None and (wrong := _against_schema(tx, schema, output)):
         found.append(_sent_back(wrong))
     for gate in gates:
-        if wrong := _broken(tx, gate, output):
+        if wrong := of_kit(lambda gate=gate: _broken(tx, gate, output)):  # type: ignore[misc]
             wrong = wrong._replace(code=gate.code or wrong.code)
             found.append(_sent_back(wrong, _filled(tx, gate.retry_with), gate.example))
-    if not found and (wrong := tracking.objection(tx, step, output.text)) is not None:
+    if not found and (wrong := of_kit(lambda: tracking.objection(tx, step, output.text))) is not None:
         example = next((gate.example for gate in gates if gate.example), "")
         found.append(_sent_back(wrong, example=example if wrong.code == "WRONG_FORMAT" else ""))
     found += [_sent_back(Objection("LOW_QUALITY", why)) for why in objections if not found]
+    if failed and not found:
+        raise failed[0]
     return found[0]._replace(failures=len(found)) if found else None
 
 
@@ -129,7 +169,7 @@ def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:
     if gate.kit:
         documents = _documents(tx, gate.about)
         shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
-        return _judged(gate.kit, shown)
+        return kit_finder.gate(gate.kit)(shown)
     judged = {"text": text, "value": output.value, "files": list(output.files)}
     seen = {"output": {**judged, "commit": output.commit, "diff": output.diff}}
     if gate.when and truth(gate.when, scope.for_expression(tx.state, tx.book, gate.when, seen)):
@@ -152,14 +192,6 @@ def _filled(tx: Transaction, text: str) -> str:
     for message in wrong:
         tx.failed("retry_with", text[:200], message)
     return "" if wrong else said
-
-
-def _judged(name: str, shown: Judged) -> Objection | None:
-    gate = kit_finder.gate(name)
-    try:
-        return gate(shown)
-    except Exception as error:  # a kit is another's code: whatever it raises
-        raise ExpressionError(f"{name}: {type(error).__name__}: {error}") from error
 
 
 def _has_heading(text: str, heading: str) -> bool:

@@ -13,7 +13,7 @@ from reconvene.core.paths import safe_path
 from reconvene.core.shown import scope
 from reconvene.core.shown.context import summary_in
 from reconvene.core.working.transaction import Transaction
-from reconvene.errors import ReconveneError
+from reconvene.errors import KitFailed, ReconveneError
 from reconvene.language import templates
 
 
@@ -52,13 +52,13 @@ def render_tasks(tx: Transaction, done: list[TaskAt]) -> None:
 
 
 def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> None:
-    base = _seen(tx, {source for spec, text, _ in work for source in (spec.path, text)})
+    base = _seen_by_all(tx, work)
     known = tx.state.world.files
     fresh: list[e.FileOut] = []
     for spec, text, extra in work:
-        names = {**base, **extra}
         path = spec.path
         try:
+            names = {**(base if base is not None else _seen(tx, {spec.path, text})), **extra}
             path = templates.render(spec.path, names).strip()
             if not path:  # this entry is not for this phase or task
                 continue
@@ -82,6 +82,14 @@ def _text(tx: Transaction, text: str, names: scope.Scope) -> bytes:
     seen = {name: names.get(name) for name in sorted(tx.book.names_in(text))}
     loader = tx.book.workflow.templates
     return tx.book.made_of(text, seen, lambda: templates.render(text, names, loader=loader).encode())
+
+
+def _seen_by_all(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> scope.Scope | None:
+    """None where a kit failed: then only the files that need it are left as they are."""
+    try:
+        return _seen(tx, {source for spec, text, _ in work for source in (spec.path, text)})
+    except KitFailed:
+        return None
 
 
 def _seen(tx: Transaction, sources: set[str]) -> scope.Scope:

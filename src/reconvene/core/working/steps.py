@@ -10,9 +10,10 @@ from reconvene.core.facts.state import Frame
 from reconvene.core.shown import reads, scope
 from reconvene.core.shown.conversation import WORD, Replay, replay
 from reconvene.core.shown.scope import value_key
-from reconvene.core.working import rendering, tracking
+from reconvene.core.working import rendering
 from reconvene.core.working.moves import fund, undo_refused
 from reconvene.core.working.transaction import Transaction
+from reconvene.errors import KitFailed
 
 
 def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: int) -> bool:
@@ -43,6 +44,9 @@ def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: in
             paths=(funded.limit, str(funded.size)),
         )
         return False
+    tasks = _starts(tx, step, funded.agents, where)
+    if tasks is None:
+        return False
     rendering.render(tx)
     told = replay(tx.state, tx.book) if WORD in (step.reads or ()) else Replay()
     tx.emit(
@@ -53,7 +57,7 @@ def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: in
             claim=tx.claim,
             remarks=len(tx.state.record.remarks),
             reads=reads.shared(tx.state, tx.book, step),
-            tasks=tuple(e.TaskStart(agent, reads.own(tx.state, tx.book, step, agent)) for agent in funded.agents),
+            tasks=tasks,
             unfunded=funded.unfunded,
             limit=funded.limit,
             talk=told.entries,
@@ -61,6 +65,18 @@ def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: in
         )
     )
     return False
+
+
+def _starts(tx: Transaction, step: Step, agents: tuple[str, ...], where: str) -> tuple[e.TaskStart, ...] | None:
+    """Each with what only it is shown; None where a kit could not pick that."""
+    without = tx.left_out(f"{where}, reads")
+    try:
+        return tuple(
+            e.TaskStart(agent, reads.own(tx.state, tx.book, step, agent, without_kits=without)) for agent in agents
+        )
+    except KitFailed as error:
+        tx.kit_failed(error, f"{where}, reads")
+        return None
 
 
 def _agents(tx: Transaction, frame: Frame, step: Step, index: int, where: str) -> tuple[str, ...] | None:
@@ -112,7 +128,6 @@ def close_step(tx: Transaction, frame: Frame, step: StepAt) -> bool:
         )
     )
     rendering.render_tasks(tx, done)
-    tracking.update(tx)
     return True
 
 
@@ -176,7 +191,11 @@ def _best(tx: Transaction, index: int, agent: str, n: int) -> e.OutputForced | N
 def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str) -> bool:
     """All that only a person can settle about this step, met at once."""
     before = len(tx.state.world.trouble)
-    doubtful = tuple(task.agent for task in tasks if task.status == "ask")
+    for task in tasks:
+        if task.unjudged is not None:
+            message = f"{task.why} The output of {task.agent} is kept, and nobody has judged it"
+            tx.met("kit", f"kit at {where}, output of {task.agent}", message, agents=(task.agent,))
+    doubtful = tuple(task.agent for task in tasks if task.status == "ask" and task.unjudged is None)
     if doubtful:
         tx.met(
             "doubt",
@@ -188,7 +207,7 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
     elif (
         "missing" not in step.settled
         and tx.phase.steps[step.index].missing == "ask"
-        and not any(task.status == "done" for task in tasks)
+        and not any(task.status in ("done", "ask") for task in tasks)
     ):
         reasons = "; ".join(f"{task.agent}: {task.why}" for task in tasks if task.why)
         tx.met(

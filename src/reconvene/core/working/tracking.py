@@ -14,20 +14,38 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import OutputAt, RoundAt
 from reconvene.core.facts.state import RunState
-from reconvene.core.kit_finder import tracker
+from reconvene.core.kit_finder import packaged, tracker
 from reconvene.core.shown import scope
 from reconvene.core.working.transaction import Transaction
+from reconvene.errors import KitFailed
 
 
-def update(tx: Transaction, *, closed: bool = False) -> None:
+def update(tx: Transaction, *, closed: bool = False) -> bool:
+    """False where the tracker failed: a person must say how to go on. Without it the round leaves its value alone."""
     track, round_ = tx.phase.track, tx.frame.round
     if track is None or round_ is None:
-        return
+        return True
+    where = f"round {round_.serial}, tracker of {track.kit}"
+    if tx.left_out(where):
+        return True
     key = _key(tx, track)
-    ref = tx.keep(tracker(track.kit).track(_before(tx, key, round_), _seen(tx, track, round_, closed=closed)))
+    seen = _seen(tx, track, round_, closed=closed)
+    try:
+        ref = tx.keep(_checked(tx.book, track.kit, tracker(track.kit).track(_before(tx, key, round_), seen)))
+    except KitFailed as error:
+        tx.kit_failed(error, where)
+        return False
     now = tx.state.world.values.get(key)
     if now is None or now.ref is None or now.ref.digest != ref.digest:
         tx.emit(e.ValuesSet(at=tx.now, values=(e.ValueWrite(key, ref, "reconvene"),)))
+    return True
+
+
+def _checked(book: Book, kit: str, value: object) -> object:
+    """Held against the tracker's own schema, where it has one: expressions were checked with it."""
+    if not packaged(kit) and (schema := tracker(kit).schema()) and (problems := book.validate(schema, value)):
+        raise KitFailed(kit, "tracker", f"its value is not as its schema says: {'; '.join(problems[:3])}")
+    return value
 
 
 def objection(tx: Transaction, step: Step, text: str) -> Objection | None:
@@ -48,7 +66,8 @@ def settled(tx: Transaction, name: str, value: object, by: str) -> object:
     if kit is None:
         return value
     round_ = tx.frame.round
-    return tracker(kit).settle(value, round_.n if round_ else tx.frame.n, by, tx.now)
+    made = tracker(kit).settle(value, round_.n if round_ else tx.frame.n, by, tx.now)
+    return _checked(tx.book, kit, made)
 
 
 def tracked(book: Book) -> dict[str, str]:

@@ -11,7 +11,7 @@ from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.round import RoundAt
 from reconvene.core.facts.state import Frame, ItemAt, RunState
 from reconvene.core.shown import scope
-from reconvene.errors import Bug
+from reconvene.errors import Bug, KitFailed
 from reconvene.language.expressions import ExpressionError, ExpressionLimit, evaluate, truth
 
 _NOWHERE = Frame(phase="", scope="", entry=0, stage="round")
@@ -57,8 +57,22 @@ class Transaction:
         self.blobs[digest] = data
         return e.Ref(digest, "json", len(data))
 
+    def keep_text(self, text: str) -> str:
+        data = text.encode()
+        digest = self.book.keep(data)
+        self.blobs[digest] = data
+        return digest
+
     def met(self, kind: str, key: str, message: str, **more: object) -> None:
         self.emit(e.TroubleMet(at=self.now, trouble=e.Trouble(kind, key, message, **more)))  # type: ignore[arg-type]
+
+    def kit_failed(self, error: KitFailed, where: str, **more: object) -> None:
+        """Only a person can say whether to ask the kit again or to go on without it."""
+        self.met("kit", f"kit at {where}", error.message, **more)
+
+    def left_out(self, where: str) -> bool:
+        """Whether the person has said to go on without what a kit says here."""
+        return self.state.world.rulings.get(f"kit at {where}") == "without"
 
     def truth(self, source: str, where: str, *, item: ItemAt | None = None) -> bool | None:
         """True or false; None when only a person can say (the trouble is then on record).
@@ -109,12 +123,12 @@ class Transaction:
             return False, str(error)
 
     def condition(self, source: str, where: str) -> bool:
-        """A condition that errs is recorded and skips the checkpoint; one that hits a limit is asked."""
+        """A condition that errs is recorded and skips the checkpoint; one that a limit or a kit fails is asked."""
         try:
             return truth(source, scope.for_expression(self.state, self.book, source))
         except ExpressionError as error:
             self.failed(where, source, str(error))
-            return isinstance(error, ExpressionLimit)
+            return isinstance(error, ExpressionLimit) or isinstance(error.__cause__, KitFailed)
 
     def value(self, source: str, where: str) -> object:
         """Any JSON value for display; None with the error recorded when it fails."""

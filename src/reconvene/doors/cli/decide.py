@@ -43,12 +43,11 @@ def decide(
     Without --option, on a terminal, you are asked. The kinds of feedback are: correction, new context, clarification,
     strategic shift, reaction ("reaction to economist: …"), missing factor, comment.
     """
-    remarks = _remarks_in(feedback)
-    if option is None and (no_drive or fields or remarks or not call.interactive):
+    if option is None and (no_drive or fields or feedback or not call.interactive):
         raise UserError("which option? add --option LABEL", hint="see them with: reconvene show")
     engine, found = open_run(call, run)
     if option is not None:
-        decision = _decision(call, engine, found, option, fields, remarks, digest)
+        decision = _decision(call, engine, found, option, fields, _remarks_in(engine, found, feedback), digest)
         return _submit(call, engine, found, decision, drive=not no_drive)
 
     from reconvene.doors.cli.drive import proceed, who_decides
@@ -93,10 +92,12 @@ def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bo
     return proceed(call, engine, run, Decider(), only_record=not drive)
 
 
-def _remarks_in(feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
+def _remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
+    """As the run's own reader types them."""
     from reconvene.core.kit_finder import reader
 
-    return tuple(reader().typed(text) for text in feedback if text.strip())
+    said = [text for text in feedback if text.strip()]
+    return tuple(map(reader(engine.session(run).book.workflow.kits).typed, said)) if said else ()
 
 
 @command()
@@ -118,7 +119,8 @@ def abort(call: Call, run: str, feedback: tuple[str, ...]) -> int:
     """End RUN for good. Its log and files stay."""
     from reconvene.core.facts.commands import Abort
 
-    return _submit(call, *open_run(call, run), Abort(by=call.by, door=DOOR, remarks=_remarks_in(feedback)))
+    engine, found = open_run(call, run)
+    return _submit(call, engine, found, Abort(call.by, DOOR, _remarks_in(engine, found, feedback)))
 
 
 @command()
@@ -130,8 +132,9 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], no_drive: b
     """Undo the round of RUN that you are looking at, and run it again. What you said stays said."""
     from reconvene.core.facts.commands import Rollback
 
-    undo = Rollback(by=call.by, door=DOOR, remarks=_remarks_in(feedback))
-    return _submit(call, *open_run(call, run), undo, drive=not no_drive)
+    engine, found = open_run(call, run)
+    undo = Rollback(by=call.by, door=DOOR, remarks=_remarks_in(engine, found, feedback))
+    return _submit(call, engine, found, undo, drive=not no_drive)
 
 
 @command("Example:\n  reconvene log two-step-1        # find the event\n  reconvene fork two-step-1 --at 12")

@@ -14,9 +14,18 @@ from reconvene.errors import UserError
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Checkpoint
+    from reconvene.core.facts.commands import RemarkIn
     from reconvene.wire.answers_file import Answer
 
 _RULE = 80
+
+
+def _as_read_here(engine: Engine, run: str, remarks: tuple[RemarkIn, ...]) -> tuple[RemarkIn, ...]:
+    """A reader of the run's own may know kinds that the file was read without: what is a comment so far, it types."""
+    from reconvene.core.kit_finder import reader
+
+    kits = engine.session(run).book.workflow.kits if remarks else ()
+    return tuple(reader(kits).typed(said.text) if kits and said.kind == "comment" else said for said in remarks)
 
 
 class FromFile(Decider):
@@ -37,6 +46,7 @@ class FromFile(Decider):
                 note("this checkpoint needs a person's attention; the answers file is not used for it")
             return False
         answer = self._left[0]
+        answer = answer._replace(remarks=_as_read_here(engine, run, answer.remarks))
         if self.tells:
             self._tell(engine, run, checkpoint)
         try:

@@ -111,6 +111,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _call(words)
         sys.stdout.flush()
+        _tell_kits()
         return code
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python would complain at exit when it flushes once more.
@@ -159,6 +160,13 @@ def _call(words: list[str]) -> int:
         return _complain(words, f"{file}{error.strerror or error}", "", 1)
     except Exception as error:
         return _report_bug(words, error)
+
+
+def _tell_kits() -> None:
+    """What kits could not say, so that it was done without. Who uses packaged kits alone never loads the guard."""
+    guard = sys.modules.get("reconvene.core.kit_guard")
+    for message in guard.unheard() if guard is not None else ():
+        sys.stderr.write(f"! {clean(message)} Tell whoever made the kit.\n")
 
 
 def _complain(words: list[str], message: str, hint: str, code: int) -> int:

@@ -30,7 +30,9 @@ Examples:
 @click.option("--understand", is_flag=True, help="TEXT is free text: split it, and find out what each part is.")
 @click.option("--form", metavar="FILE", help="Read a filled-in form instead of TEXT; see docs/cli.md.")
 @click.option("--dry-run", is_flag=True, help="Only show how it is understood.")
-@click.option("--reread", metavar="ID", help="Put right how a remark is read, with one or more of the next five.")
+@click.option(
+    "--reread", metavar="ID", help="Put right how a remark is read, with the next five; alone: read it again."
+)
 @click.option("--kind", metavar="KIND", help="What it is: correction, new context, …")
 @click.option("--to", "target", metavar="AGENT", help="Whom it is for; an empty text is everybody.")
 @click.option("--was", metavar="VALUE", help="The value that it corrects.")
@@ -63,18 +65,19 @@ def remark(
     if [text, form, reread, withdraw].count(None) != 3:
         raise UserError("give one of them: TEXT, --form FILE, --reread ID, --withdraw ID", hint=hint)
     said = {name: value for name, value in reading.items() if value is not None}
-    if bool(said) != (reread is not None):
-        raise UserError("--reread ID goes with --kind, --to, --was, --now or --level", hint=hint)
+    if said and reread is None:
+        raise UserError("--kind, --to, --was, --now and --level go with --reread ID", hint=hint)
     engine, found = open_run(call, run)
     if reread or withdraw:
         return _again(call, engine, found, reread, withdraw, said)
-    agents = tuple(engine.session(found).book.workflow.agents)
-    entries = _entries(text or "", form, agents, understand=understand)
+    workflow = engine.session(found).book.workflow
+    agents, kits = tuple(workflow.agents), workflow.kits
+    entries = _entries(text or "", form, agents, kits, understand=understand)
     record = OnRecord(engine, found, call.by, DOOR)
     if not dry_run:
         record.become(entries)
     if understand:
-        entries, told = understood_better(text or "", agents, entries)
+        entries, told = understood_better(text or "", agents, entries, kits)
         if told:
             note(told)
     if not dry_run:
@@ -87,18 +90,20 @@ def remark(
     return 0
 
 
-def _entries(text: str, form: str | None, agents: tuple[str, ...], *, understand: bool) -> list[Entry]:
+def _entries(
+    text: str, form: str | None, agents: tuple[str, ...], kits: tuple[str, ...], *, understand: bool
+) -> list[Entry]:
     from reconvene.app.model_reader import Entry
     from reconvene.core.kit_finder import reader
     from reconvene.doors.shared.remarks import understood
 
     if form is None:
-        return understood(text, agents) if understand else [Entry(reader().typed(text))]
+        return understood(text, agents, kits) if understand else [Entry(reader(kits).typed(text))]
 
     from reconvene.doors.cli.typed_values import read_text
     from reconvene.doors.shared.form import read
 
-    found = read(read_text("--form", Path(form)), agents)
+    found = read(read_text("--form", Path(form)), agents, kits)
     if found.problems:
         told = [f"{form}:{problem.line}: {problem.what}" for problem in found.problems]
         raise UserError("\n".join(told), hint="nothing was recorded; put it right and give it again")

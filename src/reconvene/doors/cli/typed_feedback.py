@@ -63,7 +63,8 @@ class Hearing:
         self._run = run
         self._by = by
         self._screen = screen
-        self._agents = tuple(engine.session(run).book.workflow.agents)
+        workflow = engine.session(run).book.workflow
+        self._agents, self._kits = tuple(workflow.agents), workflow.kits
 
     def typed(self, title: str) -> Sequence[Remark]:
         """Lines until an empty one. Answers what was recorded."""
@@ -82,7 +83,7 @@ class Hearing:
             heard.text = _typed(title)
             if not heard.text.strip():
                 return []
-            heard.keep([Entry(reader().typed(heard.text))])
+            heard.keep([Entry(reader(self._kits).typed(heard.text))])
             return self._recorded(heard)
 
     def written(self) -> Sequence[Remark]:
@@ -101,13 +102,13 @@ class Hearing:
 
     def _sort(self, heard: _Heard, text: str) -> list[Entry]:
         """What was said last, read by rules, on record with the rest."""
-        entries = understood(text, self._agents)
+        entries = understood(text, self._agents, self._kits)
         heard.keep([*(heard.entries or ()), *entries])
         return entries
 
     def _improve(self, heard: _Heard, text: str, entries: list[Entry]) -> None:
         """The same, read by a model where there is one."""
-        better = understood_better(text, self._agents, entries)
+        better = understood_better(text, self._agents, entries, self._kits)
         if better.note:
             note(better.note)
         if better.entries is not entries:
@@ -115,17 +116,17 @@ class Hearing:
 
     def _listen(self, heard: _Heard, title: str) -> None:
         line = heard.text = _typed(title)
-        if agrees(line):  # or is empty: that is all
+        if agrees(line, self._kits):  # or is empty: that is all
             return
         while line.strip():
             line = _typed(MORE)
             # A line with a kind of its own is not the end of the sentence above it.
-            between = "\n\n" if has_kind(line) else "\n"
+            between = "\n\n" if has_kind(line, self._kits) else "\n"
             heard.text = f"{heard.text}{between}{line}".rstrip()
 
     def _write(self, heard: _Heard, entries: list[Entry]) -> None:
         """Opened again as long as something is wrong with it and the person goes on changing it."""
-        sheet = Sheet(write(entries, self._agents, about=self._run))
+        sheet = Sheet(write(entries, self._agents, about=self._run, kits=self._kits))
         while True:
             before = sheet.text
             try:
@@ -133,7 +134,7 @@ class Hearing:
             except UserError as error:
                 self._screen.line(f"{error.message}; {error.hint}", "yellow")
             finally:
-                found = read(clean(sheet.text), self._agents)
+                found = read(clean(sheet.text), self._agents, self._kits)
                 heard.keep(list(found.entries))
             if sheet.code:
                 self._screen.line(f"the editor ended with code {sheet.code}; look well at what was saved", "yellow")
@@ -160,7 +161,7 @@ class Hearing:
                 case "none":
                     heard.keep([])
                 case choice:
-                    _change(entries, int(choice), self._agents)
+                    _change(entries, int(choice), self._agents, self._kits)
                     heard.keep(entries)
         return []
 
@@ -203,7 +204,7 @@ class Hearing:
         from reconvene.core.facts.commands import AddRemark, RemarkIn
 
         text = heard.unrecorded
-        if not agrees(text):
+        if not agrees(text, self._kits):
             told = f"kept as a comment: {text}"
             try:
                 self._engine.submit(self._run, AddRemark(RemarkIn(text), by=self._by, door=DOOR))
@@ -253,7 +254,7 @@ def _typed(title: str, before: str = "") -> str:
     return clean(ask_text(title, before)).encode("utf-8", "replace").decode()
 
 
-def _change(entries: list[Entry], index: int, agents: tuple[str, ...]) -> None:
+def _change(entries: list[Entry], index: int, agents: tuple[str, ...], kits: tuple[str, ...]) -> None:
     """One entry put right, joined with the one before it, or dropped."""
     remark = entries[index].remark
     what = pick(
@@ -276,20 +277,20 @@ def _change(entries: list[Entry], index: int, agents: tuple[str, ...]) -> None:
         case "back":
             pass
         case _:
-            entries[index] = Entry(_changed(remark, what, agents), "as you put it")
+            entries[index] = Entry(_changed(remark, what, agents, kits), "as you put it")
 
 
-def _changed(remark: RemarkIn, what: str, agents: tuple[str, ...]) -> RemarkIn:
+def _changed(remark: RemarkIn, what: str, agents: tuple[str, ...], kits: tuple[str, ...]) -> RemarkIn:
     from msgspec.structs import replace
 
     match what:
         case "kind":
-            kind = pick("What is it?", [(kind, kind) for kind in reader().kinds], remark.kind)
+            kind = pick("What is it?", [(kind, kind) for kind in reader(kits).kinds], remark.kind)
             asks = kind == "reaction" and not remark.target
             return replace(remark, kind=kind, target=_target(remark, agents) if asks else remark.target)
         case "text":
             text = _typed("Its words:", remark.text).strip()
-            return with_text(remark, text, agents) if text else remark
+            return with_text(remark, text, agents, kits) if text else remark
         case "target":
             return replace(remark, target=_target(remark, agents))
         case _:

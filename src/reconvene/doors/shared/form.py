@@ -57,12 +57,12 @@ def blank(agents: Sequence[str] = (), about: str = "") -> str:
     return write((), agents, about=about)
 
 
-def write(entries: Sequence[Entry], agents: Sequence[str] = (), *, about: str = "") -> str:
+def write(entries: Sequence[Entry], agents: Sequence[str] = (), *, about: str = "", kits: tuple[str, ...] = ()) -> str:
     """The form, with these remarks under their headings."""
     lines = [f"{HINT} Your remarks{f' on {about}' if about else ''}. Use what fits and leave the rest empty."]
     lines += [f'{HINT} "- " at the beginning of a line begins another remark. Lines with {HINT} are hints, not kept.']
     lines += ["", "## Anything", f"{HINT} In any words, as much as you like: it is sorted for you.", ""]
-    kinds = reader().kinds[:-1]
+    kinds = [kind for kind in reader(kits).kinds if kind != "comment"]
     for kind in kinds:
         lines += _section(kind, [entry.remark for entry in entries if entry.remark.kind == kind], agents)
     rest = [entry.remark for entry in entries if entry.remark.kind not in kinds]
@@ -118,15 +118,15 @@ class _Draft:
         return bool(self.text or self.fields.keys() - {"target"})
 
 
-def read(text: str, agents: Sequence[str] = ()) -> Read:
+def read(text: str, agents: Sequence[str] = (), kits: tuple[str, ...] = ()) -> Read:
     """The remarks of a filled-in form, in its order. Free text is split and classified as if it had been typed."""
-    drafts = [_Draft(FREE, 1)]
+    drafts, kinds = [_Draft(FREE, 1)], reader(kits).kinds
     problems: list[Problem] = []
     target = ""
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith(HINT):
             continue
-        heading = _heading(line, number, problems)
+        heading = _heading(line, number, kinds, problems)
         if heading is not None:
             kind, target = heading
             drafts.append(_Draft(kind, number, target))
@@ -136,11 +136,11 @@ def read(text: str, agents: Sequence[str] = ()) -> Read:
             _take(line, number, drafts, target)
     entries: list[Entry] = []
     for draft in drafts:
-        entries += _entries(draft, tuple(agents), problems)
+        entries += _entries(draft, tuple(agents), kits, problems)
     return Read(tuple(entries), tuple(problems))
 
 
-def _heading(line: str, number: int, problems: list[Problem]) -> tuple[str, str] | None:
+def _heading(line: str, number: int, kinds: tuple[str, ...], problems: list[Problem]) -> tuple[str, str] | None:
     """`## Correction`, `Corrections:`, `# Reaction to economist` → the kind and whom it is for."""
     marked = _HEADING.fullmatch(line)
     found = marked or _BARE.fullmatch(line)
@@ -151,7 +151,6 @@ def _heading(line: str, number: int, problems: list[Problem]) -> tuple[str, str]
     if reaction:
         return "reaction", (reaction["target"] or "").strip()
     folded = name.casefold()
-    kinds = reader().kinds
     for kind in (*kinds, FREE):
         if folded in (kind, f"{kind}s"):
             return kind, ""
@@ -182,9 +181,9 @@ def _take(line: str, number: int, drafts: list[_Draft], target: str) -> None:
     drafts[-1].fields[name] = field["value"]
 
 
-def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) -> list[Entry]:
+def _entries(draft: _Draft, agents: tuple[str, ...], kits: tuple[str, ...], problems: list[Problem]) -> list[Entry]:
     if draft.kind == FREE:
-        return [Entry(one.remark, one.rule) for one in reader().split(draft.text, agents)]
+        return [Entry(one.remark, one.rule) for one in reader(kits).split(draft.text, agents)]
     what, was, now, target = (draft.fields.get(name, "") for name in ("what", "was", "now", "target"))
     text = f"{what}: {draft.text}" if what and draft.text else draft.text or (what if not was and not now else "")
     if not text and not was and not now:
@@ -197,7 +196,7 @@ def _entries(draft: _Draft, agents: tuple[str, ...], problems: list[Problem]) ->
         text = f"{now}, not {was}" if was and now else f"it should be {now}" if now else f"it is not {was}"
         text = f"{what}: {text}" if what else text[0].upper() + text[1:]
     elif not was and not now:
-        was, now = figures_in(f"{draft.kind}: {text}", agents)
+        was, now = figures_in(f"{draft.kind}: {text}", agents, kits)
     target = _known(target, draft.line, agents, problems)
     return [Entry(RemarkIn(text, draft.kind, target, was, now), f"you wrote it under “{draft.kind}”")]
 

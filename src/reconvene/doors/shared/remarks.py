@@ -1,4 +1,7 @@
-"""How a remark is read before it is recorded: a free text split and sorted, and put right by the person."""
+"""How a remark is read before it is recorded: a free text split and sorted, and put right by the person.
+
+`kits`, everywhere: those of the run that it is said about. The first that has a reader reads it.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,15 @@ class Reading(NamedTuple):
     note: str = ""
 
 
-def understood(text: str, agents: tuple[str, ...]) -> list[Entry]:
+def understood(text: str, agents: tuple[str, ...], kits: tuple[str, ...] = ()) -> list[Entry]:
     """The remarks in a free text, read by rules. None: it only agrees."""
     try:
-        return list(by_rules(text, agents).entries)
+        return list(by_rules(text, agents, kits).entries)
     except Exception as error:  # whatever is wrong with the rules, the words are the person's
         return [Entry(RemarkIn(text.strip()), f"kept whole ({type(error).__name__} while sorting it)")]
 
 
-def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry]) -> Reading:
+def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry], kits: tuple[str, ...] = ()) -> Reading:
     """The same read by a model, where one is configured and does not fail. May take a minute."""
     from reconvene.settings import feedback_model
     from reconvene.wiring import listen
@@ -41,23 +44,23 @@ def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry]) 
     if not model or not entries:
         return Reading(entries)
     try:
-        heard = listen(text, agents, model)
+        heard = listen(text, agents, model, kits)
     except Exception as error:
         return Reading(entries, f"{model} could not be asked ({type(error).__name__}); understood by rules")
     return Reading(list(heard.entries) if heard.entries and heard.entries[0].model else entries, heard.note)
 
 
-def agrees(text: str) -> bool:
+def agrees(text: str, kits: tuple[str, ...] = ()) -> bool:
     """Whether there is nothing in a text to record. By rules alone: they are quick, and this is asked often."""
     try:
-        return not reader().split(text)
+        return not reader(kits).split(text)
     except Exception:  # then there is something in it, whatever it is
         return False
 
 
-def has_kind(line: str) -> bool:
+def has_kind(line: str, kits: tuple[str, ...] = ()) -> bool:
     """Whether a line is written as "kind: text"."""
-    return bool(line.strip()) and reader().typed(line).text != line.strip()
+    return bool(line.strip()) and reader(kits).typed(line).text != line.strip()
 
 
 def joined(first: Entry, second: Entry) -> Entry:
@@ -76,15 +79,15 @@ def joined(first: Entry, second: Entry) -> Entry:
     return Entry(both, "joined by you")
 
 
-def with_text(remark: RemarkIn, text: str, agents: tuple[str, ...]) -> RemarkIn:
+def with_text(remark: RemarkIn, text: str, agents: tuple[str, ...], kits: tuple[str, ...] = ()) -> RemarkIn:
     """New words may name new figures; the kind stays what it is."""
-    was, now = figures_in(text, agents)
+    was, now = figures_in(text, agents, kits)
     return replace(remark, text=text, was=was, now=now)
 
 
-def figures_in(text: str, agents: Sequence[str]) -> tuple[str, str]:
+def figures_in(text: str, agents: Sequence[str], kits: tuple[str, ...] = ()) -> tuple[str, str]:
     """The value that a text corrects, and the new one."""
-    found = [one for one in reader().split(text, tuple(agents)) if one.remark.now]
+    found = [one for one in reader(kits).split(text, tuple(agents)) if one.remark.now]
     return (found[0].remark.was, found[0].remark.now) if found else ("", "")
 
 

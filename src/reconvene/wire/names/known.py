@@ -307,4 +307,3 @@ def _fields_of(kits: tuple[str, ...]) -> Record:
 def tracked(kit: str) -> Kind:
     """What the tracker of a kit keeps; worked out only where somebody looks at it."""
     return Later(lambda: kind_of(kit_finder.tracker(kit).schema()))
-

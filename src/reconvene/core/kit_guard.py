@@ -1,0 +1,282 @@
+"""Every call into a kit of somebody else goes through here: what it raises, or gives in a wrong shape, is its failure.
+
+A kit is wrapped once, when it is found. What a run is built on (a tracker's value, a gate, a field, a word of `reads`,
+a view) then raises `KitFailed`, and whoever called decides how the run goes on. What the engine can do without (how a
+remark is read, whom it concerns, who cites it) is answered with the least there is, and the failure is told: see
+`unheard`. Packaged kits are not wrapped: they are typed and tested with the engine, and what they raise is a bug.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from inspect import getattr_static
+from typing import Annotated, Literal, NamedTuple, ParamSpec, TypeVar, cast
+
+import msgspec
+
+from reconvene.core.extensions import (
+    AgentProfile,
+    Citation,
+    Concerned,
+    Judge,
+    Kit,
+    Objection,
+    Reader,
+    Reading,
+    RemarkLike,
+    Seen,
+    Stated,
+    Tracker,
+    Understood,
+    View,
+)
+from reconvene.core.facts.commands import RemarkIn
+from reconvene.errors import KitFailed, UserError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_DEEPEST = 100  # levels of a JSON value
+_LARGEST = 2**63  # of a whole number
+_LONGEST_REASON = 300  # characters of what an exception says
+_TOO_DEEP = "what it gives is nested too deep"
+_PLAIN = "comment"  # the kind of a remark that nobody sorts
+_TRACKER = ("expressions", "outputs", "schema", "track", "objection", "facts", "settle")
+_READER = ("kinds", "typed", "split", "read", "concerned", "words", "tokens", "asserted", "stated")
+_unheard: dict[str, None] = {}
+
+
+class _Unfit(ValueError):
+    """What a part gives cannot be kept."""
+
+
+def unheard() -> list[str]:
+    """What failed and was answered without the kit, since this was asked last. For whoever talks with the person."""
+    told = list(_unheard)
+    _unheard.clear()
+    return told
+
+
+def guarded(kit: Kit) -> Kit:
+    """The same kit, whose parts can fail in one way only. UserError where it is no kit at all."""
+    if wrong := _malformed(kit):
+        raise UserError(
+            f"The kit {kit.name!r} is broken: {wrong}.", hint="Tell whoever made it, or install another version."
+        )
+    at = _Part(kit.name)
+    return kit._replace(
+        tracker=_Tracker(kit.tracker, at.of("tracker")) if kit.tracker is not None else None,
+        reader=_Reader(kit.reader, at.of("reader")) if kit.reader is not None else None,
+        judge=_judge(kit.judge, at.of("judge")) if kit.judge is not None else None,
+        gates={name: at.of(f"gate {name!r}").guard(gate, Objection | None) for name, gate in kit.gates.items()},
+        reads={name: at.of(f"word {name!r}").guard(pick, tuple[str, ...]) for name, pick in kit.reads.items()},
+        fields={name: at.of(f"field {name!r}").guard(field, object) for name, field in kit.fields.items()},
+        views={name: _view(view, at.of(f"view {name!r}")) for name, view in kit.views.items()},
+    )
+
+
+def _malformed(kit: Kit) -> str:
+    for part in ("gates", "reads", "fields", "views"):
+        held = getattr(kit, part)
+        if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held):
+            return f"its {part} are of type {type(held).__name__}, not a mapping from names"
+        for name, one in held.items():
+            if part == "views" and not isinstance(one, View):
+                return f"its view {name!r} is of type {type(one).__name__}, not a View"
+            if not callable(one.rows if isinstance(one, View) else one):
+                return f"its {part[:-1]} {name!r} is of type {type(one).__name__}, not a function"
+    for part, named in (("tracker", _TRACKER), ("reader", _READER)):
+        held = getattr(kit, part)
+        missing = [name for name in named if held is not None and getattr_static(held, name, None) is None]
+        if missing:
+            return f"its {part} has no {', '.join(missing)}"
+    if kit.judge is not None and not callable(kit.judge):
+        return f"its judge is of type {type(kit.judge).__name__}, not a function"
+    return "" if isinstance(kit.workflows, str) else "its workflows is not the path of a folder"
+
+
+class _Part(NamedTuple):
+    """A part of a kit, as messages name it, and how it is asked."""
+
+    kit: str
+    name: str = ""
+
+    def of(self, name: str) -> _Part:
+        return self._replace(name=name)
+
+    def asked(self, make: Callable[[], T], shape: object, *, may_refuse: bool = False) -> T:
+        """What it gives, as plain data of this shape. `may_refuse`: a UserError of its own is no failure."""
+        try:
+            return cast(T, msgspec.convert(plain(make()), cast(type, shape)))
+        except (Exception, SystemExit) as error:  # it is another's code: whatever it raises
+            if may_refuse and isinstance(error, UserError):
+                raise
+            raise KitFailed(self.kit, self.name, _why(error)) from error
+
+    def guard(self, own: Callable[P, T], shape: object) -> Callable[P, T]:
+        def call(*given: P.args, **named: P.kwargs) -> T:
+            return self.asked(lambda: own(*given, **named), shape)
+
+        return call
+
+
+def told(make: Callable[[], T], instead: Callable[[str], T]) -> T:
+    """What a kit gives; where it fails, what can be said instead, given why. The failure is told."""
+    try:
+        return make()
+    except KitFailed as failed:
+        _unheard[failed.message] = None
+        return instead(failed.message)
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, _Unfit | RecursionError):
+        return str(error) if isinstance(error, _Unfit) else _TOO_DEEP
+    if isinstance(error, msgspec.ValidationError):
+        return f"what it gives has the wrong shape: {error}"
+    said = " ".join(str(error).split())[:_LONGEST_REASON]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def plain(value: object, left: int = _DEEPEST) -> object:
+    """The same as JSON knows it, of structs and tuples too; nothing that would come back as something else."""
+    if left < 0:
+        raise _Unfit(_TOO_DEEP)
+    match value:
+        case None | bool():
+            return value
+        case str():
+            value.encode()  # half a character cannot be stored
+            return value
+        case int() if abs(value) < _LARGEST:
+            return value
+        case float() if math.isfinite(value):
+            return value
+        case list() | tuple():
+            return [plain(one, left - 1) for one in value]
+        case dict() if all(isinstance(key, str) for key in value):
+            return {str(plain(key, left)): plain(one, left - 1) for key, one in value.items()}
+        case msgspec.Struct():
+            return {name: plain(one, left - 1) for name, one in msgspec.structs.asdict(value).items()}
+        case int() | float():
+            raise _Unfit("what it gives is no JSON: a number that is none, or too large")
+        case dict():
+            raise _Unfit("what it gives is no JSON: keys that are no text")
+    raise _Unfit(f"what it gives is no JSON: {type(value).__name__}")
+
+
+# --- the parts ---
+
+
+def _view(view: View, at: _Part) -> View:
+    """Rows may hold whatever has one form as JSON, such as dates."""
+    return View(str(view.help), at.guard(lambda state, book: msgspec.to_builtins(view.rows(state, book)), list))
+
+
+def _judge(own: Judge, at: _Part) -> Judge:
+    return lambda text: told(lambda: at.asked(lambda: own(text), tuple[Citation, ...]), lambda _: ())
+
+
+class _Tracker:
+    def __init__(self, own: Tracker, at: _Part) -> None:
+        self._own = own
+        self._at = at
+
+    @property
+    def expressions(self) -> Mapping[str, str]:
+        return self._at.asked(lambda: dict(self._own.expressions), dict[str, str])
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self._at.asked(lambda: self._own.outputs, tuple[str, ...])
+
+    def schema(self) -> object:
+        return self._at.asked(self._own.schema, dict[str, object] | bool | None)
+
+    def track(self, before: object, seen: Seen) -> object:
+        return self._at.asked(lambda: self._own.track(before, seen), object)
+
+    def objection(self, before: object, role: str, text: str, seen: Seen) -> Objection | None:
+        return self._at.asked(lambda: self._own.objection(before, role, text, seen), Objection | None)
+
+    def facts(self, value: object, round: int) -> Mapping[str, object]:
+        made = lambda: self._at.asked(lambda: self._own.facts(value, round), dict[str, object])  # noqa: E731
+        return told(made, lambda _: {})
+
+    def settle(self, value: object, round: int, by: str, at: str) -> object:
+        return self._at.asked(lambda: self._own.settle(value, round, by, at), object)
+
+
+class _Reader:
+    """Where it fails, a remark is what the person typed, weighs little, and may concern everybody."""
+
+    def __init__(self, own: Reader, at: _Part) -> None:
+        self._own = own
+        self._at = at
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return told(lambda: self._at.asked(lambda: self._own.kinds, _Kinds), lambda _: (_PLAIN,))
+
+    def typed(self, text: str) -> RemarkIn:
+        made = lambda: self._at.asked(lambda: self._own.typed(text), RemarkIn, may_refuse=True)  # noqa: E731
+        return told(made, lambda _: RemarkIn(text.strip()))
+
+    def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
+        def made() -> tuple[Understood, ...]:
+            found = self._at.asked(lambda: self._own.split(text, agents), tuple[tuple[RemarkIn, str], ...])
+            return tuple(Understood(*one) for one in found)
+
+        return told(
+            made, lambda why: (Understood(RemarkIn(text.strip()), f"kept whole: {why}"),) if text.strip() else ()
+        )
+
+    def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
+        def made() -> Reading:
+            return Reading(*self._at.asked(lambda: self._own.read(remark, outputs), _Weighed))
+
+        return told(made, lambda why: Reading(remark.was, remark.now, "minor", f"it was not read: {why}"))
+
+    def concerned(
+        self, remarks: Sequence[RemarkLike], agents: Mapping[str, AgentProfile], always: tuple[str, ...]
+    ) -> tuple[Concerned, ...]:
+        def made() -> tuple[Concerned, ...]:
+            found = self._at.asked(lambda: self._own.concerned(remarks, agents, always), tuple[Concerned, ...])
+            return tuple(one for one in found if one.agent in agents)
+
+        return told(made, lambda why: tuple(Concerned(agent, "unknown", why) for agent in agents))
+
+    def words(self, text: str) -> dict[str, str]:
+        return told(lambda: self._at.asked(lambda: self._own.words(text), dict[str, str]), lambda _: {})
+
+    def tokens(self, text: str) -> list[tuple[str, str, bool]]:
+        shape = list[tuple[str, str, bool]]
+        return told(lambda: self._at.asked(lambda: self._own.tokens(text), shape), lambda _: [])
+
+    def asserted(self, text: str) -> str:
+        return told(lambda: self._at.asked(lambda: self._own.asserted(text), str), lambda _: text)
+
+    def stated(self, text: str) -> Stated:
+        return _Stated(self._own, self._at, text)
+
+
+class _Stated:
+    def __init__(self, own: Reader, at: _Part, text: str) -> None:
+        self._own = own
+        self._at = at
+        self._text = text
+
+    def holds(self, value: str) -> bool:
+        made = lambda: self._at.asked(lambda: self._own.stated(self._text).holds(value), bool)  # noqa: E731
+        return told(made, lambda _: False)
+
+
+class _Weighed(NamedTuple):
+    was: str
+    now: str
+    level: Literal["minor", "major"]
+    reason: str
+
+
+_Kinds = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
