@@ -65,6 +65,23 @@ def test_a_failure_names_the_part_and_the_kit_and_keeps_its_cause() -> None:
         gate(lambda output: "why")(OUTPUT)
 
 
+def test_whatever_an_exception_says_of_itself_can_be_stored() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def half(output: Judged) -> Objection:
+        raise ValueError("half \ud800")
+
+    def mute(output: Judged) -> Objection:
+        raise Mute
+
+    with pytest.raises(KitFailed, match=r"failed: ValueError: half \?\.$"):
+        gate(half)(OUTPUT)
+    with pytest.raises(KitFailed, match=r"failed: Mute\.$"):
+        gate(mute)(OUTPUT)
+
+
 def test_an_error_of_the_engines_own_kind_is_a_failure_like_any_other() -> None:
     def refuses(output: Judged) -> Objection:
         raise UserError("not today")

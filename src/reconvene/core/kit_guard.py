@@ -40,7 +40,6 @@ T = TypeVar("T")
 _DEEPEST = 100  # levels of a JSON value
 _LARGEST = 2**63  # of a whole number
 _LONGEST_REASON = 300  # characters of what an exception says
-_TOO_DEEP = "what it gives is nested too deep"
 _PLAIN = "comment"  # the kind of a remark that nobody sorts
 _TRACKER = ("expressions", "outputs", "schema", "track", "objection", "facts", "settle")
 _READER = ("kinds", "typed", "split", "read", "concerned", "words", "tokens", "asserted", "stated")
@@ -131,18 +130,22 @@ def told(make: Callable[[], T], instead: Callable[[str], T]) -> T:
 
 
 def _why(error: BaseException) -> str:
-    if isinstance(error, _Unfit | RecursionError):
-        return str(error) if isinstance(error, _Unfit) else _TOO_DEEP
+    """In one line that can be stored, whatever the exception says of itself."""
+    try:
+        said = " ".join(str(error).encode("utf-8", "replace").decode().split())[:_LONGEST_REASON]
+    except Exception:
+        said = ""
+    if isinstance(error, _Unfit):
+        return said
     if isinstance(error, msgspec.ValidationError):
-        return f"what it gives has the wrong shape: {error}"
-    said = " ".join(str(error).split())[:_LONGEST_REASON]
+        return f"what it gives has the wrong shape: {said}"
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def plain(value: object, left: int = _DEEPEST) -> object:
     """The same as JSON knows it, of structs and tuples too; nothing that would come back as something else."""
     if left < 0:
-        raise _Unfit(_TOO_DEEP)
+        raise _Unfit("what it gives is nested too deep")
     match value:
         case None | bool():
             return value

@@ -8,6 +8,7 @@ took, from its start to its checkpoint, so that a night in between is not the ag
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeGuard
 
 from immutables import Map
 from msgspec import Struct, convert
@@ -194,7 +195,7 @@ class Fold:
                     self.rounds[event.serial].worked = True
                 self.tasks += len(event.tasks)
             case e.AttemptEnded() | e.LateOutputArchived():
-                self._spend(event.usage)
+                self._spend(event)
             case e.StepClosed():
                 self._write(event)
             case e.CheckpointOpened():
@@ -243,8 +244,9 @@ class Fold:
             if not self._current.shown:
                 self._current.seconds += seconds
 
-    def _spend(self, usage: e.Usage) -> None:
-        self.attempts += 1
+    def _spend(self, event: e.AttemptEnded | e.LateOutputArchived) -> None:
+        usage = event.usage
+        self.attempts += not _in_doubt(event) or event.output is None  # one whose output waits is counted when judged
         self.tokens_in += usage.input_tokens
         self.tokens_out += usage.output_tokens
         self.cost += usage.cost
@@ -316,8 +318,11 @@ class Fold:
 
 def _takes_over(event: e.AnyEvent) -> bool:
     """Somebody takes the run up again: until then nobody worked, or nobody can say who did."""
-    lost = isinstance(event, e.AttemptEnded) and event.verdict == "doubt" and event.output is None
-    return lost or isinstance(event, e.TasksClaimed)
+    return isinstance(event, e.TasksClaimed) or (_in_doubt(event) and event.output is None)
+
+
+def _in_doubt(event: e.AnyEvent) -> TypeGuard[e.AttemptEnded]:
+    return isinstance(event, e.AttemptEnded) and event.verdict == "doubt"
 
 
 _YES = frozenset(("yes", "y", "true", "complete", "completely", "everything", "all", "1"))
