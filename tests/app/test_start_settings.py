@@ -112,7 +112,7 @@ def test_the_real_machine_knows_its_programs(tmp_path: Path):
         program.write_text("#!/bin/sh\n")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
     machine = Machine({"PATH": str(tmp_path), "RECONVENE_MODEL": "ollama:x"}).machine()
-    assert machine == {"model": True, "git": True, "coder": "codex exec --sandbox workspace-write -"}
+    assert machine == {"model": True, "git": True, "coder": "codex"}
     assert Machine({"PATH": "", "OLLAMA_HOST": "127.0.0.1:1"}).machine() == {"model": False, "git": False, "coder": ""}
 
 

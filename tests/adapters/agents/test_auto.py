@@ -90,7 +90,7 @@ def test_ollama_comes_before_command_line_agents() -> None:
     assert picked.model == "ollama:llama3.2:3b"
     empty = pick({}, installed=("codex",), ollama=[])
     assert empty is not None
-    assert empty.command == ("codex", "exec", "-")
+    assert empty.command == ("codex",)
 
 
 def test_where_ollama_is() -> None:
@@ -143,7 +143,7 @@ def test_an_installed_command_line_agent_stands_in_for_a_model(tmp_path: Path) -
     said: list[str] = []
     answer = asyncio.run(Agents(str(tmp_path / "s"), environ, said.append).run(assign(), lambda _: None))
     assert answer.text == "Write.\n"
-    assert said == ["model auto → claude -p (claude is installed)"]
+    assert said == ["model auto → claude (claude is installed)"]
 
 
 def test_a_stand_in_hands_over_files_and_values_like_a_model(tmp_path: Path) -> None:

@@ -119,6 +119,29 @@ def test_secrets_are_kept_out_of_the_record(tmp_path: Path) -> None:
     assert "[redacted]" in error.message
 
 
+def test_on_failure_the_ends_of_both_streams_are_shown_harmless_and_bounded(tmp_path: Path) -> None:
+    environ = ENVIRON | {"MY_TOKEN": "tok-12345678"}
+    script = r"""
+import os, sys
+sys.stdout.write("x" * 90000 + "\n\033[31mno credit\033[0m \033]0;title\a" + os.environ["MY_TOKEN"] + "\n")
+sys.stderr.write("y\n" * 90000 + "Traceback \u202etxt\n")
+sys.exit(1)
+"""
+    error = fails(py(script, env=("MY_TOKEN",)), tmp_path, environ)
+    assert "failed with exit code 1: y\ny\n" in error.message
+    assert error.message.endswith("no credit [redacted]")
+    assert "Traceback txt\nAnd on its standard output: xxx" in error.message
+    assert len(error.message) < 2500
+    only = fails(sh("echo out of money; exit 2"), tmp_path)
+    assert only.message.endswith("failed with exit code 2: out of money")
+    assert only.retryable
+
+
+def test_what_it_said_before_its_time_was_up_is_shown(tmp_path: Path) -> None:
+    error = fails(sh("echo waiting for the network; sleep 600", timeout=1.0), tmp_path)
+    assert error.message.endswith("did not end within 1 s and was stopped. It said last: waiting for the network")
+
+
 def test_files_it_writes_or_changes_are_taken_and_unchanged_ones_are_not(tmp_path: Path) -> None:
     script = "echo new > new.md; mkdir -p d; echo more >> old.md; rm gone.md; ln old.md d/hard.md"
     given = {"old.md": b"old\n", "same.md": b"same\n", "gone.md": b"x"}

@@ -8,13 +8,13 @@ Imports no model library: it only looks whether one is there.
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import urllib.request
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from reconvene.adapters.agents.libraries import install_line, missing
+from reconvene.adapters.agents.presets import PRESETS
 from reconvene.errors import AgentError
 
 OLLAMA_URL = "http://localhost:11434/v1"
@@ -49,21 +49,14 @@ _PROVIDERS = (
     _Provider("GROQ_API_KEY", "groq:llama-3.3-70b-versatile"),
 )
 
-# each reads its prompt from stdin and prints the answer
-_COMMANDS: tuple[tuple[str, ...], ...] = (("claude", "-p"), ("codex", "exec", "-"), ("gemini", "-p", ""))
-
-# the same, allowed to change the files of the folder they are started in
-_CODERS: tuple[tuple[str, ...], ...] = (
-    ("claude", "-p", "--permission-mode", "acceptEdits"),
-    ("codex", "exec", "--sandbox", "workspace-write", "-"),
-    ("gemini", "--approval-mode", "auto_edit", "-p", ""),
-)
+# by their bare names: `presets` says how each works
+_PROGRAMS = ("claude", "codex", "gemini")
 
 
 def coder(environ: Mapping[str, str], which: Which | None = None) -> str:
-    """The command line of an installed coding agent, "" where there is none."""
+    """An installed coding agent, "" where there is none."""
     which = which or _finder(environ)
-    return next((shlex.join(command) for command in _CODERS if which(command[0])), "")
+    return next((program for program in _PROGRAMS if which(program)), "")
 
 
 def probe_ollama(base_url: str) -> list[str] | None:
@@ -102,7 +95,7 @@ def pick(environ: Mapping[str, str], which: Which | None = None, probe_ollama: P
     models = probe_ollama(url) if all(missing(one.model) for one in keys) else None
     local = [Picked("model", f"ollama:{_chatty(models)}", (), f"Ollama is running at {url}")] if models else []
     ready = [one for one in (*keys, *local) if not missing(one.model)]
-    programs = (Picked("command", "", one, f"{one[0]} is installed") for one in _COMMANDS if which(one[0]))
+    programs = (Picked("command", "", (one,), f"{one} is installed") for one in _PROGRAMS if which(one))
     return next(iter(ready), None) or next(programs, None) or next(iter((*keys, *local)), None)
 
 
@@ -117,7 +110,7 @@ def _chatty(models: list[str]) -> str:
 
 def nothing_found() -> AgentError:
     keys = "ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_API_KEY"
-    programs = ", ".join(command[0] for command in _COMMANDS)
+    programs = ", ".join(_PROGRAMS)
     return AgentError(
         "`model: auto` found nothing to use on this machine: no provider key is set, no Ollama is running, and none of "
         f"the command-line agents {programs} is installed.",
@@ -152,7 +145,7 @@ def describe(
         told = ", ".join(models[:5]) if models else "running, but it has no model yet"
         told += f"; its library is not installed: {install_line(lacks)}" if lacks else ""
         lines.append(("Ollama", bool(models) and not lacks, told))
-    for command in _COMMANDS:
-        found = which(command[0])
-        lines.append((command[0], bool(found), found or "not installed"))
+    for program in PRESETS:
+        found = which(program)
+        lines.append((program, bool(found), found or "not installed"))
     return lines

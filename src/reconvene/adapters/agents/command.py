@@ -1,6 +1,7 @@
 """An agent that is a command: prompt on stdin, a private folder to work in, stdout as its output.
 
-It sees an allow-listed environment and nothing of the workspace but copies of what its step may read.
+It sees an allow-listed environment and nothing of the workspace but copies of what its step may read. A bare name of a
+known program (`presets`) stands for that program's way of working unattended, and its output is read accordingly.
 """
 
 from __future__ import annotations
@@ -12,67 +13,128 @@ import shlex
 import signal
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from reconvene.adapters.agents import asking, preset_output, presets, process, stream_ends
 from reconvene.adapters.agents import attempt_folder as folder
-from reconvene.adapters.agents import process
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value
 from reconvene.adapters.agents.secrets import redact, redact_text
 from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.facts.events import Usage
-from reconvene.errors import AgentError
+from reconvene.errors import AgentError, Outcome
 from reconvene.ports import Answer, Assignment, Listener, Progress
 
 _ALLOWED = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL")
+
+
+class _Job(NamedTuple):
+    """One attempt as it is run. `preset`: its output is read as that program's."""
+
+    assignment: Assignment
+    argv: tuple[str, ...]
+    root: str
+    env: dict[str, str]
+    known: presets.Preset | None
+    preset: presets.Preset | None
+    as_model: bool
 
 
 async def run(
     assignment: Assignment, listener: Listener, scratch: str, environ: Mapping[str, str], *, as_model: bool = False
 ) -> Answer:
     """One attempt. `as_model`: the command stands in for a model, so files may come as blocks inside its reply."""
+    known = presets.program(assignment.agent.command)
     if assignment.folder:  # kept, filled and read back by whoever lends it
-        return await _work(assignment, listener, assignment.folder, environ, as_model)
+        return await _work(_job(assignment, assignment.folder, environ, as_model), listener, environ)
+    if known is not None:
+        assignment = _without_steering(assignment, known, listener)
     # made and removed without a pause in between, so that no cancellation can leave the folder behind
     root = folder.make(scratch, assignment)
     try:
-        return await _work(assignment, listener, root, environ, as_model)
+        return await _work(_job(assignment, root, environ, as_model), listener, environ)
     finally:
         folder.clear(root)
 
 
-async def _work(
-    assignment: Assignment, listener: Listener, root: str, environ: Mapping[str, str], as_model: bool
-) -> Answer:
+def _without_steering(assignment: Assignment, known: presets.Preset, listener: Listener) -> Assignment:
+    files = presets.without_steering(known, assignment.files)
+    if left := sorted(set(assignment.files) - set(files)):
+        said = f"{known.program} was not given {', '.join(left)}: it could start programs"
+        listener(Progress(assignment.run, assignment.task, assignment.agent.name, "warning", said))
+    return assignment._replace(files=files)
+
+
+def _job(assignment: Assignment, root: str, environ: Mapping[str, str], as_model: bool) -> _Job:
     agent = assignment.agent
+    named, known = presets.preset(agent.command), presets.program(agent.command)
+    env, argv = _environment(assignment, root, environ, known), agent.command
+    if named is not None:
+        writes = _may_write(assignment)
+        argv = named.command(writes=writes, files=_texts(assignment))
+        env |= named.variables(writes=writes)
+        # what it writes into its folder needs no words about blocks
+        spoken = assignment._replace(writes=()) if writes and named.write else assignment
+        prompt = assignment.prompt if as_model else asking.compose(spoken, with_schema=True)
+        assignment = assignment._replace(prompt=prompt)
+    return _Job(assignment, argv, root, env, known, named, as_model or named is not None)
+
+
+def _may_write(assignment: Assignment) -> bool:
+    """Where its step says so: with `writes`, or as work in a project."""
+    if assignment.folder:
+        return assignment.project is not None and assignment.project.place == "project"
+    return bool(assignment.writes)
+
+
+def _texts(assignment: Assignment) -> list[str]:
+    return [] if assignment.folder else sorted(path for path, data in assignment.files.items() if _is_text(data))
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+async def _work(job: _Job, listener: Listener, environ: Mapping[str, str]) -> Answer:
+    assignment, agent = job.assignment, job.assignment.agent
     if not agent.command:
         raise AgentError(f"Agent {agent.name!r} has no command.", retryable=False, hint="Give it `command: [...]`.")
-    env = _environment(assignment, root, environ)
-    request = redact(_request(assignment, env), environ)
+    request = redact(_request(job), environ)
     began = time.monotonic()
+    late = False
     try:
         outcome = await process.run(
-            agent.command,
+            job.argv,
             assignment.prompt.encode("utf-8", "replace"),
-            root,
-            env,
+            job.root,
+            job.env,
             agent.timeout,
-            lambda data: _tell(assignment, listener, data),
+            lambda data: _tell(job, listener, data),
         )
-    except TimeoutError:
-        raise AgentError(
-            f"{_name(assignment)} did not end within {agent.timeout:g} s and was stopped.",
-            hint="Raise the agent's `timeout`, or find out what it waits for.",
-        ) from None
+    except process.TookTooLong as error:
+        outcome, late = error.so_far, True
     except OSError as error:
         raise _not_started(assignment, error) from error
     except ValueError as error:  # a NUL byte in an argument
         raise AgentError(f"{_name(assignment)} cannot be started: {error}.", retryable=False) from error
-    usage = Usage(requests=1, seconds=round(time.monotonic() - began, 3))
+    printed = _printed(job, outcome)
+    usage = Usage(
+        model=printed.model,
+        input_tokens=printed.input_tokens,
+        output_tokens=printed.output_tokens,
+        requests=1,
+        cost=printed.cost,
+        seconds=round(time.monotonic() - began, 3),
+    )
     reply = redact(outcome.stdout, environ)
     try:
-        _check_outcome(assignment, outcome, environ)
+        _check_outcome(job, outcome, printed, environ, late=late)
         lent = bool(assignment.folder)
-        taken = Taken({}, ()) if lent else await asyncio.to_thread(folder.collect, root, assignment)
-        read = _read(assignment, outcome.stdout.decode("utf-8", "replace"), taken, as_model)
+        taken = Taken({}, ()) if lent else await asyncio.to_thread(folder.collect, job.root, assignment)
+        read = _read(assignment, printed.text, taken, job.as_model)
     except AgentError as error:
         raise ReplyError(
             error.message,
@@ -80,6 +142,7 @@ async def _work(
             outcome=error.outcome,
             retryable=error.retryable,
             said=redact_text(error.said, environ),
+            for_agents=error.for_agents,
             usage=usage,
             request=request,
             reply=reply,
@@ -87,8 +150,17 @@ async def _work(
     return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, request, reply)
 
 
-def _environment(assignment: Assignment, root: str, environ: Mapping[str, str]) -> dict[str, str]:
-    names = {*_ALLOWED, *assignment.agent.env}
+def _printed(job: _Job, outcome: process.Outcome) -> preset_output.Printed:
+    stdout = outcome.stdout.decode("utf-8", "replace")
+    if job.preset is None:
+        return preset_output.Printed(stdout)
+    return preset_output.read(job.preset.reader, stdout, outcome.stderr_tail.decode("utf-8", "replace"))
+
+
+def _environment(
+    assignment: Assignment, root: str, environ: Mapping[str, str], known: presets.Preset | None
+) -> dict[str, str]:
+    names = {*_ALLOWED, *assignment.agent.env, *(presets.allowed(known, environ) if known else ())}
     env = {name: value for name, value in environ.items() if name in names or name.startswith("LC_")}
     return env | {
         "RECONVENE_RUN": assignment.run,
@@ -98,20 +170,23 @@ def _environment(assignment: Assignment, root: str, environ: Mapping[str, str]) 
     }
 
 
-def _request(assignment: Assignment, env: Mapping[str, str]) -> bytes:
+def _request(job: _Job) -> bytes:
     document = {
-        "command": list(assignment.agent.command),
-        "environment": sorted(env),
-        "files": sorted(assignment.files),
-        "stdin": assignment.prompt,
+        "command": list(job.argv),
+        "environment": sorted(job.env),
+        "files": sorted(job.assignment.files),
+        "stdin": job.assignment.prompt,
     }
     return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "replace")
 
 
-def _tell(assignment: Assignment, listener: Listener, data: bytes) -> None:
-    lines = [line for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
+def _tell(job: _Job, listener: Listener, data: bytes) -> None:
+    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
+    if job.preset is not None:
+        lines = [told for line in lines if (told := preset_output.progress(line))]
     if lines:
-        listener(Progress(assignment.run, assignment.task, assignment.agent.name, "output", lines[-1].strip()[:200]))
+        work = job.assignment
+        listener(Progress(work.run, work.task, work.agent.name, "output", lines[-1][:200]))
 
 
 def _not_started(assignment: Assignment, error: OSError) -> AgentError:
@@ -130,18 +205,41 @@ def _not_started(assignment: Assignment, error: OSError) -> AgentError:
     return AgentError(f"{_name(assignment)} cannot be started: {problem}.", hint=hint, retryable=False)
 
 
-def _check_outcome(assignment: Assignment, outcome: process.Outcome, environ: Mapping[str, str]) -> None:
+def _check_outcome(
+    job: _Job, outcome: process.Outcome, printed: preset_output.Printed, environ: Mapping[str, str], *, late: bool
+) -> None:
+    name, agent = _name(job.assignment), job.assignment.agent
     if outcome.flooded:
         limit = process.MAX_OUTPUT // (1024 * 1024)
         raise AgentError(
-            f"{_name(assignment)} wrote more than {limit} MB to its output and was stopped.",
+            f"{name} wrote more than {limit} MB to its output and was stopped.",
             hint="Let it write large results to files instead.",
         )
-    if outcome.code == 0:
+    if outcome.code == 0 and not late and not printed.error:
         return
-    how = f"exit code {outcome.code}" if outcome.code > 0 else f"signal {_signal_name(-outcome.code)}"
-    said = redact_text(outcome.stderr_tail.decode("utf-8", "replace").strip(), environ)
-    raise AgentError(f"{_name(assignment)} failed with {how}" + (f": {said}" if said else "."))
+    said = stream_ends.end(printed.error.encode("utf-8", "replace"), environ)
+    said = said or stream_ends.both(outcome.stdout, outcome.stderr_tail, environ)
+    if late:
+        raise AgentError(
+            f"{name} did not end within {agent.timeout:g} s and was stopped." + _last_said(said),
+            hint="Raise the agent's `timeout`, or find out what it waits for.",
+        )
+    how = f"failed with {_how(outcome.code)}" if outcome.code else "failed"
+    kind: Outcome = "other"
+    hint = ""
+    if job.known is not None:
+        kind = preset_output.outcome(printed._replace(error=said), job.known.no_login)
+        if kind == "authentication":
+            hint = f"Not logged in, or the key was not accepted: {job.known.login}."
+    raise AgentError(f"{name} {how}" + (f": {said}" if said else "."), hint=hint, outcome=kind)
+
+
+def _last_said(said: str) -> str:
+    return f" It said last: {said}" if said else ""
+
+
+def _how(code: int) -> str:
+    return f"exit code {code}" if code > 0 else f"signal {_signal_name(-code)}"
 
 
 def _signal_name(number: int) -> str:

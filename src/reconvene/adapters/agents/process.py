@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 MAX_OUTPUT = 4 * 1024 * 1024
-STDERR_TAIL = 2048
+STDERR_TAIL = 64 * 1024
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _POLL = 0.02
 
@@ -23,6 +23,14 @@ class Outcome(NamedTuple):
     stdout: bytes
     stderr_tail: bytes
     flooded: bool
+
+
+class TookTooLong(TimeoutError):
+    """The time was up. `so_far` is what came until then."""
+
+    def __init__(self, so_far: Outcome) -> None:
+        super().__init__()
+        self.so_far = so_far
 
 
 class _Listening(asyncio.SubprocessProtocol):
@@ -76,7 +84,7 @@ async def run(
     timeout: float,
     heard: Callable[[bytes], None],
 ) -> Outcome:
-    """Run to the end. TimeoutError after `timeout`; whatever happens, the whole process group is gone on return."""
+    """Run to the end. TookTooLong after `timeout`; whatever happens, the whole process group is gone on return."""
     loop = asyncio.get_running_loop()
     starting = asyncio.ensure_future(
         loop.subprocess_exec(lambda: _Listening(heard), *argv, cwd=cwd, env=dict(env), start_new_session=True)
@@ -91,11 +99,18 @@ async def run(
         _feed(transport, stdin)
         async with asyncio.timeout(timeout):
             await asyncio.shield(listening.ended)
+    except TimeoutError:
+        late = True
+    else:
+        late = False
     finally:
         await _finish(transport, listening)
     code = transport.get_returncode()
     code = -signal.SIGKILL if code is None else code
-    return Outcome(code, bytes(listening.stdout), bytes(listening.stderr), listening.flooded)
+    outcome = Outcome(code, bytes(listening.stdout), bytes(listening.stderr), listening.flooded)
+    if late:
+        raise TookTooLong(outcome)
+    return outcome
 
 
 def _feed(transport: asyncio.SubprocessTransport, data: bytes) -> None:
