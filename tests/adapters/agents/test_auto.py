@@ -67,7 +67,7 @@ def test_what_lacks_only_its_library_comes_after_everything_that_is_ready(monkey
         return found.name if found else ""
 
     assert picked("ANTHROPIC_API_KEY", "GEMINI_API_KEY", ollama=["llama3"]).startswith("google:")
-    assert picked("ANTHROPIC_API_KEY", installed=("claude",), ollama=["llama3"]) == "claude -p"
+    assert picked("ANTHROPIC_API_KEY", installed=("claude",), ollama=["llama3"]) == "claude"
     assert picked("ANTHROPIC_API_KEY", ollama=["llama3"]).startswith("anthropic:")
     assert picked(ollama=["llama3"]) == "ollama:llama3"
     lines = auto.describe({"OPENAI_API_KEY": "k"}, nothing_installed, no_ollama)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Literal, cast
 
-from reconvene.adapters.agents import asking, libraries, token_limits
+from reconvene.adapters.agents import asking, libraries, schema_support, token_limits
 from reconvene.adapters.agents.as_answer import ReplyError
 from reconvene.adapters.agents.model_reply import ANSWER_TOOL, read
 from reconvene.adapters.agents.secrets import redact, redact_text
@@ -44,7 +44,7 @@ async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, 
         request = _request(assignment, mode)
         response: ModelResponse | None = None
         try:
-            asked = _ask(assignment, connection, listener, request, mode, limits)
+            asked = _asked_once(assignment, connection, listener, mode, limits)
             response = await _within(limits, asked, connection)
             answer = read(assignment, response, streamed=_streamed(assignment), one_text=connection.one_text)
         except Exception as error:
@@ -80,7 +80,7 @@ def _connect(assignment: Assignment, environ: Mapping[str, str], limits: Limits)
 
 
 def _mode(assignment: Assignment, connection: Connection) -> Mode:
-    """How the contract is enforced. Servers of one's own differ too much: there it is asked for in words."""
+    """How the contract is enforced. A server of one's own is sent it unless it is known to refuse that."""
     if assignment.schema is None:
         return "text"
     is_object = isinstance(assignment.schema, dict) and assignment.schema.get("type") == "object"
@@ -90,7 +90,7 @@ def _mode(assignment: Assignment, connection: Connection) -> Mode:
     if wanted in ("native", "tool", "prompted"):
         return wanted
     if connection.custom:
-        return "prompted"
+        return "prompted" if schema_support.takes(connection.url, connection.name) is False else "native"
     profile = connection.model.profile
     if connection.provider == "ollama" and profile.get("supports_json_schema_output"):
         return "native"
@@ -153,6 +153,28 @@ def _too_slow(connection: Connection, limit: float) -> AgentError:
         outcome="transport",
         for_agents="The model did not answer in time.",
     )
+
+
+async def _asked_once(
+    assignment: Assignment, connection: Connection, listener: Listener, mode: Mode, limits: Limits
+) -> ModelResponse:
+    """The schema goes along; where a server of one's own refuses that, the same is asked in words."""
+    request = _request(assignment, mode)
+    uncertain = mode == "native" and connection.custom and not assignment.agent.options.get("output")
+    try:
+        response = await _ask(assignment, connection, listener, request, mode, limits)
+    except Exception as error:
+        said = f"{error} {getattr(error, 'body', '')}"
+        at = (connection.url, connection.name)
+        if not uncertain or not schema_support.may_be_refused(*at, connection.tap.status, said):
+            raise
+        words = _request(assignment, "prompted")
+        response = await _ask(assignment, connection, listener, words, "prompted", limits)
+        schema_support.remember(*at, taken=False)
+    else:
+        if uncertain:
+            schema_support.remember(connection.url, connection.name, taken=True)
+    return response
 
 
 async def _ask(

@@ -13,7 +13,7 @@ from pydantic_ai import exceptions as problems
 
 from reconvene.adapters.agents import retry_after
 from reconvene.adapters.agents.network_words import PROXY_LOGIN, trouble
-from reconvene.adapters.agents.providers import Connection
+from reconvene.adapters.agents.providers import LOCAL, Connection
 from reconvene.adapters.agents.wiretap import MAX_REPLY
 from reconvene.errors import AgentError, Outcome
 
@@ -144,6 +144,8 @@ def _network(connection: Connection, error: problems.ModelConnectionError) -> Ag
 def _start(connection: Connection) -> str:
     if connection.provider == "ollama":
         return "Is it running? Start it with `ollama serve`, or say where it is with OLLAMA_BASE_URL."
+    if connection.provider in LOCAL:
+        return f"Is its server running? Start it, or say where it is with {connection.provider.upper()}_BASE_URL."
     return ""
 
 

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 # The library looks for tags of thinking only where one is a piece of its own; `thinking` finds all of them.
 _NO_TAGS = ("\0think", "\0/think")
+# servers that speak the OpenAI protocol, where they listen unless NAME_BASE_URL says otherwise
+LOCAL = {
+    "lmstudio": "http://localhost:1234/v1",
+    "llamacpp": "http://localhost:8080/v1",
+    "vllm": "http://localhost:8000/v1",
+}
 _OPENAI = ("openai", "openai-chat", "openai-responses")
 _KEYS = {"google": "GOOGLE_API_KEY", "openai-chat": "OPENAI_API_KEY", "openai-responses": "OPENAI_API_KEY"}
 
@@ -59,6 +65,8 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
         base_url = _foreign(environ.get("OPENAI_BASE_URL", ""))
     if not base_url and provider == "ollama":
         base_url = ollama_url(environ)
+    if not base_url and provider in LOCAL:
+        base_url = environ.get(f"{provider.upper()}_BASE_URL") or LOCAL[provider]
     key_name = str(agent.options.get("api_key_env") or _KEYS.get(provider) or f"{provider or 'openai'}_api_key".upper())
     tap = Wiretap()
     client = _client(base_url, limits)
@@ -67,8 +75,8 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
     if not custom and not provider:
         raise AgentError(
             f"{agent.model!r} does not say which provider to ask.",
-            hint="Write `model: provider:name` (openai:…, anthropic:…, google:…, ollama:…), `model: auto`, or give "
-            "`base_url` for a server that speaks the OpenAI protocol.",
+            hint="Write `model: provider:name` (openai:…, anthropic:…, google:…, ollama:…, lmstudio:…), `model: auto`, "
+            "or give `base_url` for a server that speaks the OpenAI protocol.",
             outcome="usage",
         )
     key = _key(environ, key_name, provider)
@@ -123,7 +131,7 @@ def _compatible(provider: str, name: str, spelled: str, url: str, key: str, clie
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
     # "llama3:8b" is a model's whole name on a server of one's own, "openai:gpt-5" is not
-    known = provider in (*_OPENAI, "litellm", "vllm", "openrouter")
+    known = provider in (*_OPENAI, *LOCAL, "litellm", "openrouter")
     backend = OpenAICompatibleProvider("openai-compatible", base_url=url, api_key=key, http_client=client)
     return OpenAIChatModel(name if known else spelled, provider=backend)
 
@@ -142,8 +150,8 @@ def _hosted(model: str, provider: str, url: str, key: str, key_name: str, client
     except ValueError as error:
         raise AgentError(
             f"There is no provider {provider!r} (in `model: {model}`).",
-            hint="Known ones are openai, anthropic, google, ollama, mistral, groq and more; a server that speaks the "
-            "OpenAI protocol is reached with `base_url`.",
+            hint="Known ones are openai, anthropic, google, ollama, lmstudio, llamacpp, vllm, mistral, groq and more; "
+            "a server that speaks the OpenAI protocol is reached with `base_url`.",
             outcome="not_found",
         ) from error
     except UserError as error:
