@@ -88,6 +88,7 @@ class Agents:
             command_line="" if settled else self._reading.template(node, "command", COMMAND_ROOTS),
             or_model=not settled and node.get("model") is not None,
             python=self._python(node),
+            beside=self._reading.folder_of_module(node.text("python").partition(":")[0]),
             recorded=self._recorded(name, node),
             remit=node.text("remit"),
             schema=self._reading.contract(node, "contract"),

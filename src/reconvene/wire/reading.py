@@ -15,7 +15,7 @@ from reconvene.core.shown.scope import ROOTS, TEMPLATE_ROOTS
 from reconvene.errors import UserError, WorkflowError
 from reconvene.language import expressions, templates
 from reconvene.wire.problems import Problems, did_you_mean, shown
-from reconvene.wire.resources import Unreadable, leaves_folder
+from reconvene.wire.resources import Folder, Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, items_of, plain, read_yaml
 
 GATE_ROOTS = ROOTS | {"output"}
@@ -174,6 +174,12 @@ class Reading:
         return found
 
     # --- files beside the workflow ------------------------------------------------------------------------------------
+
+    def folder_of_module(self, name: str) -> str:
+        """The workflow's folder, where this Python module lies in it; else ""."""
+        top = name.partition(".")[0]
+        there = top and (f"{top}.py" in self._resources or f"{top}/__init__.py" in self._resources)
+        return self._resources.path if there and isinstance(self._resources, Folder) else ""
 
     def prompt(self, owner: Mapping, key: str = "prompt", *, template: bool = True) -> str:
         """A prompt written here, or the text of the file it names. `template` False: taken as it is."""

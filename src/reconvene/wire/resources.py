@@ -22,6 +22,11 @@ class Folder(Mapping[str, str]):
     def __init__(self, root: Path) -> None:
         self._root = root
 
+    @property
+    def path(self) -> str:
+        """The folder itself, in full."""
+        return os.path.realpath(self._root)
+
     def __getitem__(self, name: str) -> str:
         path = self._root / name
         if not os.path.lexists(path):

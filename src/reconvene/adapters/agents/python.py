@@ -1,4 +1,4 @@
-"""An agent that is a Python function, `"package.module:function"`, called with the Assignment.
+"""An agent that is Python, `"package.module:name"`: a function, called with the Assignment, or an agent of a framework.
 
 It may return text, `{"text", "value", "files"}`, a value for its contract, or an Answer. What it raises becomes a
 message.
@@ -9,26 +9,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import importlib
 import inspect
 import threading
 import time
 from collections.abc import Callable
 
-from reconvene.adapters.agents.as_answer import from_result
+from reconvene.adapters.agents import beside, other_frameworks
+from reconvene.adapters.agents.as_answer import from_result, interpret
+from reconvene.adapters.agents.thinking import without_thinking
+from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment
 
-_Function = Callable[[Assignment], object]
+_Function = Callable[[object], object]
 
 
 async def run(assignment: Assignment) -> Answer:
-    function = _load(assignment.agent.python)
+    # importing may take seconds: other agents go on
+    way = await _in_thread(lambda _: _load(assignment.agent), assignment, assignment.agent.name)
+    assert isinstance(way, other_frameworks.Way)
+    given = other_frameworks.given(way, assignment)
     began = time.monotonic()
     try:
         async with asyncio.timeout(assignment.agent.timeout) as deadline:
-            result = await _call(function, assignment)
+            result = await _call(way.call, given, assignment.agent.name)
     except AgentError:
         raise
     except TimeoutError as error:
@@ -40,8 +45,19 @@ async def run(assignment: Assignment) -> Answer:
         ) from None
     except Exception as error:
         raise _failed(assignment, error) from error
-    usage = Usage(requests=1, seconds=round(time.monotonic() - began, 3))
-    return from_result(assignment, result, usage)
+    return _answer(assignment, way, given, result, round(time.monotonic() - began, 3))
+
+
+def _answer(assignment: Assignment, way: other_frameworks.Way, given: object, result: object, seconds: float) -> Answer:
+    if isinstance(result, Answer):
+        return result
+    said = other_frameworks.said(result) if way.prompted else other_frameworks.Said(result)
+    usage = Usage(requests=1, seconds=seconds, input_tokens=said.input_tokens, output_tokens=said.output_tokens)
+    if not way.prompted or not isinstance(said.result, str):
+        return from_result(assignment, said.result, usage)
+    read = interpret(assignment, without_thinking(said.result).text)
+    request, reply = str(given).encode("utf-8", "replace"), said.result.encode("utf-8", "replace")
+    return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, request, reply)
 
 
 def _failed(assignment: Assignment, error: Exception) -> AgentError:
@@ -49,38 +65,46 @@ def _failed(assignment: Assignment, error: Exception) -> AgentError:
     return AgentError(f"{assignment.agent.python} raised {type(error).__name__}" + (f": {said}" if said else "."))
 
 
-def _load(spec: str) -> _Function:
-    module_name, _, function_name = spec.partition(":")
-    if not module_name or not function_name:
+def _load(agent: Agent) -> other_frameworks.Way:
+    spec = agent.python
+    module_name, _, name = spec.partition(":")
+    if not module_name or not name:
         raise AgentError(
             f"{spec!r} does not name a function.", hint="Write `python: package.module:function`.", retryable=False
         )
     try:
-        found: object = importlib.import_module(module_name)
-        for name in function_name.split("."):
-            found = getattr(found, name)
-    except AttributeError:
-        raise AgentError(f"The module {module_name} has no {function_name!r}.", retryable=False) from None
+        found: object = beside.load(module_name, agent.beside)
     except Exception as error:  # importing runs the module's own code
         raise AgentError(
             f"The module {module_name} cannot be imported: {type(error).__name__}: {error}.",
-            hint="Install it beside reconvene, or put its folder on PYTHONPATH.",
+            hint=f"Put {module_name.partition('.')[0]}.py beside the workflow's file, install it beside reconvene, or "
+            "put its folder on PYTHONPATH.",
             retryable=False,
         ) from error
-    if not callable(found):
-        raise AgentError(f"{spec} is not a function.", retryable=False)
-    return found
+    try:
+        for part in name.split("."):
+            found = getattr(found, part)
+    except AttributeError:
+        raise AgentError(f"The module {module_name} has no {name!r}.", retryable=False) from None
+    way = other_frameworks.way(found)
+    if way is None:
+        raise AgentError(
+            f"{spec} is not a function, and has neither `invoke` nor `run`.",
+            hint="Name a function, or an agent of a framework.",
+            retryable=False,
+        )
+    return way
 
 
-async def _call(function: _Function, assignment: Assignment) -> object:
+async def _call(function: _Function, given: object, agent: str) -> object:
     if inspect.iscoroutinefunction(function):
-        result: object = function(assignment)
+        result: object = function(given)
     else:
-        result = await _in_thread(function, assignment)
+        result = await _in_thread(function, given, agent)
     return await result if inspect.isawaitable(result) else result
 
 
-async def _in_thread(function: _Function, assignment: Assignment) -> object:
+async def _in_thread(function: _Function, given: object, agent: str) -> object:
     """In a daemon thread of its own: a function that never returns must not keep the process from ending."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[object] = loop.create_future()
@@ -98,7 +122,7 @@ async def _in_thread(function: _Function, assignment: Assignment) -> object:
         result: object = None
         failure: BaseException | None = None
         try:
-            result = context.run(function, assignment)
+            result = context.run(function, given)
         except StopIteration as error:  # a future cannot carry it
             failure = RuntimeError(f"StopIteration: {error}")
         except SystemExit as error:
@@ -108,5 +132,5 @@ async def _in_thread(function: _Function, assignment: Assignment) -> object:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(deliver, result, failure)
 
-    threading.Thread(target=work, name=f"agent {assignment.agent.name}", daemon=True).start()
+    threading.Thread(target=work, name=f"agent {agent}", daemon=True).start()
     return await done

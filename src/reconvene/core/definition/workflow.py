@@ -84,6 +84,7 @@ class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     line: int = 0
     command_line: str = ""  # instead of `command`: a template over settings and inputs, split into words
     or_model: bool = False  # where the command line comes out empty, a model does the work
+    beside: str = ""  # the folder of the workflow's file, where its `python` module lies in it
 
 
 class Continue(Struct, frozen=True, tag="continue", omit_defaults=True, forbid_unknown_fields=True):
