@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, one_line
@@ -134,7 +135,7 @@ async def _driven(drive: Driving, run: str, take: bool = False) -> bool:
     known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     # What whoever started the process has it ignore (nohup, a script's background) stays ignored.
     signals = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
-    with watcher(drive.call) as watch:
+    with for_us_only(drawn=sys.stdout.isatty() and not drive.call.as_json), watcher(drive.call) as watch:
         for number in signals:
             loop.add_signal_handler(number, stop)
         try:
