@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from reconvene.adapters.agents import beside, other_frameworks
+from reconvene.adapters.agents import module_beside, other_frameworks
 from reconvene.adapters.agents.as_answer import from_result, interpret
 from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.definition.workflow import Agent
@@ -73,7 +73,7 @@ def _load(agent: Agent) -> other_frameworks.Way:
             f"{spec!r} does not name a function.", hint="Write `python: package.module:function`.", retryable=False
         )
     try:
-        found: object = beside.load(module_name, agent.beside)
+        found: object = module_beside.load(module_name, agent.beside)
     except Exception as error:  # importing runs the module's own code
         raise AgentError(
             f"The module {module_name} cannot be imported: {type(error).__name__}: {error}.",

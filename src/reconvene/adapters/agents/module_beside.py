@@ -13,13 +13,12 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
 
-class _Last(MetaPathFinder):
+class _Last:
     """Asked when nobody else has found a module."""
 
     def __init__(self) -> None:
