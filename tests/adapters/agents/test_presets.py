@@ -156,6 +156,8 @@ def test_who_is_not_logged_in_is_told_how_and_it_is_not_tried_again(
     assert f"failed with exit code {code}: {said}" in error.message
     assert hint in error.hint
     assert len(error.message) < 400
+    line = Stand(tmp_path, name, out, err, code).fails(("sh", "-c", name))
+    assert line.message == error.message
 
 
 def test_the_hint_comes_as_well_where_the_command_has_words_of_its_own(tmp_path: Path) -> None:
@@ -183,6 +185,7 @@ def test_what_the_program_says_of_its_provider_is_understood(
     printed = json.dumps({**CLAUDE, "is_error": True, "result": said, "api_error_status": status})
     error = Stand(tmp_path, "claude", printed, code=1).fails(("claude",))
     assert (error.outcome, said in error.message) == (outcome, True)
+    assert (said in error.for_agents) is (outcome == "other")
     assert error.usage.cost == 0.00545
 
 

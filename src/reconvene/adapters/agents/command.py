@@ -231,7 +231,9 @@ def _check_outcome(
         kind = preset_output.outcome(printed._replace(error=said), job.known.no_login)
         if kind == "authentication":
             hint = f"Not logged in, or the key was not accepted: {job.known.login}."
-    raise AgentError(f"{name} {how}" + (f": {said}" if said else "."), hint=hint, outcome=kind)
+    # what a provider's trouble is about concerns the person, not the agent that tries again
+    told = "" if kind == "other" else "The program could not use its model."
+    raise AgentError(f"{name} {how}" + (f": {said}" if said else "."), hint=hint, outcome=kind, for_agents=told)
 
 
 def _last_said(said: str) -> str:
@@ -261,5 +263,6 @@ def _read(assignment: Assignment, text: str, taken: Taken, as_model: bool) -> In
 
 
 def _name(assignment: Assignment) -> str:
-    shown = shlex.join(assignment.agent.command)
+    command = assignment.agent.command
+    shown = command[2] if command[:2] == ("sh", "-c") and len(command) == 3 else shlex.join(command)
     return f"The command of {assignment.agent.name!r} ({shown if len(shown) <= 80 else shown[:77] + '…'})"
