@@ -106,7 +106,7 @@ class Assignment(NamedTuple):
     task: str
     attempt: int
     agent: Agent
-    prompt: str
+    prompt: str  # what is asked in this attempt; `system` goes before it
     files: Mapping[str, bytes]  # what it may read: its private copy holds these and nothing else
     writes: tuple[str, ...]  # patterns it is expected to write; () = anything
     schema: object  # JSON Schema of the output, or None for text
@@ -115,6 +115,14 @@ class Assignment(NamedTuple):
     remarks: tuple[Mapping[str, str], ...] = ()  # as delivered: id, kind, text, target (recordings react to them)
     project: ProjectWork | None = None
     folder: str = ""  # where it works; "" = a private folder with copies of `files`
+    system: str = ""  # standing rules, the same for every agent; "" = they stand in the prompt
+    mark: str = ""  # of the prompt's sections
+    left_out: tuple[str, ...] = ()  # of its documents, in words: what does not fit
+
+    @property
+    def whole(self) -> str:
+        """All of it as one text, for who takes only one."""
+        return f"{self.system}\n\n{self.prompt}" if self.system else self.prompt
 
 
 class Answer(NamedTuple):

@@ -9,8 +9,9 @@ Four ways lead to a record:
 
 `make golden` records what has no record yet, and never changes one. To take what is rendered today as the new measure,
 remove the file of the workflow, run `make golden`, and say why in the commit. For a single intended difference there
-is ALLOWED. Nothing is made equal before it is compared but the folder, which a test has of its own: the clock stands
-still between two decisions, answers take the same time, and commits get the same date (`place.py`).
+is ALLOWED. Files are compared to the letter, prompts by what they tell (`prompted.py`), and what is shown as JSON may
+have more in it. Nothing is made equal before it is compared but the folder, which a test has of its own: the clock
+stands still between two decisions, answers take the same time, and commits get the same date (`place.py`).
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ from typing import NamedTuple
 
 from .archive import canonical_json
 from .canonical import differences
+from .prompted import lost
 
 FOLDER = Path(__file__).parent / "rendered"
 Rendered = dict[str, str]  # name (`run/files/…`, `run/prompts/…`, `run/shown/…`) → text
 
 _LONGEST_DIFF = 40  # lines
 _MOST = 5  # differences that are shown in full
+_PROMPTS = "/prompts/"  # compared by what they tell, not by where it stands
 _AS_JSON = ("/shown/", "told/")  # what may have more in it today, but nothing less
 
 
@@ -81,7 +84,9 @@ def unlike(then: Rendered, now: Rendered, of: str, allowed: Sequence[Allowed] = 
 def _changed(name: str, then: str, now: str) -> Iterator[str]:
     if then == now:
         return
-    if any(part in name for part in _AS_JSON):
+    if _PROMPTS in name:
+        yield from (f"not told any more: {paragraph}" for paragraph in lost(then, now))
+    elif any(part in name for part in _AS_JSON):
         yield from differences(json.loads(then), json.loads(now), more=True)
     elif then.splitlines() == now.splitlines():
         yield from (f"-{then[-40:]!r}", f"+{now[-40:]!r}")

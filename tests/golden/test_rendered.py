@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from . import rendered
 from .homes import Golden, every_home, releases
 from .journeys import JOURNEYS
 from .kinds import kind_of
+from .prompted import lost
 from .rendered import ALLOWED, Allowed, add, check, records, swap, unlike
 from .test_contents import MACHINES
 from .watching import played, seen, told, ways
@@ -94,8 +96,8 @@ def test_a_changed_file_is_told_with_its_name_and_the_lines() -> None:
 
 
 def test_a_line_end_is_a_difference_too() -> None:
-    (told,) = found({"r/prompts/R1#1": "Do it."})
-    assert told.splitlines()[-2:] == ["-'Do it.\\n'", "+'Do it.'"]
+    (told,) = found({"r/files/a.md": "one\ntwo\nthree"})
+    assert told.splitlines()[-2:] == ["-'one\\ntwo\\nthree\\n'", "+'one\\ntwo\\nthree'"]
 
 
 def test_a_file_that_is_gone_and_one_that_is_new_are_told() -> None:
@@ -113,6 +115,33 @@ def test_what_is_shown_may_have_more_in_it_but_nothing_less_and_nothing_else() -
     assert found({"r/shown/1": '{"a": {"b": 1, "c": 2}, "d": 3}'}) == []
     assert found({"r/shown/1": '{"a": {}}'}) == ["w/on/new/r/shown/1 is not what it was:\n.a.b: 1 is missing"]
     assert found({"r/shown/1": '{"a": {"b": 2}}'}) == ["w/on/new/r/shown/1 is not what it was:\n.a.b: 1 became 2"]
+
+
+PROMPT = (
+    "You are A.\n\nDo it.\n\nYour remit: ferries\n\n## What you may read\n\n### a.md\n# A\n\none\ntwo\n\n### b.md\n(not produced "
+    "yet)\n\n## What the person said\n\n- [FB-001] **Correction:** nine\n\n  +diff\n\n## What to write\n\nAnswer with "
+    "the whole content of x, and nothing else.\n"
+)
+REORDERED = (
+    'The mark is m.\n\n<document-m name="a.md">\n# A\n\none\ntwo\n</document-m>\n\n<document-m name="b.md">\n(not '
+    "produced yet)\n</document-m>\n\n<role-m>\nYou are A.\n\nYour remit: ferries\n</role-m>\n\nDo it.\n\n## What the person "
+    "said\n\n- [FB-001] **Correction:** nine\n\n  > +diff\n\nAnswer with the whole content of x, and nothing else.\n"
+)
+
+
+def test_a_prompt_may_tell_the_same_in_another_order_and_more() -> None:
+    assert list(lost(PROMPT, REORDERED)) == []
+    assert list(lost(PROMPT, json.dumps({"stdin": REORDERED, "command": ["x"]}))) == []
+
+
+@pytest.mark.parametrize(
+    "gone",
+    ["one\ntwo", "two", "(not produced yet)", 'name="b.md"', "You are A.", "Do it.", "Your remit: ferries", "nine", "+diff",
+     "whole content of x"],
+)  # fmt: skip
+def test_a_prompt_that_lost_a_document_a_remark_or_an_instruction_is_told(gone: str) -> None:
+    assert gone in REORDERED
+    assert len(list(lost(PROMPT, REORDERED.replace(gone, "")))) >= 1
 
 
 def test_an_allowed_difference_is_compared_in_the_words_of_the_record() -> None:

@@ -35,9 +35,17 @@ class Done(NamedTuple):
     wait: float = 0.0  # how long the next attempt should hold back
 
 
-def assignment(state: RunState, book: Book, effect: RunTask, projects: Projects | None = None) -> Assignment:
+def assignment(
+    state: RunState,
+    book: Book,
+    effect: RunTask,
+    projects: Projects | None = None,
+    window: Callable[[Agent], int] = lambda agent: 0,
+) -> Assignment:
+    """`window`: how many tokens an agent can take, 0 = not known."""
     work = _project_work(state, book)
-    view = shown(state, book, effect.task, _looked_up(state, book, work, projects))
+    tokens = window(book.workflow.agents[effect.agent])
+    view = shown(state, book, effect.task, _looked_up(state, book, work, projects), tokens)
     agent = view.agent
     if agent.kind == "recorded":
         agent = replace(agent, options={**agent.options, "recording": book.workflow.recordings.get(agent.recorded)})
@@ -55,6 +63,9 @@ def assignment(state: RunState, book: Book, effect: RunTask, projects: Projects 
         phase=frame.phase,
         remarks=view.remarks,
         project=_for_task(work, view, agent.kind),
+        system=view.system,
+        mark=view.mark,
+        left_out=view.left_out,
     )
 
 
@@ -107,6 +118,8 @@ async def run_task(
     started = time.monotonic()
     task, attempt = work.task, work.attempt
     listener(Progress(work.run, task, work.agent.name, "started", f"attempt {attempt}" if attempt > 1 else ""))
+    if work.left_out:
+        listener(Progress(work.run, task, work.agent.name, "warning", _not_shown(work)))
     try:
         if work.project is not None and projects is not None:
             answer = await projects.run(runner, work, listener)
@@ -132,8 +145,13 @@ async def run_task(
     return done
 
 
+def _not_shown(work: Assignment) -> str:
+    first, more = work.left_out[0], len(work.left_out) - 1
+    return f"not all documents fit: {first}" + (f", and {more} more" if more else "")
+
+
 def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
-    request = getattr(error, "request", b"") or work.prompt.encode()  # as really sent, secrets redacted
+    request = getattr(error, "request", b"") or work.whole.encode()  # as really sent, secrets redacted
     reply: bytes = getattr(error, "reply", b"")
     usage: Usage = getattr(error, "usage", None) or Usage()
     said = error.said.encode("utf-8", errors="replace")
@@ -191,7 +209,7 @@ def _answered(work: Assignment, answer: Answer, judged: _Judged, seconds: float)
         files=tuple(FileOut(path, keep(data), len(data)) for path, data in sorted(answer.files.items())),
         ignored=answer.ignored,
         usage=usage,
-        prompt=keep(answer.request or work.prompt.encode()),
+        prompt=keep(answer.request or work.whole.encode()),
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
         objections=judged.objections,

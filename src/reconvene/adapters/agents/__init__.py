@@ -44,17 +44,17 @@ class Agents:
             case "model":
                 return await self._model(assignment, listener)
             case "command":
-                from reconvene.adapters.agents import command
+                from reconvene.adapters.agents import asking, command
 
-                return await command.run(assignment, listener, self._scratch, self._environ)
+                return await command.run(asking.whole(assignment), listener, self._scratch, self._environ)
             case "python":
-                from reconvene.adapters.agents import python
+                from reconvene.adapters.agents import asking, python
 
-                return await python.run(assignment)
+                return await python.run(asking.whole(assignment))
             case "recorded":
-                from reconvene.adapters.agents import recorded
+                from reconvene.adapters.agents import asking, recorded
 
-                return await recorded.run(assignment, listener, self._environ)
+                return await recorded.run(asking.whole(assignment), listener, self._environ)
             case "survey":
                 problem = f"{assignment.agent.name} surveys a project, and this run was given none."
                 raise AgentError(problem, hint="Start a run with --input project=FOLDER.", retryable=False)
@@ -80,9 +80,8 @@ class Agents:
         """A command-line agent in a model's place: asked in words for what a model would be asked for."""
         from reconvene.adapters.agents import asking, command
 
-        asked = assignment._replace(
-            agent=replace(assignment.agent, command=argv), prompt=asking.compose(assignment, with_schema=True)
-        )
+        composed = assignment._replace(prompt=asking.compose(assignment, with_schema=True))
+        asked = composed._replace(agent=replace(assignment.agent, command=argv), prompt=composed.whole, system="")
         return await command.run(asked, listener, self._scratch, self._environ, as_model=True)
 
     async def _pick(self) -> Picked:

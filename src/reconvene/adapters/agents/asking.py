@@ -8,22 +8,39 @@ from __future__ import annotations
 import json
 
 from reconvene.adapters.agents.file_names import only_literal
+from reconvene.core.shown.compact_schema import compact, worked_example
+from reconvene.core.shown.marks import within
 from reconvene.ports import Assignment
 
 
 def compose(assignment: Assignment, *, with_schema: bool) -> str:
-    """The prompt as sent. `with_schema`: the contract is spelled out (where the provider does not enforce it)."""
-    parts = [assignment.prompt.rstrip()]
+    """The prompt as sent, without the system message. `with_schema`: the contract is spelled out (where the provider
+    does not tell the model)."""
+    prompt = assignment.prompt
     if assignment.schema is not None and with_schema:
-        parts.append(_schema(assignment))
+        prompt = within(prompt, "form", assignment.mark, _schema(assignment))
     if _needs_blocks(assignment) and "<file path=" not in assignment.prompt:
-        parts.append(_blocks(assignment))
-    return "\n\n".join(parts) + "\n"
+        prompt = within(prompt, "form", assignment.mark, _blocks(assignment))
+    return prompt.rstrip() + "\n"
+
+
+def whole(assignment: Assignment) -> Assignment:
+    """For who takes one text: the standing rules at its head, the contract in its form."""
+    prompt = assignment.whole
+    if assignment.schema is not None:
+        prompt = within(prompt, "form", assignment.mark, _schema(assignment))
+    return assignment._replace(prompt=prompt, system="")
 
 
 def _schema(assignment: Assignment) -> str:
-    schema = json.dumps(assignment.schema, ensure_ascii=False, indent=1)
-    return f"Answer with JSON only, no prose and no code fence, valid against this JSON Schema:\n\n{schema}"
+    asked = "Answer with JSON only, no prose and no code fence, valid against this JSON Schema:\n\n"
+    asked += _json(compact(assignment.schema))
+    example = worked_example(assignment.schema)
+    return asked if example is None else f"{asked}\n\nFor another matter it would look like this:\n\n{_json(example)}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _needs_blocks(assignment: Assignment) -> bool:

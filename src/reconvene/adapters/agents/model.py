@@ -41,7 +41,7 @@ async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, 
     connection = await asyncio.to_thread(_connect, assignment, environ, limits)
     async with connection.client:
         mode = _mode(assignment, connection)
-        request = _request(assignment, mode)
+        request = _request(assignment, mode, told=not connection.custom and connection.provider != "ollama")
         response: ModelResponse | None = None
         try:
             asked = _asked_once(assignment, connection, listener, mode, limits)
@@ -97,10 +97,13 @@ def _mode(assignment: Assignment, connection: Connection) -> Mode:
     return cast(Mode, profile.get("default_structured_output_mode", "tool"))
 
 
-def _request(assignment: Assignment, mode: Mode) -> ModelRequest:
-    from pydantic_ai.messages import ModelRequest
+def _request(assignment: Assignment, mode: Mode, told: bool = False) -> ModelRequest:
+    """`told`: the provider tells the model the contract that it is held to."""
+    from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
-    return ModelRequest.user_text_prompt(asking.compose(assignment, with_schema=mode in ("native", "prompted")))
+    asked = asking.compose(assignment, with_schema=mode == "prompted" or (mode == "native" and not told))
+    rules = [SystemPromptPart(assignment.system)] if assignment.system else []
+    return ModelRequest([*rules, UserPromptPart(asked)])
 
 
 def _parameters(assignment: Assignment, mode: Mode) -> ModelRequestParameters:

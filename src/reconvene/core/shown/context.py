@@ -1,8 +1,11 @@
-"""state → exactly what one agent is shown: its prompt, and the files it may read. Nothing else reaches it."""
+"""state → exactly what one agent is shown: its prompt, and the files it may read. Nothing else reaches it.
+
+The order: documents that all agents of the step read, then the agent's own, then role, task, what the person said, and
+the form last. What comes first is the same for all of them, and providers cache it.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -16,14 +19,11 @@ from reconvene.core.facts.events import Read, RemarkAdded
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
-from reconvene.core.shown import conversation, drafts, on_record, scope
+from reconvene.core.shown import conversation, documents, drafts, expected, marks, on_record, scope
+from reconvene.core.shown.marks import Section
 from reconvene.errors import Bug, UserError
 
-_AUTHORITY = (
-    "This is authoritative: where it differs from anything else, it counts. Cite a remark by its id in brackets where "
-    "you act on it, and say why where you do not."
-)
-_MOST_INLINE = 60_000  # characters of one document that go into a prompt
+_EXAMPLE = "one that would pass, about another matter"
 
 
 class Shown(NamedTuple):
@@ -33,13 +33,19 @@ class Shown(NamedTuple):
     writes: tuple[str, ...]
     schema: object
     remarks: tuple[dict[str, str], ...]
+    mark: str
+    system: str = marks.RULES  # the same for all agents of all runs
+    left_out: tuple[str, ...] = ()  # what does not fit, in words
     instructions: str = ""  # of the prompt, what a survey was asked to look for
     works_in: str = ""  # where it works: project, project.read, or "" for a private folder
 
 
-def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str] | None = None) -> Shown:
-    """`project`: what the task's reads of the person's project were found to hold, by their words."""
-    _, _, agent_name = parse_task(task_name)
+def shown(
+    state: RunState, book: Book, task_name: str, project: Mapping[str, str] | None = None, window: int = 0
+) -> Shown:
+    """`project`: what the task's reads of the person's project were found to hold, by their words. `window`: tokens
+    that prompt and reply may have together, 0 = not known."""
+    serial, _, agent_name = parse_task(task_name)
     round_ = state.world.top.round
     if round_ is None or round_.open is None or agent_name not in round_.open.tasks:
         raise Bug(f"{task_name} is not open")
@@ -49,23 +55,82 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
     if agent.command_line:
         agent = settled(agent, book.object(state.settings), book.object(state.inputs))
     step = book.phase(state.world.top.phase).steps[step_at.index]
-    reads = (*step_at.reads, *task.own)
+    agent = replace(agent, gates=(*agent.gates, *step.gates)) if step.gates else agent
     writes = scope.writes(state, book, step)
-    parts = (
+    sections = (
         *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
-        _in_project(step, agent) or _expected(writes, agent),
-        _retry(book, task),
+        *_retry(book, task),
+        Section("form", expected.form(state, book, agent, step, writes)),
+        Section("example", book.text(task.example) if task.example else expected.example(agent), _EXAMPLE),
     )
+    made = _made(book, agent, step, step_at, sections, _seed(state, book, serial, step_at), window)
     return Shown(
-        agent=replace(agent, gates=(*agent.gates, *step.gates)) if step.gates else agent,
-        prompt="\n\n".join(part for part in parts if part) + "\n",
-        files={read.name: read.ref.digest for read in reads if read.kind == "file" and read.ref is not None},
+        agent=agent,
+        prompt=made.prompt,
+        files={
+            read.name: read.ref.digest
+            for read in (*step_at.reads, *task.own)
+            if read.kind == "file" and read.ref is not None
+        },
         writes=("*",) if step.place == "project" else writes,
         schema=step.schema if step.schema is not None else agent.schema,
         remarks=_views(state, book, step_at),
+        mark=made.mark,
+        left_out=made.left_out,
         instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
         works_in=step.place,
     )
+
+
+class _Made(NamedTuple):
+    prompt: str
+    mark: str
+    left_out: tuple[str, ...]
+
+
+def _made(
+    book: Book, agent: Agent, step: Step, at: StepAt, sections: Sequence[Section], seed: str, window: int
+) -> _Made:
+    inline = _inline(agent, step)
+    shared = documents.of(book, at.reads, inline=inline, what="shared")
+    own = documents.of(book, at.tasks[agent.name].own, inline=inline, what="own")
+    rest = "\n".join(f"{section.name}\n{section.text}" for section in sections)
+    page = documents.page(shared, own, _room(agent, rest, window))
+    left_out = tuple(cut.said for cut in (*documents.cuts(shared, page), *documents.cuts(own, page)))
+    mark = marks.chosen(seed, (shared.small, own.small, rest.lower()))
+    parts = (
+        marks.first_line(mark),
+        documents.told(book, shared, mark, page, "shared"),
+        documents.told(book, own, mark, page, "own"),
+        marks.all_tagged((*_left_out(left_out), *sections), mark),
+    )
+    return _Made("\n\n".join(part for part in parts if part) + "\n", mark, left_out)
+
+
+def _room(agent: Agent, rest: str, window: int) -> int | None:
+    if not window:
+        return None
+    reply = agent.options.get("max_tokens")
+    fixed = documents.tokens(marks.RULES) + documents.tokens(rest)
+    return documents.room(window, fixed, reply if isinstance(reply, int) else 0)
+
+
+def _left_out(left_out: tuple[str, ...]) -> tuple[Section, ...]:
+    lines = "\n".join(f"- {line}" for line in left_out)
+    said = f"Not all documents fit. What you do not see:\n\n{lines}\n\nSay so where your answer depends on it."
+    return (Section("left-out", said),) if left_out else ()
+
+
+def _seed(state: RunState, book: Book, serial: int, at: StepAt) -> str:
+    """The same for all agents and attempts of a step, and of all that they are shown."""
+    own = tuple(at.tasks[name].own for name in at.order)
+    place = (state.run, state.started, serial, at.index, at.remarks, at.talk)
+    return book.made_of("seed of the mark", (place, at.reads, own), lambda: _seed_of(place, (at.reads, *own)))
+
+
+def _seed_of(place: tuple[object, ...], reads: Sequence[tuple[Read, ...]]) -> str:
+    every = [f"{read.name}\n{read.ref.digest if read.ref else read.note}" for each in reads for read in each]
+    return marks.seed(repr(place), *every)
 
 
 def _found(step: StepAt, project: Mapping[str, str]) -> StepAt:
@@ -79,36 +144,29 @@ def _inline(agent: Agent, step: Step) -> bool:
     return agent.kind != "command" or bool(step.place)
 
 
-def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
+def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[Section, ...]:
     """For work, and for the first word in a conversation."""
-    reads = (*at.reads, *at.tasks[agent.name].own)
     return (
-        _instructions(state, book, agent, step),
-        _documents(book, reads, inline=_inline(agent, step)),
-        _all_said(state, book, agent.name, at),
-        _drafts(state, book),
+        Section("role", _role(state, book, agent, step)),
+        Section("task", _task(state, book, agent, step)),
+        Section("answers", _drafts(state, book)),
+        Section("person", _all_said(state, book, agent.name, at)),
     )
 
 
-def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[str, ...]:
-    """For another word in a conversation: what is known, what was asked for, what to do now, the talk, the answers, and
-    last what the person said last."""
-    reads = (*at.reads, *at.tasks[agent.name].own)
-    inputs = tuple(read for read in reads if read.kind == "input")
-    known = tuple(read for read in reads if read.kind != "input")
-    inline = _inline(agent, step)
+def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> tuple[Section, ...]:
+    """For another word in a conversation: who you are, what to do now, the talk, the answers, and last what the person
+    said last."""
     told = conversation.remarks_in(state, at)
     elsewhere = [number for number in on_record.standing(state, at.remarks) if number not in told]
     before = at.tasks[agent.name].seen_before
     return (
-        _role(state, book, agent),
-        _documents(book, known, inline=inline),
-        _documents(book, inputs, inline=inline, title="What you were given"),
-        _task(state, book, agent, step),
-        _said(state, book, elsewhere, before, "What the person said elsewhere"),
-        conversation.log(state, book, at),
-        drafts.so_far(state, book),
-        _comment(state, book, at),
+        Section("role", _role(state, book, agent, step)),
+        Section("task", _task(state, book, agent, step, "Revise what you presented.")),
+        Section("person", _said(state, book, elsewhere, before, "What the person said elsewhere")),
+        Section("conversation", conversation.log(state, book, at)),
+        Section("answers", drafts.so_far(state, book)),
+        Section("person", _comment(state, book, at)),
     )
 
 
@@ -116,17 +174,25 @@ def _views(state: RunState, book: Book, at: StepAt) -> tuple[dict[str, str], ...
     return tuple(on_record.remark_views(state, book, at.remarks))
 
 
-def _role(state: RunState, book: Book, agent: Agent) -> str:
-    texts = [_filled(state, book, agent, agent.prompt)] if agent.prompt else [f"You are {agent.name}."]
-    return "\n\n".join([*texts, *([f"Your remit: {agent.remit}"] if agent.remit else [])]).strip()
+def _role(state: RunState, book: Book, agent: Agent, step: Step) -> str:
+    if agent.prompt:
+        text = _filled(state, book, agent, agent.prompt)
+    else:
+        text = f"You are {agent.name}" + ("." if _asked(state, step) else f", working {_where(state, book)}.")
+    return "\n\n".join([text.strip(), *([f"Your remit: {agent.remit}"] if agent.remit else [])]).strip()
 
 
-def _task(state: RunState, book: Book, agent: Agent, step: Step) -> str:
-    frame = state.world.top
+def _task(state: RunState, book: Book, agent: Agent, step: Step, otherwise: str = "") -> str:
     text = _asked(state, step)
-    title = book.phase(frame.phase).title or frame.phase
-    told = _filled(state, book, agent, text) if text else f"You are in the phase {title!r}. Revise what you presented."
-    return "\n\n".join(["## What to do now", told.strip(), *_about_item(state)])
+    told = _filled(state, book, agent, text).strip() if text else ""
+    if not text and otherwise:
+        told = f"You work {_where(state, book)}. {otherwise}"
+    return "\n\n".join(part for part in (told, *_about_item(state)) if part)
+
+
+def _where(state: RunState, book: Book) -> str:
+    phase = state.world.top.phase
+    return f"in the phase {book.phase(phase).title or phase!r} of {book.workflow.name!r}"
 
 
 def _comment(state: RunState, book: Book, at: StepAt) -> str:
@@ -135,7 +201,7 @@ def _comment(state: RunState, book: Book, at: StepAt) -> str:
         return ""
     lines = _lines(state, book)
     said = "\n".join(lines[number - 1] for number in latest)
-    return f"## What the person says now\n\n{_AUTHORITY}\n\n{said}"
+    return f"## What the person says now\n\n{said}"
 
 
 def _asked(state: RunState, step: Step) -> str:
@@ -169,64 +235,6 @@ def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
     return "\n\n".join([*texts, *_about_item(state)]).strip()
 
 
-def _documents(book: Book, reads: tuple[Read, ...], *, inline: bool, title: str = "What you may read") -> str:
-    """The agents of a step mostly read the same: put together once for all of them."""
-    return book.made_of(title, (reads, inline), lambda: _put_together(book, reads, inline, title))
-
-
-def _put_together(book: Book, reads: tuple[Read, ...], inline: bool, title: str) -> str:
-    lines: list[str] = []
-    for read in reads:
-        if read.kind == "project":
-            lines.append(f"### {read.name}\n{read.note}")
-        elif read.ref is None:
-            lines.append(f"### {read.name}\n({read.note})")
-        elif read.kind == "file" and not inline:
-            lines.append(f"### {read.name}\n(in your working directory)")
-        else:
-            lines.append(f"### {read.name}\n{_content(book, read)}")
-    return f"## {title}\n\n" + "\n\n".join(lines) if lines else ""
-
-
-def _content(book: Book, read: Read) -> str:
-    assert read.ref is not None
-    if read.kind == "input":
-        found = book.object(read.ref.digest).get(read.name.partition(".")[2])
-        text = found if isinstance(found, str) else to_json(found).decode()
-    elif read.kind == "output" and read.name.endswith(".summary"):
-        text = summary_of(book, read)
-    elif read.kind == "output":
-        loaded = book.load(read.ref)
-        full = loaded.get("full") if isinstance(loaded, dict) else None
-        text = full if isinstance(full, str) else book.text(read.ref.digest)
-    elif b"\x00" in book.read(read.ref.digest)[:8000]:
-        text = f"(binary, {read.ref.size} bytes)"
-    else:
-        text = book.text(read.ref.digest)
-    if len(text) > _MOST_INLINE:
-        text = text[:_MOST_INLINE] + f"\n[{len(text) - _MOST_INLINE} more characters]"
-    return text.rstrip("\n")
-
-
-def summary_of(book: Book, read: Read) -> str:
-    """The agent's own summary: its `summary` field, its "## Summary" section, or its first paragraph."""
-    assert read.ref is not None
-    loaded = book.load(read.ref)
-    if isinstance(loaded, dict) and isinstance(loaded.get("summary"), str):
-        return str(loaded["summary"])
-    return summary_in(book.text(read.ref.digest))
-
-
-def summary_in(text: str) -> str:
-    section = re.search(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", text, re.MULTILINE | re.DOTALL | re.IGNORECASE)
-    if section and section[1].strip():
-        return section[1].strip()
-    paragraphs = [
-        part.strip() for part in re.split(r"\n\s*\n", text) if part.strip() and not part.lstrip().startswith("#")
-    ]
-    return (paragraphs[0] if paragraphs else text.strip())[:2000]
-
-
 def _all_said(state: RunState, book: Book, agent: str, at: StepAt) -> str:
     before = at.tasks[agent].seen_before
     key = ("said", at.remarks, before)
@@ -245,7 +253,7 @@ def _said(state: RunState, book: Book, numbers: Sequence[int], before: int, titl
         for remark in map(state.record.remarks.__getitem__, fresh)
         if remark.was and remark.now
     ]
-    parts = [f"## {title}\n\n{_AUTHORITY}"]
+    parts = [f"## {title}"]
     if changed:
         parts.append("### Changed since you last worked\n\n" + "\n".join(changed))
     if fresh:
@@ -269,7 +277,7 @@ def _remark(book: Book, remark: RemarkAdded) -> str:
     text = remark.text.replace("\n", "\n  ")
     line = f"- [{remark.id}] **{kind}:** {text} ({who}{where}, {remark.at[:16].replace('T', ' ')})"
     if remark.diff:
-        diff = "\n".join("  " + row for row in book.text(remark.diff).splitlines())
+        diff = "\n".join(f"  > {row}" for row in book.text(remark.diff).splitlines())
         line += f"\n\n{diff}\n"
     return line
 
@@ -284,55 +292,21 @@ def _drafts(state: RunState, book: Book) -> str:
     )
 
 
-_IN_PROJECT = {
-    "project": "Your working directory is a worktree of the project, on a branch of its own. Change the files there; "
-    "whatever you change is committed for you when you are done.",
-    "project.read": "Your working directory is a worktree of the project. You may run things there; whatever you "
-    "change in it is thrown away.",
-}
-_AS_BLOCKS = (
-    "Change the project by handing over whole files, each in its own block,\n\n"
-    '<file path="folder/name">\ncontent\n</file>\n\nwith paths from the project\'s folder. Files that you do not '
-    "name stay as they are. Everything outside such blocks is your answer itself."
-)
-
-
-def _in_project(step: Step, agent: Agent) -> str:
-    if step.place and agent.kind != "model":
-        return f"## Where you work\n\n{_IN_PROJECT[step.place]}"
-    return f"## What to write\n\n{_AS_BLOCKS}" if step.place == "project" else ""
-
-
-def _expected(writes: tuple[str, ...], agent: Agent) -> str:
-    if not writes:
-        return ""
-    names = ", ".join(writes)
-    one = len(writes) == 1 and not set(writes[0]) & set("*?[")
-    if agent.kind == "model" and not one:
-        return (
-            f"## What to write\n\nWrite these files: {names}. Put each into its own block, "
-            '<file path="name">…</file>, and keep anything else short.'
-        )
-    if agent.kind == "model":
-        return f"## What to write\n\nAnswer with the whole content of {names}, and nothing else."
-    return f"## What to write\n\nWrite these files into your working directory: {names}."
-
-
-def _retry(book: Book, task: TaskAt) -> str:
+def _retry(book: Book, task: TaskAt) -> tuple[Section, ...]:
     if not task.why:
-        return ""
+        return ()
     if task.rejected is None:
-        return f"## Your last attempt failed\n\n{task.why}\n\nPlease try again."
-    example = f"An example of what is expected:\n\n{book.text(task.example)}\n\n" if task.example else ""
+        return (Section("attempt", f"Your last attempt failed: {task.why}\n\nPlease try again."),)
+    said = book.text(task.rejected.digest).strip()
+    diff = book.text(task.rejected_diff.digest) if task.rejected_diff is not None else ""
+    then = "What you wrote then is above. Do it again, with that put right."
     return (
-        f"## Your last attempt was sent back\n\n{task.why}\n\n{example}What you wrote then:\n\n"
-        f"{book.text(task.rejected.digest)[:_MOST_INLINE].strip() or '(nothing)'}\n\n{_taken_back(book, task)}"
-        "Please do it again, with that put right."
+        Section("rejected", said[: documents.MOST_INLINE] or "(nothing)", shown=_share(said)),
+        Section("taken-back", diff[: documents.MOST_INLINE], "what you changed in the project then", _share(diff)),
+        Section("attempt", f"Your last attempt was sent back: {task.why}\n\n{then}"),
     )
 
 
-def _taken_back(book: Book, task: TaskAt) -> str:
-    if task.rejected_diff is None:
-        return ""
-    diff = book.text(task.rejected_diff.digest)[:_MOST_INLINE]
-    return f"What you changed in the project then, and what has been taken back since:\n\n{diff}\n\n"
+def _share(text: str) -> str:
+    most = documents.MOST_INLINE
+    return f"the first {most} of {len(text)} characters" if len(text) > most else ""
