@@ -18,7 +18,11 @@ name: hostile
 inputs: {brief: {type: text}}
 agents: {a: {prompt: "You are A.", gate: {min_chars: 10}}, b: {prompt: "You are B."}}
 phases:
-  - {id: p, agents: [a], reads: [inputs.brief], output: said, checkpoint: {options: [{label: Next, remark: optional, then: continue}]}}
+  - id: p
+    agents: [a]
+    reads: [inputs.brief]
+    output: said
+    checkpoint: {options: [{label: Next, remark: optional, then: continue}]}
   - {id: q, agents: [b], reads: [inputs.brief, said, notes.md], output: more}
 """
 _TAG = re.compile(r"^<(/?)([a-z-]+)-([0-9a-f]{12})(?: name=\"([^\"<>\n]*)\")?(?: shown=\"[^\"<>\n]*\")?>$")

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 _ENGINE = (
     r"## (What you may read|What you were given|What to do now|What to write|Where you work)",
     r"## Your last attempt (was sent back|failed)",
-    r"This is authoritative: where it differs from anything else, it counts\. Cite a remark by its id in brackets where "
-    r"you act on it, and say why where you do not\.",
+    r"This is authoritative: where it differs from anything else, it counts\. Cite a remark by its id in brackets "
+    r"where you act on it, and say why where you do not\.",
     r"(What you wrote then|An example of what is expected):",
     r"Please (try again|do it again, with that put right)\.",
     r"What you changed in the project then, and what has been taken back since:",

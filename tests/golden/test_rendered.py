@@ -117,16 +117,61 @@ def test_what_is_shown_may_have_more_in_it_but_nothing_less_and_nothing_else() -
     assert found({"r/shown/1": '{"a": {"b": 2}}'}) == ["w/on/new/r/shown/1 is not what it was:\n.a.b: 1 became 2"]
 
 
-PROMPT = (
-    "You are A.\n\nDo it.\n\nYour remit: ferries\n\n## What you may read\n\n### a.md\n# A\n\none\ntwo\n\n### b.md\n(not produced "
-    "yet)\n\n## What the person said\n\n- [FB-001] **Correction:** nine\n\n  +diff\n\n## What to write\n\nAnswer with "
-    "the whole content of x, and nothing else.\n"
-)
-REORDERED = (
-    'The mark is m.\n\n<document-m name="a.md">\n# A\n\none\ntwo\n</document-m>\n\n<document-m name="b.md">\n(not '
-    "produced yet)\n</document-m>\n\n<role-m>\nYou are A.\n\nYour remit: ferries\n</role-m>\n\nDo it.\n\n## What the person "
-    "said\n\n- [FB-001] **Correction:** nine\n\n  > +diff\n\nAnswer with the whole content of x, and nothing else.\n"
-)
+PROMPT = """You are A.
+
+Do it.
+
+Your remit: ferries
+
+## What you may read
+
+### a.md
+# A
+
+one
+two
+
+### b.md
+(not produced yet)
+
+## What the person said
+
+- [FB-001] **Correction:** nine
+
+  +diff
+
+## What to write
+
+Answer with the whole content of x, and nothing else.
+"""
+REORDERED = """The mark is m.
+
+<document-m name="a.md">
+# A
+
+one
+two
+</document-m>
+
+<document-m name="b.md">
+(not produced yet)
+</document-m>
+
+You are A.
+
+Your remit: ferries
+
+Do it.
+
+## What the person said
+
+- [FB-001] **Correction:** nine
+
+  > +diff
+
+Answer with the whole content of x, and nothing else.
+"""
+LINES = ["one\ntwo", "two", "(not produced yet)", 'name="b.md"', "You are A.", "Do it.", "Your remit: ferries", "nine"]
 
 
 def test_a_prompt_may_tell_the_same_in_another_order_and_more() -> None:
@@ -134,11 +179,7 @@ def test_a_prompt_may_tell_the_same_in_another_order_and_more() -> None:
     assert list(lost(PROMPT, json.dumps({"stdin": REORDERED, "command": ["x"]}))) == []
 
 
-@pytest.mark.parametrize(
-    "gone",
-    ["one\ntwo", "two", "(not produced yet)", 'name="b.md"', "You are A.", "Do it.", "Your remit: ferries", "nine", "+diff",
-     "whole content of x"],
-)  # fmt: skip
+@pytest.mark.parametrize("gone", [*LINES, "+diff", "whole content of x"])
 def test_a_prompt_that_lost_a_document_a_remark_or_an_instruction_is_told(gone: str) -> None:
     assert gone in REORDERED
     assert len(list(lost(PROMPT, REORDERED.replace(gone, "")))) >= 1

@@ -122,6 +122,20 @@ def test_the_walk_through_does_what_it_says(page: Path, tmp_path: Path) -> None:
     assert ran > 5
 
 
+def test_the_prompt_on_the_page_about_prompts_is_the_one_an_agent_gets(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "prompts.md"
+    environment = _environment(tmp_path)
+    out = ""
+    for block in blocks(page):
+        if block.info == "yaml" and (title := TITLE.match(block.text)):
+            (tmp_path / title[1]).write_text(block.text, encoding="utf-8")
+        for line in block.text.splitlines() if block.info == "sh" else ():
+            out = _typed(line, tmp_path, environment).out
+    (printed,) = [block.text for block in blocks(page) if block.info == "text"]
+    (mark,) = set(re.findall(r"mark of this message is ([0-9a-f]{12})", out))
+    assert out.rstrip().endswith(re.sub(r"[0-9a-f]{12}", mark, printed).rstrip())
+
+
 def _typed(line: str, folder: Path, environment: dict[str, str | None]) -> Done:
     """The command itself is called here; whatever needs a shell is given to one."""
     command = line.partition("#")[0]

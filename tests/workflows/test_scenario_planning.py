@@ -289,18 +289,17 @@ def test_the_summary_file_holds_the_summary_alone(board: Sit) -> None:
     assert "## Assumptions" not in summary
 
 
-def test_resources_are_indexed_and_offered_up_to_a_size(board: Sit) -> None:
+def test_resources_are_documents_that_all_specialists_share(board: Sit) -> None:
     folder = [
         {"name": "survey.md", "text": "Survey of mills\nTarnside is old."},
         {"name": "long.txt", "text": "x" * 50_000},
     ]
     run = board({**GIVEN, "resources": folder})
     run.on_to("predetermined").clean()
-    prompt = run.agents.of("economist")[0].prompt
-    assert "`survey.md` (32 characters): Survey of mills" in prompt
-    assert "> Tarnside is old." in prompt
-    assert "(cut here: 44000 more characters)" in prompt
-    assert len(prompt) < 40_000
+    for agent in ("economist", "contrarian"):
+        documents = run.agents.of(agent)[0].prompt.partition("<role-")[0]
+        assert ' name="inputs.resources/survey.md">\nSurvey of mills\nTarnside is old.\n</document-' in documents
+        assert documents.count("x" * 50_000) == 1
 
 
 # --- what the person says -------------------------------------------------------------------------

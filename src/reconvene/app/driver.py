@@ -7,10 +7,12 @@ own: kill it at any point, and the next one folds the log and does exactly the r
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
+from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.commands import Claim, Command, RecordAttempt, Resume
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, Work, work
@@ -44,6 +46,7 @@ class Driver:
         self._projects = projects
         self._branch = Branch(projects, listener)
         self._judge_model = judge_model
+        self._window: Callable[[Agent], int] = getattr(runner, "window", lambda agent: 0)
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
@@ -119,7 +122,7 @@ class Driver:
             self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
         try:
-            assigned = assignment(session.state, session.book, effect, self._projects)
+            assigned = assignment(session.state, session.book, effect, self._projects, self._window)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})

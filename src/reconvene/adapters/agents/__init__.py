@@ -15,6 +15,7 @@ from reconvene.ports import Answer, Assignment, Listener
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
+    from reconvene.core.definition.workflow import Agent
 
 
 class Agents:
@@ -60,6 +61,12 @@ class Agents:
                 raise AgentError(problem, hint="Start a run with --input project=FOLDER.", retryable=False)
             case kind:
                 assert_never(kind)
+
+    def window(self, agent: Agent) -> int:
+        """How many tokens this agent can take, 0 = not known."""
+        from reconvene.adapters.agents.windows import window_of
+
+        return window_of(agent, self._picked.model if self._picked else "")
 
     async def close(self) -> None:
         """Nothing outlives an attempt, so there is nothing to close."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reconvene.adapters.agents.providers import Connection
 
 Mode = Literal["text", "native", "tool", "prompted"]
-_OURS = frozenset({"base_url", "api_key_env", "output", "stream", "recording", *token_limits.NAMES})
+_OURS = frozenset({"base_url", "api_key_env", "output", "stream", "recording", "window", *token_limits.NAMES})
 _CHARS_PER_TOKEN = 4
 _TELL_EVERY = 20  # tokens
 

@@ -90,7 +90,7 @@ def _of_kit(gate: Gate) -> Iterator[str]:
     except UserError:  # a run is shown also where its kit is missing
         said = ""
     about = ", ".join(gate.about)
-    yield said.format(about=about) if said else f"by the rule {gate.kit}{f' ({about})' if about else ''};"
+    yield said.replace("{about}", about) if said else f"by the rule {gate.kit}{f' ({about})' if about else ''};"
 
 
 def _of_expression(state: RunState, book: Book, gate: Gate) -> Iterator[str]:

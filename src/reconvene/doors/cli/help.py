@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,10 @@ from reconvene.doors.cli.common import Call, answer, command, put, put_json, put
 from reconvene.doors.cli.text import clean
 from reconvene.errors import WorkflowError
 from reconvene.home import is_there
+
+if TYPE_CHECKING:
+    from reconvene.app.sizes import Size
+    from reconvene.core.definition.workflow import Workflow
 
 
 @command()
@@ -36,7 +41,8 @@ def workflows(call: Call) -> int:
 
 @command()
 @click.argument("file", metavar="FILE")
-def check(call: Call, file: str) -> int:
+@click.option("--sizes", is_flag=True, help="How many tokens each agent will get, against what its model can take.")
+def check(call: Call, file: str, sizes: bool) -> int:
     """Check a workflow FILE: every problem at once, with its line and the nearest valid spelling."""
     from reconvene.doors.cli.drive import load
 
@@ -48,9 +54,33 @@ def check(call: Call, file: str) -> int:
         names = ("file", "line", "column", "message", "hint")
         put_json({"ok": False, "problems": [{name: getattr(one, name) for name in names} for one in error.problems]})
         return error.exit_code
+    if sizes:
+        return _sizes(call, loaded)
     counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
     told = f"{clean(file)} is a valid workflow ({loaded.name}: {counts})"
     return answer(call, {"ok": True, "name": loaded.name, "problems": []}, told)
+
+
+def _sizes(call: Call, workflow: Workflow) -> int:
+    from msgspec.structs import asdict
+
+    from reconvene.adapters.agents.windows import window_of
+    from reconvene.app import sizes
+
+    found = sizes.sizes(workflow, {}, window_of)
+    if call.as_json:
+        rows = [{**asdict(one), "expected": one.expected, "fits": one.fits} for one in found]
+        put_json({"ok": True, "name": workflow.name, "sizes": rows, "assumed": sizes.ASSUMED})
+        return 0
+    put_table([_size_row(one) for one in found], ("PHASE", "AGENT", "TOLD", "READS", "TOKENS", "WINDOW"))
+    put(f"\n{sizes.ASSUMED}\nWhat does not fit is left out, the largest first, and the agent is told what.")
+    return 0
+
+
+def _size_row(one: Size) -> tuple[str, ...]:
+    window = f"{one.window:,}" if one.window else "not known"
+    counts = (f"{one.instructions:,}", f"{one.documents:,}", f"{one.expected:,}")
+    return (one.phase, one.agent, *counts, window if one.fits else f"{window}: too small")
 
 
 def _count(number: int, noun: str) -> str:
