@@ -23,6 +23,7 @@ _ENGINE = (
     r"\[\d+ more characters\]",
 )
 _OURS = re.compile("|".join(f"(?:{pattern})" for pattern in _ENGINE))
+_MARK = re.compile(r"^The mark of this message is ([0-9a-f]{12})\.$", re.MULTILINE)
 _TITLE = re.compile(r"### (.+)\n?")  # of a document, or a heading in one
 
 
@@ -51,5 +52,8 @@ def _text(prompt: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without the marks of a quotation, and without the ends of lines that nobody sees."""
+    """Without the marks of a quotation, and without the ends of lines that nobody sees. The mark of a prompt is made of
+    all that is shown, the folder of a test included, so it is left out."""
+    if mark := _MARK.search(text):
+        text = text.replace(mark[1], "MARK")
     return re.sub(r"[ \t]+$", "", re.sub(r"^[ \t]*(?:> ?)?", "", text, flags=re.MULTILINE), flags=re.MULTILINE)

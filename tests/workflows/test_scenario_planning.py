@@ -181,6 +181,7 @@ def test_it_loads_with_seven_specialists_distinct_remits_and_serious_prompts() -
 
 def test_in_a_first_round_nobody_is_given_a_peers_work() -> None:
     allowed = {
+        "inputs.resources",
         "company.md", "focal_question.md", "scenario_context.md", "predetermined_elements.md",
         "critical_uncertainties.md", "scenario_matrix.md", "signals.md", *FUTURES,
     }  # fmt: skip
