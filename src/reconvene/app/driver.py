@@ -12,6 +12,8 @@ from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import Claim, Command, RecordAttempt, Resume
+from reconvene.core.facts.events import AttemptEnded, LateOutputArchived
+from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, Work, work
 from reconvene.errors import ReconveneError, UserError
@@ -156,6 +158,7 @@ class Driver:
         for error in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
             if error is not None:
                 raise error
+        tell_recorded(session, self._listener)
         self._files.sync(session)
         self._branch.sync(session.state)
         tell_passed(session, self._listener)
@@ -165,6 +168,20 @@ def tell_passed(session: Session, listener: Listener) -> None:
     """Of each checkpoint that was not asked because its condition failed, once, however the run came past it."""
     for text in session.not_told():
         listener(Progress(session.run, "", "", "warning", text))
+
+
+def tell_recorded(session: Session, listener: Listener) -> None:
+    """What became of answers: an answer counts when it is on record, and not when it came."""
+    for event in session.recorded:
+        match event:
+            case AttemptEnded(verdict="accepted" | "rejected"):
+                what = "done" if event.verdict == "accepted" else "sent back"
+                tokens = event.usage.input_tokens + event.usage.output_tokens
+                listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
+            case LateOutputArchived():
+                listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
+            case _:
+                pass
 
 
 class Branch:

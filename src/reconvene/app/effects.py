@@ -126,10 +126,7 @@ async def run_task(
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))
         return _failed(work, AgentError(message, retryable=False), time.monotonic() - started)
-    done = _answered(work, answer, judged, time.monotonic() - started)
-    tokens = answer.usage.input_tokens + answer.usage.output_tokens
-    listener(Progress(work.run, task, work.agent.name, "done", tokens=tokens))
-    return done
+    return _answered(work, answer, judged, time.monotonic() - started)  # the gates say whether it is done
 
 
 def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
