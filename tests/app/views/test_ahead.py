@@ -10,7 +10,7 @@ import pytest
 
 from reconvene.app import queries
 from reconvene.app.engine import Engine
-from reconvene.app.views.projections import question_in
+from reconvene.app.views.projections import question_in, trouble_in
 from reconvene.app.views.read_model import Checkpoint, Item
 from reconvene.core.facts.commands import AnswerCheckpoint
 from reconvene.testing.scripted import ScriptedAgents
@@ -36,6 +36,8 @@ phases:
         - {label: Never mind, then: {end: dropped, status: aborted}}
         - {label: Enough for now, then: {end: planned}}
         - {label: Straight on, then: leave, skip: [build]}
+        - {label: With a check, then: leave, skip: [build], set: {plan.checked: true}}
+        - {label: Ask me, then: leave, skip: [build], fields: [{id: checked, type: confirm, into: plan.checked}]}
   - id: build
     each: {of: context.plan.tasks}
     rounds: {max: 2}
@@ -102,7 +104,9 @@ def test_every_move_is_told_in_words(sitting: Sitting) -> None:
         "Back": "takes this round back, then The plan once more",
         "Never mind": "ends the run: dropped (aborted)",
         "Enough for now": "ends the run: planned",
-        "Straight on": "on to check, or The report; skips build",
+        "Straight on": "on to The report; skips build",
+        "With a check": "on to check; skips build",
+        "Ask me": "on to check, or The report; skips build",
     }
     assert sitting.ends == ["Never mind", "Enough for now"]
 
@@ -119,7 +123,7 @@ def test_items_are_counted_and_named(sitting: Sitting) -> None:
     }
     sitting.decide("Next")
     assert queries.standing(sitting.engine, sitting.run).items == (Item("build", "b", "b", 2, 2),)
-    assert sitting.leads["Next"] == "on to check, or The report"
+    assert sitting.leads["Next"] == "on to The report"
 
 
 def test_at_the_last_phase_only_another_end_than_the_usual_one_counts_as_early(sitting: Sitting) -> None:
@@ -153,3 +157,11 @@ def test_the_workflows_own_question_is_a_template_and_stands_in_the_list_of_runs
 )
 def test_without_one_the_prompts_last_or_first_line_is_it(prompt: str, question: str) -> None:
     assert question_in(prompt) == question
+
+
+def test_trouble_is_asked_about_by_its_name() -> None:
+    prompt = (
+        "This needs you before the run can go on:\n- no agent of this step gave an output. writer: it failed\n- two"
+    )
+    assert trouble_in(prompt) == "No agent of this step gave an output. How shall it go on?"
+    assert trouble_in("Nothing listed") == "How shall it go on?"

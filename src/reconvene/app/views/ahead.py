@@ -1,7 +1,7 @@
 """What each option of an open checkpoint leads to, in words, and at which item of how many the run is.
 
-Read from a state and its workflow. What a condition will say later nobody knows yet: the phase that comes next in order
-is named, and a phase with a `when` only as what may come.
+Read from a state and its workflow. The phase that comes next in order is named. One with a condition is, too, where
+what the option sets settles it; else as one that may come.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def _move(option: w.Option, state: RunState, book: Book) -> str:
             return f"back to the checkpoint of {_title(book, target)}"
         case w.Continue(leave=leave):
             undone = "takes this round back, then " if option.undo else ""
-            return undone + _next(state, book, leave=leave, skip=option.skip)
+            return undone + _next(state, book, option, leave=leave)
 
 
-def _next(state: RunState, book: Book, *, leave: bool, skip: tuple[str, ...]) -> str:
+def _next(state: RunState, book: Book, option: w.Option, *, leave: bool) -> str:
     """What follows in order when the person goes on."""
     top = state.world.top
     plan = book.phase(top.phase).rounds.plan if top.phase else ()
@@ -87,7 +87,7 @@ def _next(state: RunState, book: Book, *, leave: bool, skip: tuple[str, ...]) ->
             break
         if frame.item is not None and (following := _next_item(state, book, frame)):
             return following
-        if found := _after(book, frame.phase, skip):
+        if found := _after(state, book, frame.phase, option):
             return found
         if parent := book.nodes[frame.phase].parent:
             rounds = book.phase(parent).rounds
@@ -103,26 +103,55 @@ def _next_item(state: RunState, book: Book, frame: Frame) -> str:
     return f"item {number + 1} of {count}" if number < count else ""
 
 
-def _after(book: Book, phase: str, skip: tuple[str, ...]) -> str:
+def _after(state: RunState, book: Book, phase: str, option: w.Option) -> str:
     """The phase beside this one that comes next, or that may."""
     node = book.nodes[phase]
     names = list[str]()
     for one in book.children(node.parent)[node.position + 1 :]:
-        if one.id in skip:
-            continue
-        names.append(one.title or one.id)
-        if not one.when:
+        entered = one.id not in option.skip and _entered(state, book, one.when, option)
+        if entered is not False:
+            names.append(one.title or one.id)
+        if entered:
             break
     if not names:
         return ""
     return f"on to {names[0]}" if len(names) == 1 else f"on to {names[0]}, or {names[-1]}"
 
 
+def _entered(state: RunState, book: Book, when: str, option: w.Option) -> bool | None:
+    """Whether a phase is entered after this option, as far as that follows from what the option sets; None = unknown.
+
+    Nobody knows what a person answers, or what agents say until then."""
+    if not when:
+        return True
+    point = state.world.open
+    if option.fields or (point is not None and point.fields):
+        return None
+    context = dict(scope.context(state, book))
+    for path, value in option.set.items():
+        _put(context, path.split("."), value)
+    try:
+        return bool(evaluate(when, scope.for_expression(state, book, when, {"context": context})))
+    except ExpressionError:
+        return None
+
+
+def _put(whole: dict[str, object], path: list[str], value: object) -> None:
+    """Set a value in a copy of all that leads there."""
+    name, *rest = path
+    if rest:
+        found = whole.get(name)
+        inner = dict(found) if isinstance(found, dict) else {}
+        _put(inner, rest, value)
+        value = inner
+    whole[name] = value
+
+
 def _ends_early(option: w.Option, state: RunState, book: Book) -> bool:
     """Whether it ends the run otherwise than by its last phase, and the work with it: pieces of it go on as runs."""
     if not isinstance(option.then, w.End) or option.start is not None:
         return False
-    return option.then.status != "completed" or _next(state, book, leave=True, skip=()) != _END
+    return option.then.status != "completed" or _next(state, book, w.Option(option.label), leave=True) != _END
 
 
 def _title(book: Book, phase: str) -> str:

@@ -15,6 +15,7 @@ from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 
+_LONGEST_TROUBLE = 100
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=\S)")
 
 
@@ -43,8 +44,15 @@ def checkpoint(state: RunState) -> model.Checkpoint | None:
         point.at,
         point.feedback,
         tuple(map(field, point.fields)),
-        question=point.question or question_in(point.prompt),
+        question=point.question or (trouble_in(point.prompt) if point.attention else question_in(point.prompt)),
     )
+
+
+def trouble_in(prompt: str) -> str:
+    """What is wrong, in short, and the question that follows: of a checkpoint of the engine's own."""
+    first = next((line[2:] for line in prompt.split("\n") if line.startswith("- ")), "")
+    short = re.split(r"[.:;]\s", first, maxsplit=1)[0].rstrip(".")
+    return f"{short[:1].upper()}{short[1:_LONGEST_TROUBLE]}. How shall it go on?" if short else "How shall it go on?"
 
 
 def question_in(prompt: str) -> str:
