@@ -178,7 +178,7 @@ def tell_recorded(session: Session, listener: Listener) -> None:
                 what = "done" if event.verdict == "accepted" else "sent back"
                 tokens = event.usage.input_tokens + event.usage.output_tokens
                 listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
-            case LateOutputArchived():
+            case LateOutputArchived() if event.output is not None:
                 listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
             case _:
                 pass

@@ -118,7 +118,7 @@ def inbox(call: Call, after: str, limit: int) -> int:
     _tell_more(call, "inbox", found, limit)
     if found.rows and not call.as_json:
         first = found.rows[0].run
-        put(f"\ndecide with:   {call.command('decide', first)}\nor look first: {call.command('show', first)}")
+        put(f"\ndecide with: {call.command('decide', first)}\nor look first: {call.command('show', first)}")
     _put_alone(call, found.alone)
     return 0
 
