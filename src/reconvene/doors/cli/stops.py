@@ -155,7 +155,7 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
             note(f"continue with: {next_command}")
         return
     if brief and summary.checkpoint is not None:
-        put("nothing was decided; what you said and answered is kept")
+        put("nothing was decided; your remarks and saved answers are kept")
     put(headline(summary))
     if summary.why:
         say(summary.why)
