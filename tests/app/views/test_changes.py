@@ -137,12 +137,19 @@ TABLE = "| item | cost | when |\n|---|---|---|\n| kiln | £5M | May |\n| hall | 
         (
             f"The covenant holds at 3.1x.\n\n{TABLE}",
             f"The covenant breaks at 3.9x.\n\n{TABLE.replace('£5M', '£9M')}",
-            Change("", "The covenant holds at 3.1x.", "The covenant breaks at 3.9x.", ("a table",)),
+            Change(
+                "", "The covenant holds at 3.1x.", "The covenant breaks at 3.9x.", ("a table (kiln, cost: £5M → £9M)",)
+            ),
         ),
         (
             f"All is well with the kiln today.\n\n{TABLE}",
             f"All is fine with the kiln today.\n\n{TABLE.replace('£5M', '£9M')}",
-            Change("", "kiln, cost: £5M", "kiln, cost: £9M"),
+            Change(
+                "",
+                "All is well with the kiln today.",
+                "All is fine with the kiln today.",
+                ("a table (kiln, cost: £5M → £9M)",),
+            ),
         ),
         ("```\nreturn 1\n```", "```\nreturn 2\n```", Change("", also=("code",))),
         ("A is good.\nB is bad.", "B is bad.\nA is good.", Change("", also=("the order",))),

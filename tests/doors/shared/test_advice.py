@@ -88,5 +88,5 @@ def test_what_is_no_sentence_is_named_with_its_agent() -> None:
     rows = (Change("ann", "Was.", "Is.", ("a table",)), Change("bob", also=("code", "the order")))
     lines = changed_lines(point(*rows, since_try=True))
     assert lines[0] == "What changed since the try you took back:"
-    assert lines[1] == "  ann (also a table)"
-    assert lines[-1] == "  also changed: bob (in code, the order)"
+    assert lines[1:5] == ["  ann", "    was: Was.", "    is:  Is.", "    also a table"]
+    assert lines[-1] == "  also changed: bob (code, the order)"

@@ -197,10 +197,10 @@ def compared(before: str, after: str, said: Mapping[str, str] = _NOTHING, *, aga
     best = min(pairs, key=_worth, default=None)
     also = tuple(_beside(before, after)) if again else ()
     differ = parts.cells(before[:_WIDEST], after[:_WIDEST]) if again else []
-    if differ and (best is None or best.label or (differ[0].figure and not best.figures and not best.turned)):
+    if differ and (best is None or best.label):
         return Change("", _cut(differ[0].was), _cut(differ[0].now), also)
     if differ or (again and parts.tables(before[:_WIDEST]) != parts.tables(after[:_WIDEST])):
-        also = ("a table", *also)
+        also = (f"a table{parts.told(differ)}", *also)
     if best is not None:
         return Change("", *_cut_both(best.was, best.now), also)
     if not also and again and old.all and sorted(map(_plain, old.all)) == sorted(map(_plain, new.all)):

@@ -21,6 +21,7 @@ class Cell(NamedTuple):
 
     was: str
     now: str
+    value: str = ""  # of a cell: only what stands in it now
 
     @property
     def figure(self) -> bool:
@@ -31,7 +32,7 @@ def cells(before: str, after: str) -> list[Cell]:
     """What differs in the tables of two texts: cells of rows that both have, then rows that only one has."""
     old, new = dict(_rows(before)), dict(_rows(after))
     changed = [
-        Cell(_cell(key, name, old[key][name]), _cell(key, name, row[name]))
+        Cell(_cell(key, name, old[key][name]), _cell(key, name, row[name]), row[name])
         for key, row in new.items()
         if key in old
         for name in row
@@ -40,6 +41,12 @@ def cells(before: str, after: str) -> list[Cell]:
     fresh = [Cell("", _row(key, row)) for key, row in new.items() if key not in old]
     gone = [Cell(_row(key, row), "") for key, row in old.items() if key not in new]
     return sorted([*changed, *fresh, *gone], key=lambda cell: not cell.figure)
+
+
+def told(differ: list[Cell]) -> str:
+    """` (kiln, cost: £5M → £9M)`, of the first figure that differs; "" where none does."""
+    first = next((cell for cell in differ if cell.value and cell.figure), None)
+    return f" ({first.was} → {first.value})" if first else ""
 
 
 def tables(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from reconvene.doors.shared.harmless import clean, one_line
 if TYPE_CHECKING:
     from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
     from reconvene.app.views.ledger import Entry, Ledger
-    from reconvene.app.views.read_model import Change, Checkpoint, Remark, Said
+    from reconvene.app.views.read_model import Checkpoint, Remark, Said
 
 _MOST_METER = 24
 _MOST_OPEN = 8
@@ -84,23 +84,21 @@ def changed_lines(point: Checkpoint) -> list[str]:
     """What another round changed, agent by agent; those who say the same together."""
     changed = point.changed
     agents: dict[tuple[str, str], list[str]] = {}
+    also: dict[tuple[str, str], list[str]] = {}
     for one in changed:
         if one.was or one.now:
-            agents.setdefault((one.was, one.now), []).append(_named(one))
+            agents.setdefault((one.was, one.now), []).append(one_line(one.agent))
+            also.setdefault((one.was, one.now), []).extend(one.also)
     told = list(agents.items())
     since = "the try you took back" if point.since_try else "the round before"
     lines = [f"What changed since {since}:"] if changed else []
     for (was, now), names in told[:_MOST_CHANGED]:
         lines += [f"  {', '.join(names)}", *([f"    was: {one_line(was)}"] if was else [])]
         lines += [f"    is:  {one_line(now) or '(no longer said)'}"]
+        lines += [f"    also {one_line(part)}" for part in dict.fromkeys(also[was, now])]
     more = [name for _, names in told[_MOST_CHANGED:] for name in names]
-    more += [_named(one, "in ") for one in changed if not one.was and not one.now]
-    return [*lines, *([f"  also changed: {', '.join(more)}"] if more else [])]
-
-
-def _named(change: Change, how: str = "also ") -> str:
-    """`economist`, or `economist (also a table)`"""
-    return one_line(change.agent) + (f" ({how}{', '.join(change.also)})" if change.also else "")
+    more += [f"{one_line(one.agent)} ({', '.join(one.also)})" for one in changed if not one.was and not one.now]
+    return [*lines, *([f"  also changed: {one_line(', '.join(more))}"] if more else [])]
 
 
 def became_of(ledger: Ledger, command: str) -> list[str]:
