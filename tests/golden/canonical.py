@@ -43,6 +43,7 @@ CHANGES: tuple[Change, ...] = (
     Change("0.2.0", "OptionOffered", "offered", ""),
     Change("0.2.0", "Record", "errors", "errors", lambda rows: [f"{row['where']}: {row['message']}" for row in rows]),
     Change("0.2.0", "Record", "readings", ""),
+    Change("0.2.0", "Record", "spent", ""),
     Change("0.2.0", "Record", "withdrawn", ""),
 )
 

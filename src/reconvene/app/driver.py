@@ -11,11 +11,12 @@ import asyncio
 from reconvene.app.effects import Done, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.session import Session
-from reconvene.core.facts.commands import Claim, Command, RecordAttempt, Resume
+from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttempt, Resume
 from reconvene.core.facts.events import AttemptEnded, LateOutputArchived
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, Work, work
+from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
 
@@ -50,6 +51,7 @@ class Driver:
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
+        self._unrecorded = 0.0  # USD: what the results in the mailbox cost
         self._slots = asyncio.Semaphore(session.book.workflow.limits.concurrency)
 
     def post(self, command: Command) -> None:
@@ -113,6 +115,8 @@ class Driver:
         finally:
             self._running.pop(effect, None)
             self._begun.discard(effect)
+        if isinstance(done.command, RecordAttempt):
+            self._unrecorded += done.command.usage.cost
         self._mailbox.put_nowait(done)
 
     async def _work(self, effect: Work) -> Done:
@@ -129,6 +133,8 @@ class Driver:
         if hold:
             await asyncio.sleep(min(hold, _LONGEST_WAIT))
         async with self._slots:
+            if spending.reached(session.state, session.book, effect.agent, self._unrecorded):
+                return Done(HoldTask(effect.task, effect.attempt), {})
             done = await self._attempt(effect, assigned)
         if done.wait:
             self._holding[effect.task] = done.wait
@@ -145,6 +151,7 @@ class Driver:
         while not self._mailbox.empty():
             news.append(self._mailbox.get_nowait())
         batch = [done for done in news if done is not None]
+        self._unrecorded = 0.0
         if not batch:
             if session.behind():
                 session.refresh()

@@ -91,6 +91,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "entries": Key(integer(1), "how often one phase may be entered in one scope"),
         "rounds": Key(integer(1), "rounds in the whole run"),
         "calls": Key(one_of(integer(1), MapOf(integer(0))), "agent tasks in the whole run, or {group: n, total: n}"),
+        "cost": Key(one_of(NUMBER, MapOf(NUMBER)), "USD in the whole run, or {agent: n, group: n, total: n}"),
         "undo": Key(integer(0), "undone rounds in the whole run"),
         "concurrency": Key(integer(1), "agents that work at the same time"),
         "children": Key(integer(1), "runs that one run may start"),

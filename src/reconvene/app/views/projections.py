@@ -14,6 +14,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
+from reconvene.core.working import spending
 
 _LONGEST_TROUBLE = 100
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=\S)")
@@ -134,7 +135,12 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         decisions=decisions(state),
         tasks=tasks(state),
         usage=model.Usage(
-            record.tasks, record.rounds, record.input_tokens, record.output_tokens, round(record.cost, 6)
+            record.tasks,
+            record.rounds,
+            record.input_tokens,
+            record.output_tokens,
+            round(record.cost, 6),
+            tuple(map(_budget, spending.budgets(state, book))),
         ),
         failures=record.failures,
         errors=tuple(error.said for error in record.errors),
@@ -152,6 +158,12 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
     made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
     scopes = [one.scope for one in made if not one.attention]
     return tuple(structs.replace(row, item=" / ".join(_ITEM.findall(scope))) for row, scope in zip(rows, scopes))
+
+
+def _budget(one: spending.CostLimit) -> model.Budget:
+    spent = one.spent
+    cost, allowed = round(spent.cost, 6), round(one.allowed, 6)
+    return model.Budget(one.name, cost, allowed, spent.calls, spent.unpriced, spent.tokens)
 
 
 def remarks(state: RunState, said: Iterable[e.RemarkAdded]) -> tuple[model.Remark, ...]:

@@ -235,12 +235,25 @@ class Late(Shown, frozen=True):
     text: str
 
 
+class Budget(Shown, frozen=True):
+    """What was spent, in USD as far as known, of what is allowed. unpriced: of its calls, those without a known price;
+    tokens: theirs."""
+
+    name: str  # cost, or cost.NAME of an agent or a group, as the limit is called
+    cost: float
+    allowed: float  # 0 = there is no limit
+    calls: int
+    unpriced: int
+    tokens: int
+
+
 class Usage(Shown, frozen=True):
     calls: int
     rounds: int
     input_tokens: int
     output_tokens: int
     cost: float
+    budgets: tuple[Budget, ...] = ()  # the whole run's first, then those with a limit of their own
 
 
 class Todo(Shown, frozen=True):

@@ -142,6 +142,13 @@ class RecordAttempt(Struct, frozen=True):
     objections: tuple[str, ...] = ()  # a model's, to what the gates ask
 
 
+class HoldTask(Struct, frozen=True):
+    """This attempt does not begin: a limit of cost is reached."""
+
+    task: str
+    attempt: int
+
+
 class RecordCheck(Struct, frozen=True):
     """What a check script said. action "" = no gap; error set = the script itself failed."""
 
@@ -228,6 +235,7 @@ Command = (
     | RecordEdits
     | RecordAttempt
     | RecordCheck
+    | HoldTask
     | Claim
     | RecordChild
     | MoveInQueue

@@ -195,6 +195,14 @@ class TasksClaimed(Event, frozen=True):
     claim: str
 
 
+class TaskHeld(Event, frozen=True):
+    """A limit of cost was reached before this attempt began."""
+
+    task: str
+    attempt: int
+    limit: str  # cost, or cost.NAME
+
+
 class AttemptEnded(Event, frozen=True):
     """One attempt's end. then: what follows for the task (settled here, never derived later).
 
@@ -583,6 +591,7 @@ AnyEvent = (
     | StepSkipped
     | StepStarted
     | TasksClaimed
+    | TaskHeld
     | AttemptEnded
     | ProjectOpened
     | LateOutputArchived

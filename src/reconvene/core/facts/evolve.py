@@ -27,6 +27,7 @@ from reconvene.core.facts.state import (
     ProjectAt,
     Record,
     RunState,
+    Spent,
     Stage,
     Undone,
     Value,
@@ -359,6 +360,14 @@ def _tasks_claimed(state: RunState, ev: e.TasksClaimed) -> RunState:
     return state
 
 
+def _task_held(state: RunState, ev: e.TaskHeld) -> RunState:
+    found = _open_task(state, ev.task)
+    if found is None:
+        raise Bug(f"{ev.task} is held but is not open")
+    round_, step, task = found
+    return _set_task(state, round_, step, replace(task, status="held", claim=""), closed=1)
+
+
 def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     record = _spent(state.record, ev, f"{ev.task}#{ev.attempt}")
     if ev.why:
@@ -438,8 +447,28 @@ def _spent(record: Record, ev: e.AttemptEnded | e.LateOutputArchived, key: str) 
         input_tokens=record.input_tokens + ev.usage.input_tokens,
         output_tokens=record.output_tokens + ev.usage.output_tokens,
         cost=record.cost + ev.usage.cost,
+        spent=_spent_by(record.spent, ev),
         ended=record.ended.set(key, ev.output.digest if ev.output else ""),
     )
+
+
+def used(ev: e.AttemptEnded | e.LateOutputArchived) -> Spent:
+    """What this attempt used. One that neither used anything nor gave an output is no call, nor is a recording."""
+    usage = ev.usage
+    tokens = usage.input_tokens + usage.output_tokens
+    recorded = isinstance(ev, e.AttemptEnded) and ev.recorded
+    if recorded or not (usage.cost or tokens or (usage.requests and ev.output is not None)):
+        return Spent()
+    return Spent(1, usage.cost) if usage.cost else Spent(1, 0.0, 1, tokens)
+
+
+def _spent_by(spent: Map[str, Spent], ev: e.AttemptEnded | e.LateOutputArchived) -> Map[str, Spent]:
+    now, agent = used(ev), parse_task(ev.task)[2]
+    if not now.calls:
+        return spent
+    was = spent.get(agent, Spent())
+    sums = (was.calls + now.calls, was.cost + now.cost, was.unpriced + now.unpriced, was.tokens + now.tokens)
+    return spent.set(agent, Spent(*sums))
 
 
 def _late_output(state: RunState, ev: e.LateOutputArchived) -> RunState:
@@ -554,9 +583,13 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     state = _set_world(state, trouble=left)
     if ev.ruling == "raise":
         grants = _bump(state.record.grants, ev.paths[0], int(ev.paths[1]))
-        return _set_record(state, grants=grants)
+        state = _set_record(state, grants=grants)
     round_ = world.top.round
     step = round_.open if round_ else None
+    if ev.kind == "limit" and ev.agents and round_ is not None and step is not None:
+        return _set_round(state, replace(round_, open=_without_hold(step, ev)))
+    if ev.ruling == "raise":
+        return state
     if (
         (ev.kind in ("missing", "doubt", "conflict") or (ev.kind == "kit" and ev.agents))
         and round_ is not None
@@ -564,6 +597,17 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     ):
         return _set_round(state, replace(round_, open=_settled_step(step, ev)))
     return _set_world(state, rulings=state.world.rulings.set(ev.key, ev.ruling))
+
+
+def _without_hold(step: StepAt, ev: e.TroubleSettled) -> StepAt:
+    """Tasks that a limit held back begin after all, or are gone without."""
+    held = [step.tasks[agent] for agent in ev.agents if step.tasks[agent].status == "held"]
+    if ev.ruling == "raise":
+        tasks = step.tasks.update({task.agent: replace(task, status="open", claim=ev.claim) for task in held})
+        return replace(step, tasks=tasks, open=step.open + len(held))
+    why = f"limit {ev.paths[0]} was reached"
+    tasks = step.tasks.update({task.agent: replace(task, status="missing", why=why) for task in held})
+    return replace(step, tasks=tasks, settled=(*step.settled, "missing"))
 
 
 def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
@@ -791,6 +835,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.StepSkipped: _step_skipped,
         e.StepStarted: _step_started,
         e.TasksClaimed: _tasks_claimed,
+        e.TaskHeld: _task_held,
         e.AttemptEnded: _attempt_ended,
         e.ProjectOpened: _project_opened,
         e.LateOutputArchived: _late_output,

@@ -11,10 +11,11 @@ from reconvene.core.facts.events import AttemptEnded, FileOut, Read, Ref
 
 
 class TaskAt(Struct, frozen=True):
-    """One agent's work in the open step. ask = in doubt or unjudged, waiting for the person."""
+    """One agent's work in the open step. ask = in doubt or unjudged, waiting for the person; held = a limit of cost is
+    reached."""
 
     agent: str
-    status: Literal["open", "done", "missing", "ask"] = "open"
+    status: Literal["open", "done", "missing", "ask", "held"] = "open"
     attempt: int = 1
     tries: int = 0  # attempts that count against `retries`
     claim: str = ""

@@ -39,7 +39,7 @@ from reconvene.core.facts.round import OutputAt, RoundAt
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
 # version before.
-EVOLVE_VERSION = 5
+EVOLVE_VERSION = 6
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -303,6 +303,15 @@ class Undone(Struct, frozen=True):
     outputs: tuple[OutputAt, ...] = ()
 
 
+class Spent(Struct, frozen=True, omit_defaults=True):
+    """What the attempts of one agent used. unpriced: of its calls, those whose price is not known; tokens: theirs."""
+
+    calls: int = 0
+    cost: float = 0.0  # USD, as far as known
+    unpriced: int = 0
+    tokens: int = 0
+
+
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -330,6 +339,7 @@ class Record(Struct, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    spent: Map[str, Spent] = Map()  # agent → what its attempts used
     children: Map[str, ChildAt] = Map()  # key → what a decision started
     failures: tuple[str, ...] = ()  # the latest few, for people
     errors: tuple[Failed, ...] = ()  # expressions and templates, the latest few

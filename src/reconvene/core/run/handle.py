@@ -22,7 +22,7 @@ from reconvene.core.person import checkpoint, deciding, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
-from reconvene.core.working import attempts, children, gates, rendering
+from reconvene.core.working import attempts, children, gates, rendering, spending
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
@@ -92,6 +92,8 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             _attempt(tx, command)
         case c.RecordCheck():
             checks.record(tx, command)
+        case c.HoldTask():
+            _hold(tx, command)
         case c.Claim():
             _claim(tx, command)
         case c.RecordChild():
@@ -202,7 +204,7 @@ def _opened(tx: Transaction, opened: c.Opened | None) -> None:
     )
 
 
-def _open_task(tx: Transaction, command: c.RecordAttempt) -> tuple[StepAt, TaskAt] | None:
+def _open_task(tx: Transaction, command: c.RecordAttempt | c.HoldTask) -> tuple[StepAt, TaskAt] | None:
     serial, index, agent = parse_task(command.task)
     round_ = tx.frame.round
     if tx.state.ended or round_ is None or round_.serial != serial or round_.open is None or round_.open.index != index:
@@ -211,6 +213,13 @@ def _open_task(tx: Transaction, command: c.RecordAttempt) -> tuple[StepAt, TaskA
     if task is None or task.status != "open" or task.attempt != command.attempt:
         return None
     return round_.open, task
+
+
+def _hold(tx: Transaction, command: c.HoldTask) -> None:
+    found = _open_task(tx, command)
+    limit = spending.reached(tx.state, tx.book, found[1].agent) if found else None
+    if limit is not None:
+        tx.emit(e.TaskHeld(at=tx.now, task=command.task, attempt=command.attempt, limit=limit.name))
 
 
 def _late(tx: Transaction, command: c.RecordAttempt) -> None:

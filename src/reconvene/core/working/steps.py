@@ -10,7 +10,7 @@ from reconvene.core.facts.state import Frame
 from reconvene.core.shown import reads, scope
 from reconvene.core.shown.conversation import WORD, Replay, replay
 from reconvene.core.shown.scope import value_key
-from reconvene.core.working import rendering
+from reconvene.core.working import rendering, spending
 from reconvene.core.working.moves import fund, undo_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import KitFailed
@@ -31,7 +31,14 @@ def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: in
     if not agents:
         tx.emit(e.StepSkipped(at=tx.now, serial=serial, step=index))
         return True
-    funded = fund(tx.state, tx.book, agents)
+    paid = _paid_for(tx, frame, agents, where)
+    if paid is None:
+        return False
+    dear = tuple(agent for agent in agents if agent not in paid)
+    if not paid:
+        tx.emit(e.StepSkipped(at=tx.now, serial=serial, step=index))
+        return True
+    funded = fund(tx.state, tx.book, paid)
     if not funded.agents:
         key = f"limit {funded.limit} at {where}"
         if tx.state.world.rulings.get(key):
@@ -58,7 +65,7 @@ def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: in
             remarks=len(tx.state.record.remarks),
             reads=reads.shared(tx.state, tx.book, step),
             tasks=tasks,
-            unfunded=funded.unfunded,
+            unfunded=(*funded.unfunded, *dear),
             limit=funded.limit,
             talk=told.entries,
             untold=told.left_out,
@@ -77,6 +84,19 @@ def _starts(tx: Transaction, step: Step, agents: tuple[str, ...], where: str) ->
     except KitFailed as error:
         tx.kit_failed(error, f"{where}, reads")
         return None
+
+
+def _paid_for(tx: Transaction, frame: Frame, agents: tuple[str, ...], where: str) -> tuple[str, ...] | None:
+    """Those that no limit of cost keeps from beginning, or that a person goes on without; None = a person must say."""
+    over = {agent: limit for agent in agents if (limit := spending.reached(tx.state, tx.book, agent))}
+    before = len(tx.state.world.trouble)
+    for limit in {limit.name: limit for limit in over.values()}.values():
+        key = f"limit {limit.name} at {where}"
+        if not tx.state.world.rulings.get(key):
+            tx.met("limit", key, limit.sentence(frame.phase), paths=(limit.name, str(limit.raises)))
+    if len(tx.state.world.trouble) > before:
+        return None
+    return tuple(agent for agent in agents if agent not in over)
 
 
 def _agents(tx: Transaction, frame: Frame, step: Step, index: int, where: str) -> tuple[str, ...] | None:
@@ -191,6 +211,9 @@ def _best(tx: Transaction, index: int, agent: str, n: int) -> e.OutputForced | N
 def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str) -> bool:
     """All that only a person can settle about this step, met at once."""
     before = len(tx.state.world.trouble)
+    _held_trouble(tx, tasks, where)
+    if len(tx.state.world.trouble) > before:
+        return True
     for task in tasks:
         if task.unjudged is not None:
             message = f"{task.why} The output of {task.agent} is kept, and nobody has judged it"
@@ -228,6 +251,26 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
                 paths=(path,),
             )
     return len(tx.state.world.trouble) > before
+
+
+def _held_trouble(tx: Transaction, tasks: list[TaskAt], where: str) -> None:
+    """What a limit of cost kept from beginning, asked once for each limit."""
+    held: dict[str, list[str]] = {}
+    limits: dict[str, spending.CostLimit] = {}
+    for task in tasks:
+        limit = spending.reached(tx.state, tx.book, task.agent) if task.status == "held" else None
+        if limit is not None:
+            limits[limit.name] = limit
+            held.setdefault(limit.name, []).append(task.agent)
+    for name, agents in held.items():
+        waiting = f"{', '.join(agents)} {'has' if len(agents) == 1 else 'have'} not begun"
+        tx.met(
+            "limit",
+            f"limit {name} within {where}",
+            f"{limits[name].sentence(tx.frame.phase)}; {waiting}",
+            agents=tuple(agents),
+            paths=(name, str(limits[name].raises)),
+        )
 
 
 def _conflicts(tx: Transaction, step: StepAt, tasks: list[TaskAt]) -> dict[str, tuple[str, ...]]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.index import Listed
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.read_model import Child, Decision, Event, Late, Remark, RunInFull
+    from reconvene.app.views.read_model import Budget, Child, Decision, Event, Late, Remark, RunInFull
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
@@ -227,6 +227,8 @@ def _put_details(shown: RunInFull) -> None:
         put(f"project    {clean(shown.project.path)}, branch {clean(shown.project.branch)}")
     if shown.parent:
         put(f"parent     {shown.parent} (this is its piece {one_line(shown.title)!r})")
+    for line in _cost(shown.usage.budgets):
+        say(line)
     _put_list("to do", [f"[{'x' if row.done else ' '}] {one_line(row.what)}" for row in shown.todo])
     _put_list("runs that it started", map(_child, shown.children))
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
@@ -235,6 +237,21 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("checkpoints that were not asked", not_asked(shown))
     _put_list("answers that came too late (kept and counted, without effect)", map(_late, shown.late))
     put()
+
+
+def _cost(budgets: tuple[Budget, ...]) -> Iterable[str]:
+    """What was spent, of which limit. Nothing where there is no limit and nothing that could have a price."""
+    from reconvene.core.working.spending import dollars
+
+    for one in budgets:
+        if not (one.allowed or one.cost or one.tokens):
+            continue
+        known = one.calls - one.unpriced
+        parts = [dollars(one.cost) + (f" of {dollars(one.allowed)} allowed" if one.allowed else "")]
+        if one.unpriced:
+            parts += [f"cost known for {known} of {one.calls} calls", f"{one.tokens:,} tokens without a price"]
+        who = one.name.partition(".")[2]
+        yield f"cost       {f'{who}: ' if who else ''}{'; '.join(parts)}"
 
 
 def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = say) -> None:
