@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.errors import UserError
+from reconvene.errors import ReconveneError, UserError
 from reconvene.home import STORE, make, require_ours
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model
 
 if TYPE_CHECKING:
+    from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
-    from reconvene.core.definition.workflow import Workflow
+    from reconvene.app.trial_calls import Trial
+    from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, Answer, Assignment, History, Listener, ProjectWork, Workspace
 
 
@@ -137,30 +139,93 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
-def require_libraries(workflow: Workflow) -> None:
-    """UserError where a model that this workflow asks needs a library that is not installed, with the line to type."""
-    from reconvene.adapters.agents import auto, libraries
+class Preflight(NamedTuple):
+    """What the agents that a run may come to are done by, and what of it is not there."""
 
-    if libraries.all_installed():
+    ways: list[Way]
+    lacks: list[Lack]
+
+    def only(self, *levels: str) -> list[Lack]:
+        return [lack for lack in self.lacks if lack.level in levels]
+
+
+def preflight(
+    workflow: Workflow,
+    inputs: Mapping[str, object],
+    chosen: Mapping[str, object],
+    *,
+    beside: str = "",
+    agents: Collection[str] | None = None,
+) -> Preflight:
+    """Looks through this machine; nothing is asked or started. `inputs` and `chosen` settings: as far as given.
+
+    `beside`: the folder of the workflow's file. `agents`: only these.
+    """
+    from reconvene.adapters.agents import preflight as looking
+    from reconvene.app import new_runs
+    from reconvene.core.definition.reach import Reach, reachable
+
+    environ = dict(os.environ)
+    given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)
+    try:
+        fixed = {"settings": new_runs.settings(workflow, chosen, given, Machine(environ)), "inputs": given}
+    except ReconveneError:  # they depend on inputs that are not there yet
+        fixed = {}
+    whole = all(not spec.required or given.get(name) is not None for name, spec in workflow.inputs.items())
+    reach = reachable(workflow, fixed if fixed and whole else None)
+    helping = [(FEEDBACK_MODEL_VARIABLE, feedback_model())]
+    if agents is not None:
+        reach, helping = Reach(tuple(name for name in reach.agents if name in agents), {}), []
+    elif asks_models(workflow):
+        helping.append((GATE_MODEL_VARIABLE, gate_model()))
+    ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
+    lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
+    return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
+
+
+def asks_models(workflow: Workflow) -> bool:
+    """Whether a gate asks whatever model there is."""
+    from reconvene.core.definition.workflow import every_phase
+
+    gates = [gate for agent in workflow.agents.values() for gate in agent.gates]
+    gates += [gate for phase in every_phase(workflow) for step in phase.steps for gate in step.gates]
+    return any(gate.ask for gate in gates)
+
+
+def require_ready(workflow: Workflow, found: Preflight, *, check: str) -> None:
+    """UserError where an agent cannot work here, with all that is missing and what to type. `check`: the command that
+    looks again."""
+    lacks = found.only("file", "machine")
+    if not lacks:
         return
-    asked = [
-        (f"agent {agent.name}", agent.model, str(agent.options.get("base_url") or ""))
-        for agent in workflow.agents.values()
-        if agent.kind == "model"
-    ]
-    helping = ((GATE_MODEL_VARIABLE, gate_model()), (FEEDBACK_MODEL_VARIABLE, feedback_model()))
-    asked += [(name, model, "") for name, model in helping if model]
-    picked = auto.pick(os.environ) if any(model == "auto" and not url for _, model, url in asked) else None
-    for who, model, url in asked:
-        if model == "auto" and not url:
-            if picked is None or picked.kind == "command":
-                continue  # another matter, or none
-            who, model = f"{who}, {picked.why}", picked.model
-        if lacks := libraries.missing(model, url):
-            raise UserError(
-                f"the library for {model}{f' at {url}' if url else ''} is not installed ({who})",
-                hint=f"install it: {libraries.install_line(lacks)}",
-            )
+    lines = [f"{located(workflow, lack)}{lack.problem} ({lack.whom})" for lack in lacks]
+    if len(lacks) == 1:
+        raise UserError(lines[0], hint=lacks[0].hint)
+    shown = [f"{line}\n  {lack.hint}" for line, lack in zip(lines, lacks, strict=True)]
+    raise UserError("\n".join(["agents of this workflow cannot work here; nothing was started", *shown]), hint=check)
+
+
+def try_agents(agents: Sequence[Agent]) -> list[Trial]:
+    """One tiny real call to each of these, in a folder that is gone afterwards."""
+    import asyncio
+    import tempfile
+
+    from reconvene.adapters.agents import Agents
+    from reconvene.app.trial_calls import try_all
+
+    async def once() -> list[Trial]:
+        with tempfile.TemporaryDirectory() as scratch:
+            runner = Agents(scratch, dict(os.environ))
+            try:
+                return await try_all(runner, agents)
+            finally:
+                await runner.close()
+
+    return asyncio.run(once())
+
+
+def located(workflow: Workflow, lack: Lack) -> str:
+    return f"{workflow.file}:{lack.line}: " if workflow.file and lack.line else ""
 
 
 def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str]) -> str:

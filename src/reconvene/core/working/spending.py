@@ -75,7 +75,9 @@ def _limit(state: RunState, book: Book, name: str) -> CostLimit:
 
 def dollars(amount: float) -> str:
     """Cents, and more digits where the amount is smaller than that."""
-    return f"${amount:,.2f}" if amount >= 0.01 or not amount else f"${amount:.2g}"
+    if amount >= 0.01 or not amount:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}" if amount >= 0.0001 else "<$0.0001"
 
 
 def said(spent: Spent) -> str:

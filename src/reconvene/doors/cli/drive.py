@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -21,9 +22,10 @@ from reconvene.doors.cli.common import (
     open_run,
     say,
 )
-from reconvene.doors.cli.text import clean, nearest, one_line
-from reconvene.errors import UserError
+from reconvene.doors.cli.text import clean, command_line, nearest, one_line
+from reconvene.errors import UserError, WorkflowError
 from reconvene.home import require_fit
+from reconvene.language.closest import closest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from reconvene.doors.cli.stops import Decider
     from reconvene.wire.recordings import Recording
 
+_ANYWAY = click.option("--anyway", is_flag=True, help="Start also where an agent lacks something on this machine.")
 _RECORDED = click.option(
     "--recorded",
     is_flag=True,
@@ -57,6 +60,7 @@ Examples:
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 @click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
+@_ANYWAY
 def run_command(
     call: Call,
     workflow: str,
@@ -67,6 +71,7 @@ def run_command(
     recorded: bool,
     no_input: bool,
     no_drive: bool,
+    anyway: bool,
 ) -> int:
     """Start WORKFLOW (a file, the name of a packaged one, or KIT/NAME) and drive it to its next stop.
 
@@ -81,7 +86,7 @@ def run_command(
     ask = call.interactive and not no_input
     if played and not call.as_json:
         _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
-    engine, run = _started(call, workflow, inputs, settings, ask, played)
+    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
     if not call.as_json:
         note(f"run {run} started")
     return proceed(call, engine, run, decider, only_record=no_drive)
@@ -94,8 +99,15 @@ def run_command(
 @BY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
+@_ANYWAY
 def new(
-    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], recorded: bool, no_input: bool
+    call: Call,
+    workflow: str,
+    inputs: tuple[str, ...],
+    settings: tuple[str, ...],
+    recorded: bool,
+    no_input: bool,
+    anyway: bool,
 ) -> int:
     """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`.
 
@@ -105,7 +117,7 @@ def new(
 
     require_fit(call.place)
     ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
-    engine, run = _started(call, workflow, inputs, settings, ask, played)
+    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     told = f"{run}\nits folder: {workspace}\ngo on with: {goes_on}"
@@ -120,19 +132,23 @@ def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
 
 
 def _started(
-    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], ask: bool, played: Recording | None
+    call: Call,
+    workflow: str,
+    inputs: tuple[str, ...],
+    settings: tuple[str, ...],
+    ask: bool,
+    played: Recording | None,
+    anyway: bool,
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
     loaded = played.workflow if played else load(workflow)
-    if not played:
-        from reconvene.wiring import require_libraries
-
-        require_libraries(loaded)
     check_live(call, loaded)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
+    if not played and not anyway:
+        _require_ready(workflow, loaded, values, chosen)
     if played:
         values, chosen = _filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
@@ -144,10 +160,23 @@ def _started(
         )
     for name in missing:
         values[name] = _ask_input(loaded, name)
+    if missing and not played and not anyway:  # commands may depend on what was just said
+        _require_ready(workflow, loaded, values, chosen)
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
     return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR)
+
+
+def _require_ready(named: str, workflow: Workflow, inputs: Values, settings: Values) -> None:
+    """Nothing is recorded where an agent that the run may come to cannot work here."""
+    from reconvene.wiring import located, preflight, require_ready
+
+    found = preflight(workflow, inputs, settings, beside=str(file_of(named).resolve().parent))
+    check = f"look again: {command_line('check', named)}; start all the same: --anyway"
+    require_ready(workflow, found, check=check)
+    for lack in found.only("note"):
+        note(f"{located(workflow, lack)}{lack.problem} ({lack.whom}); {lack.hint}")
 
 
 @command()
@@ -156,7 +185,8 @@ def _started(
 @BY
 @LIVE
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
-def resume(call: Call, run: str | None, answers: str | None, no_input: bool) -> int:
+@click.option("--anyway", is_flag=True, help="Go on also where an agent lacks something on this machine.")
+def resume(call: Call, run: str | None, answers: str | None, no_input: bool, anyway: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
 
     Works after a pause, after a crash, after a reboot: what was recorded is not done again. A queued run leaves the
@@ -165,7 +195,25 @@ def resume(call: Call, run: str | None, answers: str | None, no_input: bool) -> 
     decider = who_decides(call, answers, no_input)
     engine, found = open_run(call, run)
     check_live(call, engine.session(found).book.workflow)
+    if not anyway:
+        _require_ready_to_go_on(engine, found)
     return proceed(call, engine, found, decider)
+
+
+def _require_ready_to_go_on(engine: Engine, run: str) -> None:
+    """Nobody begins where an agent whose turn it is cannot work here: the run stays as it is."""
+    from msgspec.structs import replace
+
+    from reconvene.core.run.plan import RunTask, work
+    from reconvene.wiring import preflight, require_ready
+
+    session = engine.session(run)
+    state, book = session.state, session.book
+    goes_on = replace(state, paused=False, place="")
+    agents = {effect.agent for effect in work(goes_on, book) if isinstance(effect, RunTask)}
+    if agents:
+        found = preflight(book.workflow, book.object(state.inputs), book.object(state.settings), agents=agents)
+        require_ready(book.workflow, found, check=f"go on all the same: {command_line('resume', run)} --anyway")
 
 
 def check_live(call: Call, workflow: Workflow) -> None:
@@ -179,7 +227,11 @@ def load(named: str) -> Workflow:
     """A workflow by its file, by the name of a packaged one, or as KIT/NAME by that of one which a kit brings."""
     from reconvene.wire.workflow_file import load_workflow
 
-    return load_workflow(file_of(named))
+    try:
+        return load_workflow(file_of(named))
+    except WorkflowError as error:
+        error.hint = error.hint or f"correct this, then look again: {command_line('check', named)}"
+        raise
 
 
 def file_of(named: str) -> Path:
@@ -187,19 +239,37 @@ def file_of(named: str) -> Path:
 
     from reconvene.wire.packaged import packaged
 
-    path = Path(named)
+    path, known = Path(named), packaged()
     if path.is_dir() and (path / "workflow.yaml").is_file():
         return path / "workflow.yaml"
-    if path.exists() or path.suffix in (".yaml", ".yml"):
+    if path.is_dir() and named not in known:
+        here = _files_in(path)
+        hint = f"name a file in it: {_typed(here[0])}" if here else "name a workflow file"
+        raise UserError(f"{clean(named)} is a folder without a workflow.yaml", hint=hint)
+    if path.is_file() or (path.exists() and named not in known):
         return path
-    if named in (known := packaged()):
+    if named in known:
         return known[named]
-    if re.fullmatch(r"[\w-]+/[\w.-]+", named):
+    if path.suffix not in (".yaml", ".yml") and re.fullmatch(r"[\w-]+/[\w.-]+", named):
         return _of_kit(*named.split("/"))
-    raise UserError(
-        f"there is no file and no packaged workflow {clean(named)!r}",
-        hint=nearest(named, known) or "give the path of a workflow file",
-    )
+    near = closest(named, [*_files_in(path.parent), *known])
+    hint = f"did you mean {near[0]}? {_typed(near[0])}" if near else "see the packaged ones: reconvene workflows"
+    if path.suffix in (".yaml", ".yml"):
+        raise UserError(f"there is no file {clean(named)}", hint=hint)
+    raise UserError(f"there is no file and no packaged workflow {clean(named)!r}", hint=hint)
+
+
+def _typed(named: str) -> str:
+    """The command that was given, with this workflow."""
+    return f"{click.get_current_context().command_path} {quote(named)}"
+
+
+def _files_in(folder: Path) -> list[str]:
+    """The YAML files of a folder, as they would be typed."""
+    try:
+        return sorted(str(one) for one in folder.iterdir() if one.suffix in (".yaml", ".yml") and one.is_file())
+    except OSError:
+        return []
 
 
 def _of_kit(kit: str, name: str) -> Path:

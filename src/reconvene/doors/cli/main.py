@@ -168,6 +168,9 @@ def _call(words: list[str]) -> int:
     try:
         answer = cli.main(words, prog_name="reconvene", standalone_mode=False)
         return answer if isinstance(answer, int) else 0
+    except click.MissingParameter as error:
+        message, hint = _missing(error)
+        return _complain(words, message, hint, USAGE)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "reconvene"
@@ -192,6 +195,15 @@ def _tell_kits() -> None:
     guard = sys.modules.get("reconvene.core.kit_guard")
     for message in guard.unheard() if guard is not None else ():
         sys.stderr.write(f"! {clean(message)} Tell whoever made the kit.\n")
+
+
+def _missing(error: click.MissingParameter) -> tuple[str, str]:
+    path = error.ctx.command_path if error.ctx is not None else "reconvene"
+    name = error.param.human_readable_name if error.param is not None else ""
+    if name == "WORKFLOW":
+        example = f"{path} two-step.yaml"
+        return "which workflow? name a file, or a packaged one", f"{example}; see those: reconvene workflows"
+    return f"{name} is missing", f"see: {path} --help"
 
 
 def _complain(words: list[str], message: str, hint: str, code: int) -> int:

@@ -37,7 +37,8 @@ show it in brackets take the only open run when it is left out.
 | 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
 
 `queue run` exits with 3 if any of the runs waits for a person, else 1 if any failed, 2 if any was aborted, else 0.
-Every other command exits with 0 when it worked.
+`check` exits with 64 where the file is wrong; `check --here` and `doctor WORKFLOW` with 1 where an agent could not work
+on this machine. Every other command exits with 0 when it worked.
 
 ## JSON
 
@@ -55,7 +56,8 @@ and `queue run` print a list of such objects; `queue` prints a list with `positi
 `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk`
 (what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`) and more; `remark` adds
-`understood` and `remarks`; `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
+`understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
+`ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
 `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,
 `tried`, `undone`, …), with `--compare` `tries`, `asked` and `differences`, with `--prune` `pruned` and `spared`;

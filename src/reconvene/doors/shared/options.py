@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from reconvene.app.views.read_model import Checkpoint, Field, Option
 from reconvene.doors.shared.harmless import clean, nearest, one_line
 from reconvene.errors import Refused
+from reconvene.language.closest import closest
 
 Kind = Literal["field", "option", "extra"]
 _USUAL = {"done": "d", "discuss": "t", "back": "b", "choose": "c"}  # words of many menus: the same letter in each
@@ -38,7 +39,9 @@ def match_option(checkpoint: Checkpoint, wanted: str) -> Option:
         return numbered[int(word) - 1]
     meant = [clean(option.label) for option in numbered if tests[-1](option.label)]
     why = f"may be {' or '.join(f'“{label}”' for label in meant)}" if len(meant) > 1 else "is not offered here"
-    raise Refused(f"option {wanted!r} {why}", hint="the options are: " + "; ".join(listed(numbered)))
+    near = [] if meant else closest(folded, [option.label.casefold() for option in numbered])
+    said = next((f"did you mean “{clean(one.label)}”? " for one in numbered if [one.label.casefold()] == near), "")
+    raise Refused(f"option {wanted!r} {why}", hint=f"{said}the options are: " + "; ".join(listed(numbered)))
 
 
 def on_offer(options: Iterable[Option]) -> list[Option]:
