@@ -180,6 +180,8 @@ def preflight(
         helping.append((GATE_MODEL_VARIABLE, gate_model()))
     ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
+    if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
+        lacks += looking.unpriced(ways)
     return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
 
 

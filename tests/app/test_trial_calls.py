@@ -29,7 +29,7 @@ def test_a_failure_is_an_answer() -> None:
 
 
 def test_who_says_more_than_it_may_answers_all_the_same() -> None:
-    cut = AgentError("The reply was cut short: the model reached its limit of output tokens.")
+    cut = AgentError("The reply was cut short.", outcome="length")
     assert tried(cut)[0] == Trial(True, reply=f"(more than {TOKENS} tokens)")
 
 

@@ -53,7 +53,7 @@ async def _try(runner: AgentRunner, agent: Agent) -> Trial:
         answer = await runner.run(work, _ignore)
     except AgentError as error:
         seconds = round(time.monotonic() - began, 1)
-        if getattr(error, "outcome", "") == "length" or "limit of output tokens" in error.message:
+        if error.outcome == "length":
             return Trial(True, seconds, reply=f"(more than {TOKENS} tokens)")  # it was asked, and it answers
         return Trial(False, seconds, problem=error.message, hint=error.hint)
     usage, seconds = answer.usage, round(time.monotonic() - began, 1)

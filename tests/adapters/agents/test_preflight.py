@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.agents import auto, libraries
-from reconvene.adapters.agents.preflight import PROVIDERS, Lack, Way, lacks, ways
+from reconvene.adapters.agents.preflight import PROVIDERS, Lack, Way, lacks, unpriced, ways
 from reconvene.core.definition.reach import reachable
 from reconvene.wire.workflow_file import parse_workflow
 
@@ -205,3 +205,11 @@ def test_every_provider_that_we_know_is_one() -> None:
     source = inspect.getsource(pytest.importorskip("pydantic_ai.providers").infer_provider_class)
     ours = {"lmstudio", "llamacpp", "google-gla", "google-vertex"}  # ours, or older names
     assert [name for name in PROVIDERS if name not in ours and f"'{name}'" not in source] == []
+
+
+def test_a_model_without_a_price_is_not_bounded_by_a_limit_of_cost() -> None:
+    pytest.importorskip("genai_prices")
+    found, _ = looked({"a": '{model: "openai:gpt-4o-mini"}', "b": '{model: "ollama:qwen3"}', "c": "{command: [cat]}"})
+    assert [(lack.level, lack.who, lack.problem) for lack in unpriced(found)] == [
+        ("note", ("b",), "no price is known for ollama:qwen3, so limits.cost does not bound it")
+    ]

@@ -184,6 +184,18 @@ def lacks(way: Way, environ: Mapping[str, str]) -> list[Lack]:
     return [Lack(level, way.who, way.line, problem, hint, way.why) for level, problem, hint in found]
 
 
+def unpriced(ways: Iterable[Way]) -> list[Lack]:
+    """Models that a limit of cost does not bound."""
+    from reconvene.adapters.agents.prices import expected
+
+    unknown = [way for way in ways if way.kind == "model" and expected(way.agent.model, 1000, 1000, way.url) is None]
+    hint = "its tokens are counted; limits: {calls: …} bounds it as well"
+    return [
+        Lack("note", way.who, way.line, f"no price is known for {way.name}, so limits.cost does not bound it", hint)
+        for way in unknown
+    ]
+
+
 _Found = Iterator[tuple[Level, str, str]]
 
 

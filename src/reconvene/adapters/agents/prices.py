@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 
-def expected(model: str, input_tokens: int, output_tokens: int) -> float | None:
-    """USD; None where the list does not know the model, or is not installed."""
+def expected(model: str, input_tokens: int, output_tokens: int, base_url: str = "") -> float | None:
+    """USD; None where the list does not know the model, or is not installed. Behind an address of one's own only what
+    is named as OpenAI's has a price."""
     provider, _, name = model.partition(":")
+    if base_url and not provider.startswith("openai"):
+        return None
     try:
         from genai_prices import Usage, calc_price
 

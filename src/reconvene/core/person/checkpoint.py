@@ -243,9 +243,9 @@ def _question(tx: Transaction, point: Checkpoint) -> str:
     where = f"{file}, line {point.line}" if file and point.line else file or "the workflow"
     check = f", then: reconvene check {file}" if file else ""
     return (
-        f"{found.text}\n\n! A part of this question cannot be shown: {part}{found.why}.\n"
-        f"The options mean what they say. What there is: reconvene show {tx.state.run}\n"
-        f"For later runs, correct the checkpoint in {where}{check}"
+        f"{found.text}\n\n! A part of this question cannot be shown: {part}{found.why}.\n\n"
+        f"- The options mean what they say. What there is: reconvene show {tx.state.run}\n"
+        f"- For later runs, correct the checkpoint in {where}{check}"
     )
 
 

@@ -149,7 +149,7 @@ def _announce(named: str, called: list[Way]) -> None:
     from reconvene.core.working.spending import dollars
 
     models = [way for way in called if way.kind == "model"]
-    prices = [None if way.url else expected(way.agent.model, 40, TOKENS) for way in models]
+    prices = [expected(way.agent.model, 40, TOKENS, way.url) for way in models]
     known = sum(price for price in prices if price is not None)
     parts = [f"at most about {dollars(known)}"] if known else []
     unknown = [way.name for way, price in zip(models, prices, strict=True) if price is None]
