@@ -140,8 +140,7 @@ MISTAKES = [
     Mistake(
         "the provider is misspelt",
         "check flow.yaml",
-        "error: flow.yaml:3: there is no provider 'antropic' (in `model: antropic:claude-sonnet-5`) (agent writer) "
-        "(did you mean anthropic:claude-sonnet-5?)\n"
+        "error: flow.yaml:3: agent writer: there is no provider 'antropic' (did you mean anthropic:claude-sonnet-5?)\n"
         "hint: correct this, then look again: reconvene check flow.yaml\n",
         file=ONE.format(agent='{model: "antropic:claude-sonnet-5"}'),
     ),

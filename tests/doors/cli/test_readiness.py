@@ -77,7 +77,7 @@ def test_everything_that_lacks_is_said_at_once(reconvene: Command, folder: Path)
     done = reconvene("run", "flow.yaml")
     assert done.err.splitlines() == [
         "error: agents of this workflow cannot work here; nothing was started",
-        "flow.yaml:3: there is no provider 'opnai' (in `model: opnai:x`) (agent writer)",
+        "flow.yaml:3: there is no provider 'opnai' (agent writer)",
         "  did you mean openai:x?",
         "flow.yaml:4: there is no Python module 'nowhere' (agent reviewer)",
         "  install it beside reconvene, or put the folder of nowhere.py on PYTHONPATH",

@@ -212,7 +212,7 @@ def _model(way: Way, environ: Mapping[str, str]) -> _Found:
     if not url and provider not in PROVIDERS:
         near = "".join(closest(provider, PROVIDERS))
         hint = f"did you mean {near}:{model.partition(':')[2]}?" if near else f"known: {', '.join(PROVIDERS[:8])}, …"
-        yield "file", f"there is no provider {provider!r} (in `model: {model}`)", hint
+        yield "file", f"there is no provider {provider!r}", hint
         return
     if lacks := libraries.missing(model, url):
         yield "machine", f"the library for {way.name} is not installed", f"install it: {libraries.install_line(lacks)}"

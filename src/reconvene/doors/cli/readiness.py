@@ -39,7 +39,7 @@ def look(named: str) -> Looked:
     found = preflight(loaded, {}, {}, beside=str(beside))
     wrong = [lack for lack in found.only("file") if lack.line]
     if wrong:
-        problems = [Problem(loaded.file, lack.line, f"{lack.problem} ({lack.whom})", lack.hint) for lack in wrong]
+        problems = [Problem(loaded.file, lack.line, f"{lack.whom}: {lack.problem}", lack.hint) for lack in wrong]
         raise WorkflowError(problems, hint=f"correct this, then look again: {command_line('check', named)}")
     return Looked(loaded, found, named)
 
