@@ -80,9 +80,20 @@ def test_everything_that_lacks_is_said_at_once(reconvene: Command, folder: Path)
         "flow.yaml:3: there is no provider 'opnai' (agent writer)",
         "  did you mean openai:x?",
         "flow.yaml:4: there is no Python module 'nowhere' (agent reviewer)",
-        "  install it beside reconvene, or put the folder of nowhere.py on PYTHONPATH",
+        "  put nowhere.py beside the workflow, or install it beside reconvene",
         "hint: look again: reconvene check flow.yaml; start all the same: --anyway",
     ]
+
+
+def test_a_function_in_a_module_beside_the_workflow_is_found(reconvene: Command, folder: Path) -> None:
+    (folder / "mine.py").write_text("def work(assignment): return 'done'\n", encoding="utf-8")
+    write(folder, '{python: "mine:work"}')
+    assert reconvene("check", "flow.yaml", "--here").code == 0
+    write(folder, '{python: "mine:wrok"}')
+    done = reconvene("run", "flow.yaml")
+    assert done.err == (
+        "error: flow.yaml:3: the module 'mine' has no function 'wrok' (agent writer)\nhint: did you mean mine:work?\n"
+    )
 
 
 def test_a_person_may_start_all_the_same(reconvene: Command, folder: Path) -> None:

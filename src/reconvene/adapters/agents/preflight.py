@@ -320,17 +320,14 @@ def _scripts(words: tuple[str, ...], beside: str) -> _Found:
 
 
 def _python(way: Way, environ: Mapping[str, str]) -> _Found:
-    beside = str(getattr(way.agent, "beside", ""))
-    lack = missing_function(way.agent.python, [beside] if beside else [])
+    lack = missing_function(way.agent.python, [way.agent.beside] if way.agent.beside else [])
     if lack is None:
         return
     module = way.agent.python.partition(":")[0]
-    top = module.partition(".")[0]
-    near = os.path.join(way.beside, f"{top}.py") if way.beside else ""
-    if lack.file:
-        hint = f"did you mean {module}:{lack.near}?" if lack.near else f"define it in {lack.file}"
-    elif near and os.path.isfile(near):
-        hint = f"{near} is not on Python's path: export PYTHONPATH={shlex.quote(way.beside)}"
+    if lack.near:
+        hint = f"did you mean {module}:{lack.near}?"
+    elif lack.file:
+        hint = f"define it in {lack.file}"
     else:
-        hint = f"install it beside reconvene, or put the folder of {top}.py on PYTHONPATH"
+        hint = f"put {module.partition('.')[0]}.py beside the workflow, or install it beside reconvene"
     yield "machine", lack.problem, hint
