@@ -194,17 +194,18 @@ def asks_models(workflow: Workflow) -> bool:
     return any(gate.ask for gate in gates)
 
 
-def require_ready(workflow: Workflow, found: Preflight, *, check: str) -> None:
+def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:
     """UserError where an agent cannot work here, with all that is missing and what to type. `check`: the command that
-    looks again."""
+    looks again; `also`: what else could be done."""
     lacks = found.only("file", "machine")
     if not lacks:
         return
     lines = [f"{located(workflow, lack)}{lack.problem} ({lack.whom})" for lack in lacks]
     if len(lacks) == 1:
-        raise UserError(lines[0], hint=lacks[0].hint)
+        raise UserError(lines[0], hint="\n".join(filter(None, [lacks[0].hint, also])))
     shown = [f"{line}\n  {lack.hint}" for line, lack in zip(lines, lacks, strict=True)]
-    raise UserError("\n".join(["agents of this workflow cannot work here; nothing was started", *shown]), hint=check)
+    message = "\n".join(["agents of this workflow cannot work here; nothing was started", *shown])
+    raise UserError(message, hint="\n".join(filter(None, [check, also])))
 
 
 def try_agents(agents: Sequence[Agent]) -> list[Trial]:

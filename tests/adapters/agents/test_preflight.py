@@ -96,8 +96,8 @@ def test_ollama_that_does_not_run_or_lacks_the_model_is_a_note(monkeypatch: pyte
 def test_auto_without_anything_says_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
     ((level, problem, hint),) = told("{}", PATH="/nowhere")
     assert level == "machine"
-    assert problem.startswith("`model: auto` found nothing")
-    assert "set ANTHROPIC_API_KEY" in hint
+    assert problem.startswith("no model was found on this machine")
+    assert "export ANTHROPIC_API_KEY=…" in hint
 
 
 def test_auto_is_looked_at_as_what_it_picks() -> None:

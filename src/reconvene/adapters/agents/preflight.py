@@ -121,7 +121,7 @@ def ways(
             why = picked[0].why if picked[0] else ""
             agent = _as_picked(agent, picked[0])
             if agent is None:
-                lacks.append(_nothing_found(who, written))
+                lacks.append(_nothing_found(who))
         if agent is not None and agent.kind in ("model", "command", "python"):
             key = _key(agent)
             before = found.get(key) or Way(agent.kind, _name(agent), agent, (), agent.line, beside, why)
@@ -145,9 +145,16 @@ def _as_picked(agent: Agent, picked: auto.Picked | None) -> Agent | None:
     return replace(agent, model=picked.model)
 
 
-def _nothing_found(who: str, agent: Agent) -> Lack:
-    error = auto.nothing_found()
-    return Lack("machine", (who,), agent.line, error.message.rstrip("."), error.hint)
+def _nothing_found(who: str) -> Lack:
+    """Of no line in the file: what is missing is on the machine alone."""
+    *most, last = auto.PROGRAMS
+    problem = (
+        "no model was found on this machine: no provider's key is set, no Ollama is running, and none of "
+        f"{', '.join(most)} and {last} is installed"
+    )
+    keys = "export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY, GOOGLE_API_KEY)"
+    hint = f"any one is enough: {keys}; ollama serve; install {', '.join(most)} or {last}"
+    return Lack("machine", (who,), 0, problem, hint)
 
 
 def _merged(lacks: list[Lack]) -> list[Lack]:

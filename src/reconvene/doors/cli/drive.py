@@ -172,9 +172,12 @@ def _require_ready(named: str, workflow: Workflow, inputs: Values, settings: Val
     """Nothing is recorded where an agent that the run may come to cannot work here."""
     from reconvene.wiring import located, preflight, require_ready
 
-    found = preflight(workflow, inputs, settings, beside=str(file_of(named).resolve().parent))
+    beside = file_of(named).resolve().parent
+    found = preflight(workflow, inputs, settings, beside=str(beside))
+    recorded = (beside / "recorded").is_dir() or (beside / "recorded.yaml").is_file()
+    also = f"or see it at work with what is recorded: {command_line('demo', named)}" if recorded else ""
     check = f"look again: {command_line('check', named)}; start all the same: --anyway"
-    require_ready(workflow, found, check=check)
+    require_ready(workflow, found, check=check, also=also)
     for lack in found.only("note"):
         note(f"{located(workflow, lack)}{lack.problem} ({lack.whom}); {lack.hint}")
 

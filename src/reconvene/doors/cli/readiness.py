@@ -106,8 +106,10 @@ def try_out(call: Call, named: str) -> int:
     rows = [_before(looked, way) for way in looked.found.ways]
     lost = [lack for lack in looked.found.lacks if not any(set(lack.who) & set(way.who) for way in looked.found.ways)]
     called = [row.way for row in rows if not row.problem]
-    if not call.as_json:
+    if not call.as_json and looked.found.ways:
         _announce(named, called)
+    elif not call.as_json and not lost:
+        put(f"there is nothing to call: no agent of {named} is a model, a program or a function")
     trials = iter(try_agents([way.agent for way in called]))
     done = [row if row.problem else _after(row, next(trials)) for row in rows]
     failed = [row for row in done if row.failed]
@@ -142,7 +144,7 @@ def _after(row: _Row, trial: Trial) -> _Row:
 def _announce(named: str, called: list[Way]) -> None:
     """What is about to happen and what it may cost, before it does."""
     if not called:
-        put(f"no model and no program of {named} can be called")
+        put(f"no agent of {named} can be called")
         return
     from reconvene.adapters.agents.prices import expected
     from reconvene.app.trial_calls import SECONDS, TOKENS
