@@ -140,8 +140,8 @@ MISTAKES = [
     Mistake(
         "there is no model at all",
         "run spec-refinement --input spec=brief.md",
-        "error: no model was found on this machine: no provider's key is set, no Ollama is running, and none of claude, "
-        "codex and gemini is installed (agents engineer, reviewer, mediator)\n"
+        "error: no model was found on this machine: no provider's key is set, no Ollama is running, and none of "
+        "claude, codex and gemini is installed (agents engineer, reviewer, mediator)\n"
         "hint: any one is enough: export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY, GOOGLE_API_KEY); ollama serve; "
         "install claude, codex or gemini\nor see it at work with what is recorded: reconvene demo spec-refinement\n",
         variables={"PATH": "/nowhere", "OLLAMA_BASE_URL": "http://127.0.0.1:9/v1"},
