@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
 
@@ -37,6 +38,7 @@ class StartRun(Struct, frozen=True):
     title: str = ""
     place: str = ""  # in the queue; "" = begin at once
     remarks: tuple[RemarkAdded, ...] = ()  # the parent's, to be inherited
+    bindings: tuple[Binding, ...] = ()
 
 
 class Pinned(Struct, frozen=True):
@@ -190,6 +192,14 @@ class Resume(Struct, frozen=True):
     door: str = ""
 
 
+class BindAgents(Struct, frozen=True):
+    """Who carries agents out from the next attempt on; each for an agent, a group, or every agent of a model."""
+
+    bindings: tuple[Binding, ...]
+    by: str = ""
+    door: str = ""
+
+
 class Abort(Struct, frozen=True):
     by: str = ""
     door: str = ""
@@ -234,6 +244,7 @@ Command = (
     | DropQueued
     | Pause
     | Resume
+    | BindAgents
     | Abort
     | Rollback
     | PruneArchives

@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Move
 
 
@@ -561,6 +562,14 @@ class Resumed(Event, frozen=True):
     door: str = ""
 
 
+class AgentsBound(Event, frozen=True):
+    """Who carries these agents out from the next attempt on. Groups are spread; what is for everyone comes first."""
+
+    bindings: tuple[Binding, ...]
+    by: str = ""
+    door: str = ""
+
+
 EndStatus = Literal["completed", "failed", "aborted"]
 
 
@@ -619,5 +628,6 @@ AnyEvent = (
     | QueueLeft
     | Paused
     | Resumed
+    | AgentsBound
     | RunEnded
 )

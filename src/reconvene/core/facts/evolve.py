@@ -8,6 +8,7 @@ from typing import Literal, cast
 from immutables import Map
 from msgspec.structs import replace
 
+from reconvene.core.definition.bindings import combined
 from reconvene.core.definition.workflow import Again, Continue
 from reconvene.core.facts import events as e
 from reconvene.core.facts import talk
@@ -16,6 +17,7 @@ from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt
 from reconvene.core.facts.state import (
     EMPTY,
     TRANSITIONS,
+    BoundAt,
     ChildAt,
     Failed,
     FileVersion,
@@ -189,6 +191,14 @@ def _forked(state: RunState, ev: e.Forked) -> RunState:
         if task.status == "open":
             tasks = tasks.set(agent, replace(task, attempt=task.attempt + 1, claim=""))
     return _set_round(state, replace(_round(state.world.top), open=replace(step, tasks=tasks)))
+
+
+def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
+    before = state.record.bindings
+    held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
+    fresh = {each.agent for each in ev.bindings}
+    found = {name: BoundAt(one, ev.by, ev.at) if name in fresh else before[name] for name, one in held.items()}
+    return _set_record(state, bindings=Map(found))
 
 
 def _run_ended(state: RunState, ev: e.RunEnded) -> RunState:
@@ -782,6 +792,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.QueueLeft: _queue_left,
         e.Paused: _paused,
         e.Resumed: _resumed,
+        e.AgentsBound: _agents_bound,
         e.PhaseEntered: _phase_entered,
         e.PhaseSkipped: _phase_skipped,
         e.PhaseClosed: _phase_closed,

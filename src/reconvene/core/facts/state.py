@@ -22,6 +22,7 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
+from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Again
 from reconvene.core.facts.events import (
     CheckpointOpened,
@@ -303,6 +304,14 @@ class Undone(Struct, frozen=True):
     outputs: tuple[OutputAt, ...] = ()
 
 
+class BoundAt(Struct, frozen=True):
+    """A binding that holds, and who said so."""
+
+    binding: Binding
+    by: str
+    at: str
+
+
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -335,6 +344,7 @@ class Record(Struct, frozen=True):
     errors: tuple[Failed, ...] = ()  # expressions and templates, the latest few
     project: ProjectAt | None = None
     passed_over: tuple[PassedOver, ...] = ()  # the latest few
+    bindings: Map[str, BoundAt] = Map()  # agent, "" = every agent of a model → who carries it out
 
 
 class RunState(Struct, frozen=True):

@@ -18,7 +18,7 @@ from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import checkpoint, deciding, undoing
+from reconvene.core.person import binding, checkpoint, deciding, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
@@ -113,6 +113,9 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             require_alive(tx)
             if tx.state.paused:
                 tx.emit(e.Resumed(at=tx.now, by=command.by, door=command.door))
+        case c.BindAgents():
+            require_alive(tx)
+            binding.bind(tx, command.bindings, command.by, command.door)
         case c.Abort():
             if tx.state.ended == "aborted":
                 return
@@ -151,6 +154,7 @@ def _start(tx: Transaction, command: c.StartRun) -> None:
             place=command.place,
         )
     )
+    binding.bind(tx, command.bindings, command.by, command.door)
     inherit(tx, command.remarks, command.parent)
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Step
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import Read, RemarkAdded
@@ -17,6 +16,7 @@ from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.shown import conversation, drafts, on_record, scope
+from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Bug, UserError
 
 _AUTHORITY = (
@@ -45,9 +45,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         raise Bug(f"{task_name} is not open")
     step_at = _found(round_.open, project or {})
     task = step_at.tasks[agent_name]
-    agent = book.workflow.agents[agent_name]
-    if agent.command_line:
-        agent = settled(agent, book.object(state.settings), book.object(state.inputs))
+    agent = settled_agent(state, book, agent_name)
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
     writes = scope.writes(state, book, step)
