@@ -59,6 +59,7 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """State goes to this test's folder, also in the processes it starts; recorded agents answer at once."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("RECONVENE_HOME", str(tmp_path / ".reconvene"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", f"{tmp_path}.config")
     monkeypatch.setenv("RECONVENE_DEMO_SPEED", "0")
 
 

@@ -115,6 +115,7 @@ class Assignment(NamedTuple):
     remarks: tuple[Mapping[str, str], ...] = ()  # as delivered: id, kind, text, target (recordings react to them)
     project: ProjectWork | None = None
     folder: str = ""  # where it works; "" = a private folder with copies of `files`
+    bound: bool = False  # a person named who carries it out, in another's place
 
 
 class Answer(NamedTuple):

@@ -6,17 +6,21 @@ Knows environment variables and defaults; opens and creates nothing.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
 FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
+CONFIG_VARIABLE = "XDG_CONFIG_HOME"
+SETTINGS_FILE = "reconvene.toml"
 
 
-def person(given: str = "") -> str:
-    """The name that decisions and remarks carry: `--by`, else RECONVENE_BY, else the account's name."""
-    named = given.strip() or os.environ.get(PERSON_VARIABLE, "").strip()
+def person(given: str = "", otherwise: Callable[[], str] = str) -> str:
+    """The name that decisions and remarks carry: `--by`, else RECONVENE_BY, else the person's settings file
+    (`otherwise`), else the account's name."""
+    named = given.strip() or os.environ.get(PERSON_VARIABLE, "").strip() or otherwise()
     if named:
         return named
     import getpass
@@ -25,6 +29,12 @@ def person(given: str = "") -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # an account without a name, as in some containers
         return "someone"
+
+
+def own_folder() -> str:
+    """The person's own configuration, the same for all projects; it may not be there yet."""
+    above = os.environ.get(CONFIG_VARIABLE, "")
+    return os.path.join(above if os.path.isabs(above) else os.path.expanduser("~/.config"), "reconvene")
 
 
 def feedback_model() -> str:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import UserError
 from reconvene.home import STORE, make, require_ours
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model
+from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
-    from reconvene.core.definition.workflow import Workflow
-    from reconvene.ports import AgentRunner, Answer, Assignment, History, Listener, ProjectWork, Workspace
+    from reconvene.core.definition.workflow import Agent, Workflow
+    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
 
 
 class SystemClock:
@@ -137,6 +138,14 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
+def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
+    """What the settings files say, the project's before the person's own; "" where they say nothing."""
+    from reconvene.settings_file import in_force
+
+    said = [getattr(one, name) for one in in_force()]
+    return next((text for text in reversed(said) if text), "")
+
+
 def require_libraries(workflow: Workflow) -> None:
     """UserError where a model that this workflow asks needs a library that is not installed, with the line to type."""
     from reconvene.adapters.agents import auto, libraries
@@ -148,7 +157,10 @@ def require_libraries(workflow: Workflow) -> None:
         for agent in workflow.agents.values()
         if agent.kind == "model"
     ]
-    helping = ((GATE_MODEL_VARIABLE, gate_model()), (FEEDBACK_MODEL_VARIABLE, feedback_model()))
+    helping = (
+        (GATE_MODEL_VARIABLE, gate_model() or from_files("gate_model")),
+        (FEEDBACK_MODEL_VARIABLE, feedback_model() or from_files("feedback_model")),
+    )
     asked += [(name, model, "") for name, model in helping if model]
     picked = auto.pick(os.environ) if any(model == "auto" and not url for _, model, url in asked) else None
     for who, model, url in asked:
@@ -161,6 +173,33 @@ def require_libraries(workflow: Workflow) -> None:
                 f"the library for {model}{f' at {url}' if url else ''} is not installed ({who})",
                 hint=f"install it: {libraries.install_line(lacks)}",
             )
+
+
+def offer_of_run(log: EventLog, home: str, run: str) -> Offer:
+    """What driving this run would start."""
+    from reconvene.app.session import book_for, state_of
+    from reconvene.app.views.what_runs import what_runs
+
+    state = state_of(log, run)
+    home = os.path.abspath(home)
+    lines = what_runs(state, book_for(log, state.workflow, run), home)
+    return offer(f"a run of {state.name} in the home {home}", lines, state.workflow)
+
+
+def require_accepted(log: EventLog, home: str, run: str) -> None:
+    offered = offer_of_run(log, home, run)
+    if not is_accepted(offered):
+        raise refusal(offered)
+
+
+def require_models(agents: Iterable[Agent]) -> None:
+    """UserError where one of them would ask a model that cannot be named so."""
+    from reconvene.adapters.agents.model_names import wrong_with
+
+    for agent in agents:
+        wrong = wrong_with(agent.model, str(agent.options.get("base_url") or "")) if agent.kind == "model" else None
+        if wrong is not None:
+            raise UserError(f"{wrong.message} (agent {agent.name})", hint=wrong.hint)
 
 
 def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str]) -> str:
@@ -195,11 +234,15 @@ def open_engine(
     *,
     runner: AgentRunner | None = None,
     say: Callable[[str], None] | None = None,
+    foreign: bool = False,
 ) -> Engine:
+    """`foreign`: this home was not made by the person. Its runs can be read; what they accepted can be driven."""
     from reconvene.app.engine import Engine
 
     _keep_guest()
     root = os.path.abspath(home)
+    if foreign:
+        require_plain(root)
     if runner is None:
         from reconvene.adapters.agents import Agents
 
@@ -209,6 +252,8 @@ def open_engine(
         from reconvene.adapters.workspace import FolderWorkspace
         from reconvene.app.new_runs import require_own_folder
 
+        if foreign and log.head(run):
+            require_accepted(log, root, run)
         manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
 
         def check() -> None:
@@ -222,8 +267,10 @@ def open_engine(
 
         return GitHistory(os.path.join(root, "history.git"))
 
-    environ = dict(os.environ)
+    environ, judge = dict(os.environ), gate_model() or from_files("gate_model")
     projects, machine = LazyProjects(root, environ), Machine(environ)
     make(root)
+    if not os.path.lexists(os.path.join(root, STORE)):
+        make_own(root)
     log, clock = open_log(root), SystemClock()
-    return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)
+    return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine)

@@ -55,6 +55,7 @@ def assignment(state: RunState, book: Book, effect: RunTask, projects: Projects 
         phase=frame.phase,
         remarks=view.remarks,
         project=_for_task(work, view, agent.kind),
+        bound=agent.name in state.record.bindings,
     )
 
 

@@ -13,6 +13,7 @@ from reconvene.app.files import Files
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Leases, Session, Sessions, token
 from reconvene.core import kit_finder
+from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import (
@@ -102,8 +103,9 @@ class Engine:
         settings: Mapping[str, object] | None = None,
         by: str = "",
         door: str = "python",
+        bindings: tuple[Binding, ...] = (),
     ) -> str:
-        """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
+        """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
         whole = new_runs.inputs(workflow, inputs or {})
         chosen = new_runs.settings(workflow, settings or {}, whole, self._surroundings)
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
@@ -122,6 +124,7 @@ class Engine:
                 folder,
                 by,
                 door,
+                bindings=bindings,
             )
             (error,) = session.submit([command], blobs)
             if error is None:

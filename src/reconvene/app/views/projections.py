@@ -114,6 +114,14 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         errors=tuple(error.said for error in record.errors),
         todo=todo(state, book),
         talk=talk(state, book),
+        bindings=bindings(state),
+    )
+
+
+def bindings(state: RunState) -> tuple[model.Bound, ...]:
+    held = sorted(state.record.bindings.items())
+    return tuple(
+        model.Bound(name, at.binding.who, at.binding.fallback, at.by, at.at, at.binding.source) for name, at in held
     )
 
 

@@ -223,6 +223,17 @@ class Todo(Shown, frozen=True):
     done: bool
 
 
+class Bound(Shown, frozen=True):
+    """Who carries an agent out in place of what the workflow says. agent "": every agent of a model."""
+
+    agent: str
+    who: str  # a model, a command line, or python:module:function
+    fallback: bool  # only agents whose model the workflow leaves open
+    by: str
+    at: str
+    source: str  # the settings file and line that says so; "" = a person did
+
+
 class RunInFull(Run, frozen=True, kw_only=True):
     """A run with everything that there is to say about it."""
 
@@ -239,6 +250,7 @@ class RunInFull(Run, frozen=True, kw_only=True):
     todo: tuple[Todo, ...]
     talk: tuple[Said, ...] = ()
     late: tuple[Late, ...] = ()
+    bindings: tuple[Bound, ...] = ()
 
 
 # --- the log ---

@@ -142,7 +142,7 @@ def combined(before: Mapping[str, Binding], added: Iterable[Binding]) -> dict[st
     found = dict(before)
     for each in added:
         if each.agent == EVERYONE and not each.fallback:
-            found = {name: one for name, one in found.items() if not one.model}
+            found = {name: replace(each, agent=name) if one.model else one for name, one in found.items()}
         found[each.agent] = each
     return found
 

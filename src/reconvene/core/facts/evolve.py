@@ -197,8 +197,11 @@ def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
     before = state.record.bindings
     held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
     fresh = {each.agent for each in ev.bindings}
-    found = {name: BoundAt(one, ev.by, ev.at) if name in fresh else before[name] for name, one in held.items()}
-    return _set_record(state, bindings=Map(found))
+    bound = {
+        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at)
+        for name, one in held.items()
+    }
+    return _set_record(state, bindings=Map(bound))
 
 
 def _run_ended(state: RunState, ev: e.RunEnded) -> RunState:

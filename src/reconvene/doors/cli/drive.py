@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
     BY,
     DOOR,
@@ -14,10 +15,10 @@ from reconvene.doors.cli.common import (
     OPEN,
     Call,
     answer,
+    binds,
     command,
     note,
     open_engine,
-    open_run,
     say,
 )
 from reconvene.doors.cli.text import clean, nearest, one_line
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reconvene.app.engine import Engine
+    from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Workflow
     from reconvene.doors.cli.stops import Decider
@@ -44,6 +46,7 @@ _RECORDED = click.option(
 Examples:
   reconvene run two-step.yaml
   reconvene run market-entry --input question="Shall we build the second plant?" --input brief=@brief.md
+  reconvene run market-entry --model ollama:qwen3 --agent 'moderator=claude -p'
   reconvene run two-step.yaml --answers answers.yaml --json
 """)
 @click.argument("workflow")
@@ -51,6 +54,7 @@ Examples:
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
+@binds
 @BY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
@@ -71,7 +75,7 @@ def run_command(
     On a terminal you are asked at each checkpoint. Elsewhere the run parks there with exit code 3 and prints the
     command that continues it.
     """
-    require_fit(call.place)
+    _require_place(call, recorded)
     played = _recording(workflow, inputs) if recorded else None
     decider = who_decides(call, answers, no_input, played)
     if auto:
@@ -89,6 +93,7 @@ def run_command(
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
+@binds
 @BY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
@@ -101,13 +106,27 @@ def new(
     """
     from reconvene.app import queries
 
-    require_fit(call.place)
+    _require_place(call, recorded)
     ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
     engine, run = _started(call, workflow, inputs, settings, ask, played)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     told = f"{run}\nits folder: {workspace}\ngo on with: {goes_on}"
     return answer(call, queries.summary(engine, run), told, workspace=workspace, next=goes_on)
+
+
+def _require_place(call: Call, recorded: bool) -> None:
+    """Refuse what cannot be, before anything is read or asked."""
+    require_fit(call.place)
+    if recorded and (call.models or call.agents):
+        word = "--model" if call.models else "--agent"
+        raise UserError(
+            f"--recorded plays what the agents answered once: nobody is asked, and {word} would bind nobody",
+            hint=f"leave out --recorded, or {word}",
+        )
+    from reconvene.doors.cli.accepting import permit_home
+
+    permit_home(call)
 
 
 def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
@@ -124,10 +143,11 @@ def _started(
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
     loaded = played.workflow if played else load(workflow)
+    bindings: tuple[Binding, ...] = ()
     if not played:
-        from reconvene.wiring import require_libraries
+        from reconvene.doors.cli.typed_bindings import for_new
 
-        require_libraries(loaded)
+        bindings = for_new(call, loaded)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
     if played:
@@ -144,22 +164,30 @@ def _started(
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
-    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR)
+    return engine, engine.start(
+        loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings
+    )
 
 
 @command()
 @click.argument("run", required=False)
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
+@binds
 @BY
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 def resume(call: Call, run: str | None, answers: str | None, no_input: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
 
     Works after a pause, after a crash, after a reboot: what was recorded is not done again. A queued run leaves the
-    queue. RUN is an id or the beginning of one, and may be left out when one run is open.
+    queue. RUN is an id or the beginning of one, and may be left out when one run is open. --model and --agent hold
+    from here on, until they are given anew.
     """
+    from reconvene.doors.cli.typed_bindings import bind
+
     decider = who_decides(call, answers, no_input)
-    return proceed(call, *open_run(call, run), decider)
+    engine, found = open_to_change(call, run)
+    bind(call, engine, found)
+    return proceed(call, engine, found, decider)
 
 
 def load(named: str) -> Workflow:
@@ -175,12 +203,13 @@ def file_of(named: str) -> Path:
     from reconvene.wire.packaged import packaged
 
     path = Path(named)
+    known = packaged()
+    if named in known:  # whatever lies in this folder under that name: ./NAME means that
+        return known[named]
     if path.is_dir() and (path / "workflow.yaml").is_file():
         return path / "workflow.yaml"
     if path.exists() or path.suffix in (".yaml", ".yml"):
         return path
-    if named in (known := packaged()):
-        return known[named]
     if re.fullmatch(r"[\w-]+/[\w.-]+", named):
         return _of_kit(*named.split("/"))
     raise UserError(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.index import Listed
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.read_model import Child, Event, Late, Remark, RunInFull
+    from reconvene.app.views.read_model import Bound, Child, Event, Late, Remark, RunInFull
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
@@ -200,6 +200,7 @@ def _put_details(shown: RunInFull) -> None:
         put(f"project    {clean(shown.project.path)}, branch {clean(shown.project.branch)}")
     if shown.parent:
         put(f"parent     {shown.parent} (this is its piece {one_line(shown.title)!r})")
+    _put_list("carried out by", map(_bound, shown.bindings))
     _put_list("to do", [f"[{'x' if row.done else ' '}] {one_line(row.what)}" for row in shown.todo])
     _put_list("runs that it started", map(_child, shown.children))
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
@@ -216,6 +217,13 @@ def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = sa
         if not number:
             put(f"\n{title}")
         tell(f"  {line}")
+
+
+def _bound(one: Bound) -> str:
+    """`reviewer: ollama:qwen3 (Ada, 2026-11-16 14:02)`"""
+    whom = one.agent or ("agents whose model is left open" if one.fallback else "all agents of a model")
+    told = ", ".join(part for part in (one.source, one.by, _since(one.at)) if part)
+    return f"{whom}: {one_line(one.who, 200)} ({told})"
 
 
 def _child(child: Child) -> str:

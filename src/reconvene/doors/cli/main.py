@@ -43,6 +43,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "files": ("inspect_runs", "files", "A run's files, or the content of one."),
     "diff": ("inspect_runs", "diff", "What a round changed in the files."),
     "fork": ("decide", "fork", "A new run that shares another's history up to an event."),
+    "eject": ("eject", "eject", "A copy of a packaged workflow, to change."),
+    "accept": ("accepting", "accept_command", "Accept what a file that was found here may start."),
     "workflows": ("help", "workflows", "The packaged workflows."),
     "check": ("help", "check", "Check a workflow file; every problem at once, with its line."),
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
