@@ -48,7 +48,7 @@ class Offer(NamedTuple):
 
 def offer(what: str, lines: Iterable[str], *also: str) -> Offer:
     """`also`: what else must be the same for this to count as accepted."""
-    told = tuple(lines)
+    told = tuple(line.replace("\n", "⏎") for line in lines)  # nothing in a line may look like another line
     return Offer(what, told, hashlib.sha256("\0".join((what, *told, *also)).encode()).hexdigest())
 
 

@@ -149,13 +149,13 @@ class NewRuns:
                 raise error
         raise AssertionError("count() never ends")
 
-    def _bound_now(self, run: str, state: RunState, by: str, door: str) -> list[AgentsBound]:
+    def _bound_now(self, forked: Forked, state: RunState) -> list[AgentsBound]:
         """Whoever carries the source's agents out today does so in the fork, also where it was bound later."""
-        held = {name: at.binding for name, at in state_of(self._log, run).record.bindings.items()}
+        held = {name: at.binding for name, at in state_of(self._log, forked.source).record.bindings.items()}
         if held == {name: at.binding for name, at in state.record.bindings.items()}:
             return []
-        at = max(self._clock.now(), state.updated)
-        return [AgentsBound(at=at, bindings=tuple(sorted(held.values(), key=lambda one: one.agent)), by=by, door=door)]
+        now = tuple(sorted(held.values(), key=lambda one: one.agent))
+        return [AgentsBound(at=forked.at, bindings=now, by=forked.by, door=forked.door)]
 
     def fork(self, run: str, at: int, by: str, door: str) -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
@@ -170,7 +170,6 @@ class NewRuns:
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
         book_for(self._log, state.workflow, run)  # refuses what nobody could drive, before anything is written
-        now = self._bound_now(run, state, by, door)
         number = 1
         while True:
             new = f"{run}-fork-{number}"
@@ -190,7 +189,7 @@ class NewRuns:
                 door=door,
             )
             try:
-                own: list[AnyEvent] = [forked, *now]
+                own: list[AnyEvent] = [forked, *self._bound_now(forked, state)]
                 self._log.append(new, 0, Append([*prefix, *own], row=index_row(fold(own, state))))
                 return new
             except Conflict:
