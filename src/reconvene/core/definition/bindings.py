@@ -23,7 +23,8 @@ _MODEL = re.compile(r"auto|[A-Za-z][\w-]*:[^\s=]\S*")
 _PLAIN = re.compile(r"[\w@%+:,./\s'\"-][\w@%+=:,./\s'\"-]*")  # means the same with and without a shell
 _VARIABLE_FIRST = re.compile(r"\s*\w+=")
 _OF_ANY_PROVIDER = frozenset(
-    "max_tokens temperature top_p seed stop_sequences timeout stream tools presence_penalty frequency_penalty".split()
+    "max_tokens temperature top_p seed stop_sequences presence_penalty frequency_penalty tools stream "
+    "timeout connect_timeout first_token_timeout token_timeout".split()
 )
 
 

@@ -51,7 +51,8 @@ work on it (after a crash, or `--no-drive`) and `resume` is needed. A piece of a
 and `queue run` print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`,
 `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk`
-(what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`) and more; `remark` adds
+(what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`), `bindings` (`agent`, absent
+where it is for all agents of a model, `who`, `by`, `at`, `source`) and more; `remark` adds
 `understood` and `remarks`; `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
 `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,
@@ -98,6 +99,8 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 | `RECONVENE_HOME` | where state lives |
 | `RECONVENE_BY` | the name that decisions and remarks carry |
 | `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
+| `RECONVENE_GATE_MODEL` | a model that answers what gates `ask` |
+| `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
 | `NO_COLOR` | no colour, also on a terminal |
