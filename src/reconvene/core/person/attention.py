@@ -48,7 +48,9 @@ def open_attention(tx: Transaction) -> None:
     labels += [REBIND] * bool(_bindable(tx, troubles))
     labels.append(STOP)
     options = tuple(
-        e.OptionOffered(label, index=-1, remark="optional", fields=_fields(tx, troubles) if label == REBIND else ())
+        e.OptionOffered(label, index=-1, fields=_fields(tx, troubles))
+        if label == REBIND
+        else e.OptionOffered(label, index=-1, remark="optional")
         for label in dict.fromkeys(labels)
     )
     emit_opened(tx, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
@@ -63,7 +65,7 @@ def _bindable(tx: Transaction, troubles: Iterable[e.Trouble]) -> list[str]:
 
 def _fields(tx: Transaction, troubles: Iterable[e.Trouble]) -> tuple[e.FieldAsked, ...]:
     names = ", ".join(_bindable(tx, troubles))
-    return (e.FieldAsked(WHO, prompt=f"Who does the work of {names}: a model as provider:name, or a command line"),)
+    return (e.FieldAsked(WHO, prompt=f"Who for {names}? (provider:name, or a command line)", required=True),)
 
 
 def _rebind(tx: Transaction, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
