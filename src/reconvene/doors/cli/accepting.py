@@ -43,7 +43,7 @@ def permit_settings(call: Call, settings: Settings) -> None:
 def permit_offer(call: Call, offered: Offer) -> None:
     if is_accepted(offered):
         return
-    if not call.interactive:
+    if call.quiet or not call.interactive:
         raise refusal(offered)
     say(f"{clean(offered.what)} was found here. It names what would be started:")
     for line in offered.lines:
@@ -58,7 +58,7 @@ def permit_home(call: Call) -> None:
     if not is_foreign(call.place):
         return
     folder = os.path.abspath(call.home)
-    if call.interactive:
+    if call.interactive and not call.quiet:
         say(f"The home {clean(folder)} was found here, and you did not make it. It may name commands in its runs.")
         if _agreed("Take it over as yours, with all its runs? It is asked once."):
             _take_over(folder)

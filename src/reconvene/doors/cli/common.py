@@ -52,7 +52,7 @@ _START = "reconvene run WORKFLOW"
 class Call(NamedTuple):
     """One invocation: where state lives, whether a script is reading, and, of commands with BY, who the person is.
 
-    models, agents: of commands with `binds`, as they were typed.
+    models, agents: of commands with `binds`, as they were typed. quiet: with --no-input.
     """
 
     place: Home
@@ -60,6 +60,7 @@ class Call(NamedTuple):
     by: str = ""
     models: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
+    quiet: bool = False
 
     @property
     def home(self) -> str:
@@ -101,6 +102,7 @@ def command(
             if click.get_current_context().invoked_subcommand is not None:
                 return 0
             call = Call(find(_nearest("home", home)), _nearest("as_json", as_json), models=models, agents=agents)
+            call = call._replace(quiet=arguments.get("no_input") is True)
             return function(call if by is None else call._replace(by=person(by, _by_file)), **arguments)
 
         named = function.__name__.removesuffix("_command")
