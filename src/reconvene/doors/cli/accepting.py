@@ -27,20 +27,24 @@ def open_to_change(call: Call, given: str | None) -> tuple[Engine, str]:
     """The engine and the run that is meant. Nothing of a home that this person did not make is started, or written
     out, before they accepted it."""
     engine, run = open_run(call, given)
+    permit_run(call, engine, run)
+    return engine, run
+
+
+def permit_run(call: Call, engine: Engine, run: str) -> None:
     if is_foreign(call.place):
         from reconvene.wiring import offer_of_run
 
-        permit_offer(call, offer_of_run(engine.log, call.home, run))
-    return engine, run
+        _permit(call, offer_of_run(engine.log, call.home, run))
 
 
 def permit_settings(call: Call, settings: Settings) -> None:
     """The programs that a settings file names which came with a project."""
     if offered := of_settings(settings):
-        permit_offer(call, offered)
+        _permit(call, offered)
 
 
-def permit_offer(call: Call, offered: Offer) -> None:
+def _permit(call: Call, offered: Offer) -> None:
     if is_accepted(offered):
         return
     if call.quiet or not call.interactive:
