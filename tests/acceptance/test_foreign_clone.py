@@ -16,6 +16,9 @@ from pathlib import Path
 import pytest
 
 from commands import Done, call
+from reconvene.core.facts.commands import AnswerCheckpoint
+from reconvene.errors import UserError
+from reconvene.wiring import open_engine
 
 FLOW = """
 name: flow
@@ -122,6 +125,23 @@ def test_nothing_of_a_clone_runs_before_it_is_accepted(clone: Clone) -> None:
         assert clone.sung == [], words
     assert clone.i("log", "flow-1").out == log
     assert not (clone.mine / ".reconvene" / "runs").exists()
+
+
+def test_no_door_can_forget_to_ask(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(clone.config))
+    engine = open_engine(clone.mine / ".reconvene", foreign=True)
+    try:
+        for ask in (
+            lambda: engine.drive_sync("flow-2"),
+            lambda: engine.submit("flow-1", AnswerCheckpoint("", "Continue")),
+            lambda: engine.scan("flow-1"),
+            lambda: engine.prune("flow-1"),
+        ):
+            with pytest.raises(UserError, match="you have not accepted what it starts"):
+                ask()
+    finally:
+        engine.log.close()
+    assert clone.sung == []
 
 
 def test_its_settings_file_starts_nothing_in_a_home_of_ones_own(clone: Clone) -> None:
