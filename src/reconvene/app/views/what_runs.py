@@ -36,7 +36,7 @@ def _of_agent(agent: Agent) -> Iterator[str]:
         case "command":
             yield f"{agent.name} runs: {agent.command_line or shlex.join(agent.command)}{sees}"
         case "python":
-            yield f"{agent.name} calls: {agent.python}"
+            yield f"{agent.name} calls: {agent.python}" + (f" in {agent.beside}" if agent.beside else "")
         case "model":
             key = agent.options.get("api_key_env")
             where = f" at {agent.options['base_url']}" if agent.options.get("base_url") else ""
