@@ -138,7 +138,7 @@ class Progress(NamedTuple):
     run: str
     task: str
     agent: str
-    what: str  # started | output | tokens | retry | note | warning | done | failed
+    what: str  # started | output | tokens | retry | waiting | countdown | note | warning | done | failed
     detail: str = ""
     tokens: int = 0
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import UserError
 from reconvene.home import STORE, make, require_ours
-from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model
+from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
 
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
@@ -196,6 +196,7 @@ def open_engine(
     runner: AgentRunner | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Engine:
+    from reconvene.app.backoff import within
     from reconvene.app.engine import Engine
 
     _keep_guest()
@@ -226,4 +227,5 @@ def open_engine(
     projects, machine = LazyProjects(root, environ), Machine(environ)
     make(root)
     log, clock = open_log(root), SystemClock()
-    return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)
+    patience = within(provider_wait())
+    return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine, patience)

@@ -43,6 +43,9 @@ CHANGES: tuple[Change, ...] = (
     Change("0.2.0", "Record", "errors", "errors", lambda rows: [f"{row['where']}: {row['message']}" for row in rows]),
     Change("0.2.0", "Record", "readings", ""),
     Change("0.2.0", "Record", "withdrawn", ""),
+    Change("0.2.0", "Record", "unasked", ""),
+    Change("0.2.0", "RunState", "awaits", ""),
+    *(Change("0.2.0", "TaskAt", name, "") for name in ("reason", "told", "since", "parked", "answer")),
 )
 
 

@@ -86,6 +86,28 @@ class PassedOver(Shown, frozen=True):
     text: str
 
 
+class Unasked(Shown, frozen=True):
+    """An output that stands though a gate could not ask its model about it."""
+
+    agent: str
+    phase: str
+    round: int
+    at: str
+    why: str
+    text: str
+
+
+class Provider(Shown, frozen=True):
+    """A provider for which a run waits: nobody has to decide, and nobody tries before its time."""
+
+    model: str
+    outcome: str
+    why: str
+    since: str
+    not_before: str
+    agents: tuple[str, ...] = ()
+
+
 class Project(Shown, frozen=True):
     """What the run changed in a project of the person's."""
 
@@ -120,7 +142,10 @@ class Run(Shown, frozen=True):
     updated: str
     outcome: str = ""
     why: str = ""
+    reason: str = ""  # of waiting: "provider"; "" = the checkpoint
+    provider: Provider | None = None
     passed_over: tuple[PassedOver, ...] = ()  # since the last checkpoint that the person could see
+    unasked: tuple[Unasked, ...] = ()  # likewise
     project: Project | None = None
     parent: str = ""
     piece: str = ""
@@ -188,6 +213,7 @@ class Task(Shown, frozen=True):
     status: str
     attempt: int
     why: str = ""
+    not_before: str = ""  # it waits for its provider until then
 
 
 class File(Shown, frozen=True):
@@ -237,6 +263,8 @@ class RunInFull(Run, frozen=True, kw_only=True):
     failures: tuple[str, ...]
     errors: tuple[str, ...]
     todo: tuple[Todo, ...]
+    judged_by: str = ""  # the model that is asked what gates ask
+    unjudged: tuple[str, ...] = ()  # agents whose gates ask a model, while none is set: they pass
     talk: tuple[Said, ...] = ()
     late: tuple[Late, ...] = ()
 

@@ -29,12 +29,13 @@ from reconvene.core.facts.events import (
     DecisionRecorded,
     FieldAsked,
     FileOut,
+    ProviderAwaited,
     Ref,
     RemarkAdded,
     RemarkRead,
     Trouble,
 )
-from reconvene.core.facts.round import OutputAt, RoundAt
+from reconvene.core.facts.round import OutputAt, RoundAt, Unasked
 
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
@@ -59,6 +60,7 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     ("round", "StepSkipped"): "round",
     ("round", "StepStarted"): "round",
     ("round", "StepClosed"): "round",
+    ("round", "ProviderAwaited"): "round",  # the run waits, in the middle of a step
     ("round", "RoundClosed"): "closed",
     ("closed", "CheckPassed"): "closed",
     ("closed", "GapFound"): "closed",
@@ -335,6 +337,7 @@ class Record(Struct, frozen=True):
     errors: tuple[Failed, ...] = ()  # expressions and templates, the latest few
     project: ProjectAt | None = None
     passed_over: tuple[PassedOver, ...] = ()  # the latest few
+    unasked: tuple[Unasked, ...] = ()  # the latest few
 
 
 class RunState(Struct, frozen=True):
@@ -354,6 +357,7 @@ class RunState(Struct, frozen=True):
     updated: str = ""
     paused: bool = False
     pause_now: bool = False
+    awaits: ProviderAwaited | None = None  # the provider for which it waits
     ended: str = ""  # completed | failed | aborted
     outcome: str = ""
     why: str = ""
@@ -378,7 +382,9 @@ class RunState(Struct, frozen=True):
             return "waiting"
         if self.place:
             return "queued"
-        return "paused" if self.paused else "running"
+        if self.paused:
+            return "paused"
+        return "waiting" if self.awaits is not None else "running"
 
 
 def children_of(state: RunState) -> list[ChildAt]:

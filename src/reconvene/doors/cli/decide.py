@@ -70,6 +70,11 @@ def _decision(
 
     state = engine.load(run)  # the log's word, not the index's: it is what the decision is about
     checkpoint = projections.checkpoint(state)
+    if checkpoint is None and state.awaits is not None:
+        raise Refused(
+            f"{run} waits for {state.awaits.model}, not for a decision: there is nothing to decide",
+            hint=f"go on with: reconvene resume {run}",
+        )
     if checkpoint is None:
         raise Refused(f"{run} is {state.status}; there is no checkpoint to decide", hint=f"see: reconvene show {run}")
     chosen = match_option(checkpoint, option)

@@ -20,7 +20,7 @@ from reconvene.doors.cli.common import (
     open_run,
     say,
 )
-from reconvene.doors.cli.text import clean, nearest, one_line
+from reconvene.doors.cli.text import clean, nearest, one_line, ungated
 from reconvene.errors import UserError
 from reconvene.home import require_fit
 
@@ -121,6 +121,7 @@ def _started(
     call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], ask: bool, played: Recording | None
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
+    from reconvene.app.views.projections import asking_gates
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
     loaded = played.workflow if played else load(workflow)
@@ -144,6 +145,8 @@ def _started(
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
+    if not played and not engine.judge_model and (asking := asking_gates(loaded)):
+        note(f"! {ungated(asking)}")
     return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR)
 
 
@@ -151,15 +154,18 @@ def _started(
 @click.argument("run", required=False)
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
 @BY
+@click.option("--now", is_flag=True, help="Ask a provider for which RUN waits at once, also before its time.")
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
-def resume(call: Call, run: str | None, answers: str | None, no_input: bool) -> int:
+def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
 
     Works after a pause, after a crash, after a reboot: what was recorded is not done again. A queued run leaves the
     queue. RUN is an id or the beginning of one, and may be left out when one run is open.
+
+    A run that waits for a provider is not tried before its time. If that is near, this waits; else it says when.
     """
     decider = who_decides(call, answers, no_input)
-    return proceed(call, *open_run(call, run), decider)
+    return proceed(call, *open_run(call, run), decider, at_once=now)
 
 
 def load(named: str) -> Workflow:
@@ -224,7 +230,9 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
     return Decider()
 
 
-def proceed(call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False) -> int:
+def proceed(
+    call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False, at_once: bool = False
+) -> int:
     """Drive, decide, drive on, until the run ends or parks; or, where only recording was asked for, nothing of it.
 
     Prints where the run stands then and answers the exit code."""
@@ -237,7 +245,7 @@ def proceed(call: Call, engine: Engine, run: str, decider: Decider, *, only_reco
         return EXIT_CODES[summary.status]
     with driving(call, engine, decider) as drive:
         before = queries.children_made(engine, run)
-        summary, stopped = to_its_stop(drive, run)
+        summary, stopped = to_its_stop(drive, run, at_once=at_once)
         if summary.status not in OPEN:
             decider.ended()
         report(call, summary, brief=decider.shows)

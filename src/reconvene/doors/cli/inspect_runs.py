@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from reconvene.doors.cli.common import OPEN, Call, command, note, open_run, put, put_json, put_none, put_table, say
-from reconvene.doors.cli.text import clean, harmless_json, one_line, to_json
+from reconvene.doors.cli.text import clean, clock_time, harmless_json, one_line, to_json, ungated
 from reconvene.home import is_there
 
 if TYPE_CHECKING:
@@ -89,14 +89,14 @@ _LIMIT = click.option("--limit", type=click.IntRange(min=0), default=0, metavar=
 @_LIMIT
 @_AFTER
 def inbox(call: Call, after: str, limit: int) -> int:
-    """Runs that wait for a person, newest first."""
+    """Runs that wait for a person, or for a provider, newest first."""
     found = _rows(call, "waiting", after, limit, beside="running")
     if call.as_json:
         _put_rows(found.rows)
     elif found.rows:
         pieces = [f"{one.title}: " if one.parent and one.title else "" for one in found.rows]
         lines = [
-            (one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks)
+            (one.run, one.phase, _since(one.since or one.updated), _asked_as(one), piece + _asks(one))
             for one, piece in zip(found.rows, pieces)
         ]
         put_table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"))
@@ -104,10 +104,27 @@ def inbox(call: Call, after: str, limit: int) -> int:
         put_none(call, "nothing waits for you")
     _tell_more(call, "inbox", found, limit)
     if found.rows and not call.as_json:
-        first = found.rows[0].run
-        put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
+        first = next((one.run for one in found.rows if not one.provider), "")
+        parked = next((one.run for one in found.rows if one.provider), "")
+        put()
+        if first:
+            put(f"decide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
+        if parked:
+            put(f"try a provider again with: {call.command('resume', parked)}")
     _put_alone(call, found.alone)
     return 0
+
+
+def _asked_as(one: Listed) -> str:
+    return "provider" if one.provider else one.asked_as
+
+
+def _asks(one: Listed) -> str:
+    return f"not before {clock_time(one.not_before)}: {one.asks}" if one.provider else one.asks
+
+
+def _for_whom(one: Listed) -> str:
+    return " (provider)" if one.provider and one.status == "waiting" else ""
 
 
 @command()
@@ -125,7 +142,7 @@ def runs(call: Call, status: str | None, after: str, limit: int) -> int:
     if call.as_json:
         _put_rows(rows, alone)
     elif rows:
-        stands = [one.status + " (not driven)" * (one.run in alone) for one in rows]
+        stands = [one.status + " (not driven)" * (one.run in alone) + _for_whom(one) for one in rows]
         lines = [(one.run, how, one.phase, _since(one.updated), one.workflow) for one, how in zip(rows, stands)]
         head, family = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW"), [_family(one) for one in rows]
         if any(family):
@@ -177,7 +194,7 @@ def show(call: Call, run: str | None) -> int:
         put()
     if beside is not None:
         _put_review(beside, found)
-    report(call, replace(shown, passed_over=()))
+    report(call, replace(shown, passed_over=(), unasked=()))
     return 0
 
 
@@ -206,7 +223,8 @@ def _put_details(shown: RunInFull) -> None:
     decided = [f"{one.phase}: {one_line(one.option)}" + (f" ({one.by})" if one.by else "") for one in shown.decisions]
     _put_list("decisions", decided)
     _put_list("remarks", map(_remark, shown.remarks))
-    _put_list("checkpoints that were not asked", not_asked(shown))
+    _put_list("what was not asked", not_asked(shown))
+    _put_list("gates that ask a model", _unjudged(shown))
     _put_list("answers that came too late (kept and counted, without effect)", map(_late, shown.late))
     put()
 
@@ -222,6 +240,12 @@ def _child(child: Child) -> str:
     outcome = f" ({child.outcome})" if child.outcome not in ("", child.status) else ""
     where = f" at {child.phase}" if child.phase and child.status in OPEN else ""
     return f"{child.run}  {child.status}{where}{outcome}  {child.title}"
+
+
+def _unjudged(shown: RunInFull) -> list[str]:
+    if shown.judged_by:
+        return [f"{shown.judged_by} answers them"]
+    return [f"{ungated(shown.unjudged)}"] if shown.unjudged else []
 
 
 def _remark(remark: Remark) -> str:

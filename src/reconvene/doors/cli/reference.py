@@ -32,11 +32,11 @@ show it in brackets take the only open run when it is left out.
 | 0 | completed (or, with `--no-drive`, recorded) |
 | 1 | failed, or ended by a gap check |
 | 2 | aborted by the person |
-| 3 | parked: waiting, paused or queued; `resume` or `decide` goes on |
+| 3 | parked: waiting (for a person or a provider), paused or queued; `resume` or `decide` goes on |
 | 64 | wrong usage or bad input: nothing was recorded |
 | 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
 
-`queue run` exits with 3 if any of the runs waits for a person, else 1 if any failed, 2 if any was aborted, else 0.
+`queue run` exits with 3 if any of the runs waits, else 1 if any failed, 2 if any was aborted, else 0.
 Every other command exits with 0 when it worked.
 
 ## JSON
@@ -46,7 +46,9 @@ With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`
 `show_files`, `digest`, `status`, `attention`, with `fields` the `answers` so far, `feedback`, the question for
 remarks, where there is one, and `changed`, where another round changed something: for each `agent` a sentence of what
 it said, `was`, and of what it says now, `is`) or null; while `running` also `driven`: false where no process is at
-work on it (after a crash, or `--no-drive`) and `resume` is needed. A piece of a run that was split also has `parent`,
+work on it (after a crash, or `--no-drive`) and `resume` is needed. While it waits for a provider, `reason` is
+`provider` and `provider` says for which: `model`, `outcome`, `why`, `since`, `not_before`, `agents`. `unasked` are
+outputs that stand though a gate could not ask its model. A piece of a run that was split also has `parent`,
 `piece` (its key) and `title`, such a run `children`, and `unmade` while some of them have no log yet. `inbox`, `runs`
 and `queue run` print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`,
 `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
@@ -98,6 +100,8 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 | `RECONVENE_HOME` | where state lives |
 | `RECONVENE_BY` | the name that decisions and remarks carry |
 | `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
+| `RECONVENE_GATE_MODEL` | a model, as provider:name, that answers what gates `ask`; without it they pass |
+| `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
 | `NO_COLOR` | no colour, also on a terminal |

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from reconvene.doors.shared.harmless import UNSEEN, clean, nearest, one_line
 
-__all__ = ["clean", "command_line", "harmless_json", "nearest", "one_line", "screen_width",
-           "table", "to_json", "wrapped"]  # fmt: skip
+__all__ = ["clean", "clock_time", "command_line", "harmless_json", "nearest", "one_line", "screen_width",
+           "table", "to_json", "ungated", "wrapped"]  # fmt: skip
 
 _RAW_IN_JSON = re.compile(f"[{UNSEEN}]")
 _LAID_OUT = re.compile(r"[|#>]|```|~~~|---|===|──")
@@ -87,6 +87,17 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str], width: int) -> 
         padded = [cell.ljust(wide) for cell, wide in zip(row[:-1], widths)]
         room = max(width - sum(len(cell) + 2 for cell in padded), 12)
         yield "  ".join([*padded, one_line(row[-1], room)]).rstrip()
+
+
+def clock_time(at: str) -> str:
+    """`2026-11-15T21:45:03.120Z` → `2026-11-15 21:45:03 UTC`"""
+    return f"{at[:19].replace('T', ' ')} UTC" if at else "now"
+
+
+def ungated(agents: Sequence[str]) -> str:
+    """That gates ask a model while none is set."""
+    whose = f"gates of {', '.join(agents)} ask"
+    return f"{whose} a model, and none is set: they pass unasked. export RECONVENE_GATE_MODEL=PROVIDER:NAME sets one"
 
 
 def command_line(*words: str) -> str:
