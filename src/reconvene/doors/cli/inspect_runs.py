@@ -210,6 +210,8 @@ def _put_review(review: Review, run: str) -> None:
 
 
 def _put_details(shown: RunInFull) -> None:
+    from msgspec import structs
+
     from reconvene.doors.cli.stops import not_asked
 
     put(f"workflow   {shown.workflow}\nworkspace  {shown.workspace}")
@@ -223,7 +225,8 @@ def _put_details(shown: RunInFull) -> None:
     decided = [f"{one.phase}: {one_line(one.option)}" + (f" ({one.by})" if one.by else "") for one in shown.decisions]
     _put_list("decisions", decided)
     _put_list("remarks", map(_remark, shown.remarks))
-    _put_list("what was not asked", not_asked(shown))
+    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=())))
+    _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])
     _put_list("gates that ask a model", _unjudged(shown))
     _put_list("answers that came too late (kept and counted, without effect)", map(_late, shown.late))
     put()
