@@ -110,7 +110,9 @@ class Driver:
         due = loop.time() + left
         what = "waiting"
         while (left := due - loop.time()) > 0:
-            told = f"{awaits.why} Trying again in {spelled(left)}."
+            told = f"trying again in {spelled(left)}"
+            if what == "waiting":
+                told = f"{awaits.why} Trying again in {spelled(left)}."
             self._listener(Progress(session.run, "provider", awaits.model, what, told))
             what = "countdown"
             if not await self._still(awaits, min(left, _COUNT)):
