@@ -38,6 +38,7 @@ class Change(NamedTuple):
 
 # Only ever added to. Example: Change("0.2.0", "Record", "undone_rounds", "undos").
 CHANGES: tuple[Change, ...] = (
+    Change("0.2.0", "CheckpointOpened", "question", ""),
     Change("0.2.0", "Note", "code", ""),
     Change("0.2.0", "OptionOffered", "offered", ""),
     Change("0.2.0", "Record", "errors", "errors", lambda rows: [f"{row['where']}: {row['message']}" for row in rows]),

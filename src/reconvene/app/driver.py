@@ -16,8 +16,8 @@ from reconvene.app.files import Files
 from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import Claim, Command, RecordAttempt, RecordFault, Resume
-from reconvene.core.facts.events import ProviderAwaited, Usage
-from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.events import AttemptEnded, LateOutputArchived, ProviderAwaited, Usage
+from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask, Work, work
 from reconvene.errors import ReconveneError, UserError
@@ -239,6 +239,7 @@ class Driver:
         for error in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
             if error is not None:
                 raise error
+        tell_recorded(session, self._listener)
         self._files.sync(session)
         self._branch.sync(session.state)
         tell_passed(session, self._listener)
@@ -248,6 +249,20 @@ def tell_passed(session: Session, listener: Listener) -> None:
     """Of each checkpoint that was not asked because its condition failed, once, however the run came past it."""
     for text in session.not_told():
         listener(Progress(session.run, "", "", "warning", text))
+
+
+def tell_recorded(session: Session, listener: Listener) -> None:
+    """What became of answers: an answer counts when it is on record, and not when it came."""
+    for event in session.recorded:
+        match event:
+            case AttemptEnded(verdict="accepted" | "rejected"):
+                what = "done" if event.verdict == "accepted" else "sent back"
+                tokens = event.usage.input_tokens + event.usage.output_tokens
+                listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
+            case LateOutputArchived() if event.output is not None:
+                listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
+            case _:
+                pass
 
 
 class Branch:

@@ -142,10 +142,7 @@ async def run_task(
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))
         return _failed(work, AgentError(message, retryable=False), time.monotonic() - started)
-    command = _with_judgement(done.command, judged)
-    tokens = command.usage.input_tokens + command.usage.output_tokens
-    listener(Progress(work.run, task, work.agent.name, "done", tokens=tokens))
-    return Done(command, done.blobs)
+    return Done(_with_judgement(done.command, judged), done.blobs)  # the gates say whether it is done
 
 
 async def _worked(runner: AgentRunner, work: Assignment, listener: Listener, projects: Projects | None) -> Answer:

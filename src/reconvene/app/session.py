@@ -51,6 +51,7 @@ class Session:
         self.run = run
         self.state = state
         self.book = book
+        self.recorded: Sequence[AnyEvent] = ()  # what the last append held
         # Of the checkpoints that were not asked, those that people were told of; the same list in every session of a
         # run. What an open checkpoint is shown with is told there.
         self._told = [] if state.world.open is None else list(state.record.passed_over)
@@ -94,6 +95,7 @@ class Session:
     ) -> list[ReconveneError | None]:
         """Handle these in order, in one durable append: the error that refused each, or None. A refused one does not
         keep the others out. `by`: `record` leaves what follows from them for later."""
+        self.recorded = ()
         for digest, data in (blobs or {}).items():
             self.book.remember(digest, data)
         for _ in range(_TRIES):
@@ -146,7 +148,7 @@ class Session:
 
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
         self._log.append(self.run, self.state.seq, Append(events, artefacts, index_row(state)))
-        self.state = state
+        self.state, self.recorded = state, events
         if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from msgspec import convert, structs
@@ -15,6 +16,9 @@ from reconvene.core.facts.round import Unasked
 from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
+
+_LONGEST_TROUBLE = 100
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=\S)")
 
 
 def field(asked: e.FieldAsked) -> model.Field:
@@ -42,7 +46,29 @@ def checkpoint(state: RunState) -> model.Checkpoint | None:
         point.at,
         point.feedback,
         tuple(map(field, point.fields)),
+        question=point.question or (trouble_in(point.prompt) if point.attention else question_in(point.prompt)),
     )
+
+
+def trouble_in(prompt: str) -> str:
+    """What is wrong, in short, and the question that follows: of a checkpoint of the engine's own."""
+    first = next((line[2:] for line in prompt.split("\n") if line.startswith("- ")), "")
+    short = re.split(r"[.:;]\s", first, maxsplit=1)[0].rstrip(".")
+    return f"{short[:1].upper()}{short[1:_LONGEST_TROUBLE]}. How shall it go on?" if short else "How shall it go on?"
+
+
+def question_in(prompt: str) -> str:
+    """What a prompt asks, where the workflow has no question of its own: its last sentence, or its first line.
+
+    What agents wrote stands in the middle of a prompt, if anywhere: a question there is not the workflow's."""
+    lines = [" ".join(line.strip(" *_#>").split()) for line in prompt.split("\n")]
+    lines = [line for line in lines if line]
+    if not lines:
+        return "What now?"
+    for line in (lines[-1], lines[0]):
+        if line.endswith("?"):
+            return _SENTENCE.split(line)[-1]
+    return lines[0]
 
 
 def run(state: RunState) -> model.Run:
@@ -147,7 +173,7 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         workspace=state.workspace,
         files=files(state),
         remarks=remarks(state, map(record.remarks.__getitem__, on_record.standing(state))),
-        decisions=convert(on_record.checkpoints(state), tuple[model.Decision, ...]),
+        decisions=decisions(state),
         tasks=tasks(state),
         usage=model.Usage(
             record.tasks, record.rounds, record.input_tokens, record.output_tokens, round(record.cost, 6)
@@ -157,6 +183,17 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         todo=todo(state, book),
         talk=talk(state, book),
     )
+
+
+_ITEM = re.compile(r"\[(.*?)\](?=/|$)")
+
+
+def decisions(state: RunState) -> tuple[model.Decision, ...]:
+    """Those at checkpoints of the workflow, in order, each with the item that it was about."""
+    rows = convert(on_record.checkpoints(state), tuple[model.Decision, ...])
+    made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
+    scopes = [one.scope for one in made if not one.attention]
+    return tuple(structs.replace(row, item=" / ".join(_ITEM.findall(scope))) for row, scope in zip(rows, scopes))
 
 
 def remarks(state: RunState, said: Iterable[e.RemarkAdded]) -> tuple[model.Remark, ...]:

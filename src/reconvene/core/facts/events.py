@@ -373,6 +373,7 @@ class CheckpointOpened(Event, frozen=True):
     attention: bool = False
     digest: str = ""
     reopened: bool = False
+    question: str = ""  # what is to be decided, where the workflow says it apart from the prompt
 
 
 class RemarkAdded(Event, frozen=True):

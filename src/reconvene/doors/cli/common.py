@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DOOR = "terminal"
+MOST = 2**31 - 1  # of anything that is counted: what is greater was not meant
+COUNT = click.IntRange(0, MOST)
 BY = click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+LIVE = click.option(
+    "--live", multiple=True, metavar="AGENT", help="Show what AGENT writes as it comes; `all` for everybody."
+)
 
 # How a run stands → what the process exits with. `running` is a run that was recorded and is not being driven.
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "queued": 3, "running": 0}
@@ -38,6 +43,7 @@ class Call(NamedTuple):
     place: Home
     as_json: bool
     by: str = ""
+    live: tuple[str, ...] = ()  # of commands with LIVE: the agents whose text is shown as it comes
 
     @property
     def home(self) -> str:
@@ -63,10 +69,12 @@ def command(
 
     def decorate(function: Callable[..., int]) -> click.Command:
         @functools.wraps(function)
-        def run(home: str, as_json: bool, by: str | None = None, **arguments: object) -> int:
+        def run(
+            home: str, as_json: bool, by: str | None = None, live: tuple[str, ...] = (), **arguments: object
+        ) -> int:
             if click.get_current_context().invoked_subcommand is not None:
                 return 0
-            call = Call(find(_nearest("home", home)), _nearest("as_json", as_json))
+            call = Call(find(_nearest("home", home)), _nearest("as_json", as_json), live=live)
             return function(call if by is None else call._replace(by=person(by)), **arguments)
 
         named = function.__name__.removesuffix("_command")

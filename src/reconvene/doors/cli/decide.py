@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, open_run
+from reconvene.doors.cli.common import BY, DOOR, LIVE, MOST, Call, answer, command, open_run, put, put_json, say
 from reconvene.errors import Refused, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.core.facts.commands import Command, RemarkIn
+    from reconvene.core.facts.state import RunState
 
 
 @command("""
@@ -27,6 +28,7 @@ Examples:
 )
 @click.option("--feedback", multiple=True, metavar='"KIND: TEXT"', help="A remark for the agents; may be repeated.")
 @BY
+@LIVE
 @click.option("--digest", default="", help="Of what you saw: refuse the decision if it has changed since.")
 @click.option("--no-drive", is_flag=True, help="Only record the decision.")
 def decide(
@@ -40,12 +42,20 @@ def decide(
 ) -> int:
     """Answer the open checkpoint of RUN and drive on to the next stop.
 
-    Without --option, on a terminal, you are asked. The kinds of feedback are: correction, new context, clarification,
+    Without --option you are asked, on a terminal; elsewhere the options are listed, with what follows from each and
+    the fields that it takes. The kinds of feedback are: correction, new context, clarification,
     strategic shift, reaction ("reaction to economist: …"), missing factor, comment.
     """
-    if option is None and (no_drive or fields or feedback or not call.interactive):
-        raise UserError("which option? add --option LABEL", hint="see them with: reconvene show")
     engine, found = open_run(call, run)
+    if option is None and (no_drive or fields or feedback or not call.interactive):
+        _list_options(call, engine, found)
+        raise UserError(
+            "which option? nothing was decided", hint=f"add --option LABEL to: {call.command('decide', found)}"
+        )
+    if call.live:
+        from reconvene.doors.cli.drive import check_live
+
+        check_live(call, engine.session(found).book.workflow)
     if option is not None:
         decision = _decision(call, engine, found, option, fields, _remarks_in(engine, found, feedback), digest)
         return _submit(call, engine, found, decision, drive=not no_drive)
@@ -53,6 +63,35 @@ def decide(
     from reconvene.doors.cli.drive import proceed, who_decides
 
     return proceed(call, engine, found, who_decides(call, None, False))
+
+
+def _list_options(call: Call, engine: Engine, run: str) -> None:
+    """What can be decided here, each option with what follows from it and the fields that it takes."""
+    from reconvene.app import queries
+    from reconvene.doors.cli.stops import field_lines, option_lines
+    from reconvene.doors.shared.options import on_offer
+
+    point = queries.standing(engine, run).checkpoint
+    if point is None:
+        raise _no_checkpoint(engine.load(run))
+    if call.as_json:
+        put_json({"run": run, "question": point.question, "options": point.options, "fields": point.fields})
+        return
+    say(point.question)
+    if point.fields:
+        put("\nfields, with any option (--field ID=VALUE):")
+        for line in field_lines(point.fields, point.answers):
+            say(f"  {line}")
+    put()
+    for option, lines in zip(on_offer(point.options), option_lines(point.options)):
+        taken = [f"   {line}" for line in field_lines(option.fields, None, "--field ")]
+        for line in (*lines, *taken):
+            say(f"  {line}")
+
+
+def _no_checkpoint(state: RunState) -> Refused:
+    run = state.run
+    return Refused(f"{run} is {state.status}; there is no checkpoint to decide", hint=f"see: reconvene show {run}")
 
 
 def _decision(
@@ -76,7 +115,7 @@ def _decision(
             hint=f"go on with: reconvene resume {run}",
         )
     if checkpoint is None:
-        raise Refused(f"{run} is {state.status}; there is no checkpoint to decide", hint=f"see: reconvene show {run}")
+        raise _no_checkpoint(state)
     chosen = match_option(checkpoint, option)
     answers: Answers = {}
     if fields:
@@ -144,7 +183,7 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], no_drive: b
 
 @command("Example:\n  reconvene log two-step-1        # find the event\n  reconvene fork two-step-1 --at 12")
 @click.argument("run")
-@click.option("--at", "at", type=click.IntRange(min=1), required=True, metavar="SEQ", help="The last event to share.")
+@click.option("--at", "at", type=click.IntRange(1, MOST), required=True, metavar="SEQ", help="The last event to share.")
 @BY
 def fork(call: Call, run: str, at: int) -> int:
     """Fork RUN: a new run with its own files, holding RUN's events up to SEQ."""

@@ -11,6 +11,7 @@ from reconvene.doors.cli.common import (
     BY,
     DOOR,
     EXIT_CODES,
+    LIVE,
     OPEN,
     Call,
     answer,
@@ -52,6 +53,7 @@ Examples:
 @click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
 @BY
+@LIVE
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 @click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
@@ -129,6 +131,7 @@ def _started(
         from reconvene.wiring import require_libraries
 
         require_libraries(loaded)
+    check_live(call, loaded)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
     if played:
@@ -155,6 +158,7 @@ def _started(
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
 @BY
 @click.option("--now", is_flag=True, help="Ask a provider for which RUN waits at once, also before its time.")
+@LIVE
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
@@ -165,7 +169,16 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
     A run that waits for a provider is not tried before its time. If that is near, this waits; else it says when.
     """
     decider = who_decides(call, answers, no_input)
-    return proceed(call, *open_run(call, run), decider, at_once=now)
+    engine, found = open_run(call, run)
+    check_live(call, engine.session(found).book.workflow)
+    return proceed(call, engine, found, decider, at_once=now)
+
+
+def check_live(call: Call, workflow: Workflow) -> None:
+    """Nobody waits for the words of an agent that there is not."""
+    for name in call.live:
+        if name not in (*workflow.agents, "all"):
+            raise UserError(f"there is no agent {clean(name)!r} to watch", hint=nearest(name, workflow.agents))
 
 
 def load(named: str) -> Workflow:

@@ -13,8 +13,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reconvene.doors.cli.common import OPEN, Call, command, note, open_run, put, put_json, put_none, put_table, say
-from reconvene.doors.cli.text import clean, clock_time, harmless_json, one_line, to_json, ungated
+from reconvene.doors.cli.common import (
+    COUNT,
+    OPEN,
+    Call,
+    command,
+    note,
+    open_run,
+    put,
+    put_json,
+    put_none,
+    put_table,
+    say,
+)
+from reconvene.doors.cli.text import (
+    clean,
+    clock_time,
+    column_widths,
+    fitted,
+    harmless_json,
+    one_line,
+    screen_width,
+    to_json,
+    ungated,
+)
 from reconvene.home import is_there
 
 if TYPE_CHECKING:
@@ -22,11 +44,12 @@ if TYPE_CHECKING:
 
     from reconvene.app.index import Listed
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.read_model import Child, Event, Late, Remark, RunInFull
+    from reconvene.app.views.read_model import Child, Decision, Event, Late, Remark, RunInFull
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
 _FEW = 3
+_SHORTEST_QUESTION = 30  # columns
 
 
 class _Found(NamedTuple):
@@ -81,15 +104,15 @@ def _put_alone(call: Call, runs: Sequence[str]) -> None:
 
 
 # The options of a list that is shown page by page.
-_AFTER = click.option("--after", default="", metavar="CURSOR", help="Only what comes after: UPDATED/RUN of a row.")
-_LIMIT = click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N; 0 = all.")
+_AFTER = click.option("--after", default="", metavar="RUN", help="Only those that are listed after this one.")
+_LIMIT = click.option("--limit", type=COUNT, default=0, metavar="N", help="At most N; 0 = all.")
 
 
 @command()
 @_LIMIT
 @_AFTER
 def inbox(call: Call, after: str, limit: int) -> int:
-    """Runs that wait for a person, or for a provider, newest first."""
+    """Runs that wait for a person, or for a provider, the one that was started last first."""
     found = _rows(call, "waiting", after, limit, beside="running")
     if call.as_json:
         _put_rows(found.rows)
@@ -99,7 +122,7 @@ def inbox(call: Call, after: str, limit: int) -> int:
             (one.run, one.phase, _since(one.since or one.updated), _asked_as(one), piece + _asks(one))
             for one, piece in zip(found.rows, pieces)
         ]
-        put_table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"))
+        _put_inbox(lines)
     else:
         put_none(call, "nothing waits for you")
     _tell_more(call, "inbox", found, limit)
@@ -108,7 +131,7 @@ def inbox(call: Call, after: str, limit: int) -> int:
         parked = next((one.run for one in found.rows if one.provider), "")
         put()
         if first:
-            put(f"decide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
+            put(f"decide with: {call.command('decide', first)}\nor look first: {call.command('show', first)}")
         if parked:
             put(f"try a provider again with: {call.command('resume', parked)}")
     _put_alone(call, found.alone)
@@ -127,6 +150,20 @@ def _for_whom(one: Listed) -> str:
     return " (provider)" if one.provider and one.status == "waiting" else ""
 
 
+def _put_inbox(rows: Sequence[tuple[str, ...]]) -> None:
+    """A line for each; where that leaves no room for the questions, these stand below. A run's id is never cut."""
+    head = ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION")
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    widths, screen = column_widths([list(head), *cells]), screen_width()
+    if sum(widths[:-1]) + 2 * len(widths[:-1]) + min(widths[-1], _SHORTEST_QUESTION) <= screen:
+        put_table(rows, head)
+        return
+    for run, phase, since, status, asks in cells:
+        put(run)
+        put("  " + fitted(f"{since}  {phase}{f' ({status})' * bool(status)}", screen - 2))
+        put("  " + fitted(asks, screen - 2))
+
+
 @command()
 @click.option(
     "--status",
@@ -136,7 +173,7 @@ def _for_whom(one: Listed) -> str:
 @_LIMIT
 @_AFTER
 def runs(call: Call, status: str | None, after: str, limit: int) -> int:
-    """Every run, newest first."""
+    """Every run, the one that was started last first."""
     found = _rows(call, status, after, limit)
     rows, alone = found.rows, found.alone
     if call.as_json:
@@ -222,8 +259,7 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("to do", [f"[{'x' if row.done else ' '}] {one_line(row.what)}" for row in shown.todo])
     _put_list("runs that it started", map(_child, shown.children))
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
-    decided = [f"{one.phase}: {one_line(one.option)}" + (f" ({one.by})" if one.by else "") for one in shown.decisions]
-    _put_list("decisions", decided)
+    _put_list("decisions", map(_decision, shown.decisions))
     _put_list("remarks", map(_remark, shown.remarks))
     _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=())))
     _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])
@@ -237,6 +273,11 @@ def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = sa
         if not number:
             put(f"\n{title}")
         tell(f"  {line}")
+
+
+def _decision(one: Decision) -> str:
+    item, by = f" of {one_line(one.item)}" if one.item else "", f" ({one.by})" if one.by else ""
+    return f"{one.phase}{item}: {one_line(one.option)}{by}"
 
 
 def _child(child: Child) -> str:
@@ -266,8 +307,8 @@ def _late(row: Late) -> str:
 @command()
 @click.argument("run", required=False)
 @click.option("--follow", "-f", is_flag=True, help="Go on printing as events come, until the run ends.")
-@click.option("--after", type=click.IntRange(min=0), default=0, metavar="SEQ", help="Only events after this one.")
-@click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N events; 0 = all.")
+@click.option("--after", type=COUNT, default=0, metavar="SEQ", help="Only events after this one.")
+@click.option("--limit", type=COUNT, default=0, metavar="N", help="At most N events; 0 = all.")
 def log(call: Call, run: str | None, follow: bool, after: int, limit: int) -> int:
     """RUN's events, one per line; with --json each line is an object with seq, type and at."""
     import time

@@ -14,15 +14,16 @@ from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, clock_time, one_line
 from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
+from reconvene.doors.shared.glance import items_line, text_of, written_lines
 from reconvene.doors.shared.options import fields_of, listed, on_offer, recommended
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from reconvene.app.engine import Engine
-    from reconvene.app.views.read_model import Checkpoint, Field, PassedOver, Provider, Run
+    from reconvene.app.views.read_model import Checkpoint, Field, Option, PassedOver, Provider, Run
     from reconvene.core.facts.commands import Answers
 
 _PARKED = 3
@@ -154,6 +155,8 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         if next_command := _next_command(call, summary):
             note(f"continue with: {next_command}")
         return
+    if brief and summary.checkpoint is not None:
+        put("nothing was decided; your remarks and saved answers are kept")
     put(headline(summary))
     if summary.why:
         say(summary.why)
@@ -195,6 +198,7 @@ def headline(summary: Run) -> str:
     """`two-step-1 is waiting at draft, round 1`"""
     where = f" at {summary.phase}" if summary.phase else ""
     count = f", round {summary.round}" if summary.phase and summary.round else ""
+    count += f", {items_line(summary.items)}" if summary.items else ""
     ended = f" ({summary.outcome})" if summary.outcome not in ("", summary.status) else ""
     alone = " (nobody is driving it)" if summary.driven is False else ""
     alone = alone or (" (for a provider)" if summary.provider is not None else "")
@@ -205,34 +209,48 @@ def describe(checkpoint: Checkpoint) -> str:
     lines = to_read(checkpoint)
     if checkpoint.feedback:
         lines += ["", clean(checkpoint.feedback).strip()]
-    fields = fields_of(checkpoint, None)
-    if fields:
-        lines += ["", "fields:"]
-        for name, field in fields.items():
-            lines.append(f"  {clean(name)} ({field.type}) {clean(field.prompt)}".rstrip())
-            lines += [f"    {line}" for line in _about(field, checkpoint.answers)]
-    lines += [""]
-    options = on_offer(checkpoint.options)
-    for option, line in zip(options, listed(options)):
-        marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
-        lines.append(f"  {line}" + (f"  [{', '.join(marks)}]" if marks else ""))
+    if checkpoint.fields:
+        lines += ["", "fields:", *(f"  {line}" for line in field_lines(checkpoint.fields, checkpoint.answers))]
+    lines += ["", *(f"  {line}" for option in option_lines(checkpoint.options) for line in option)]
     return "\n".join(lines)
+
+
+def field_lines(fields: Iterable[Field], answers: Answers | None, lead: str = "") -> Iterator[str]:
+    """Each field with its id, its type and its question; below it, what it takes and what was answered so far."""
+    for field in fields:
+        needed = ", needed" if field.required and field.default is None and field.blank is None else ""
+        yield f"{lead}{clean(field.id)} ({field.type}{needed}) {clean(field.prompt)}".rstrip()
+        yield from (f"  {line}" for line in _about(field, answers))
+
+
+def option_lines(options: Iterable[Option]) -> Iterator[list[str]]:
+    """Each option that is offered, with its number; below it, what follows from it."""
+    shown = on_offer(options)
+    for option, line in zip(shown, listed(shown)):
+        marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
+        first = line + (f"  [{', '.join(marks)}]" if marks else "")
+        yield [first, *([f"   {one_line(option.leads)}"] if option.leads and option.available else [])]
 
 
 def to_read(checkpoint: Checkpoint) -> list[str]:
     """What there is to read before one decides."""
-    lines = [clean(checkpoint.prompt).strip()]
-    if changed := changed_lines(checkpoint.changed):
+    lines = [clean(checkpoint.question).strip()]
+    if text := text_of(checkpoint):
+        lines += ["", text]
+    if changed := changed_lines(checkpoint):
         lines += ["", *changed]
     if checkpoint.show_files:
         lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
+    if written := written_lines(checkpoint.outputs):
+        lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
     return lines
 
 
 def _about(field: Field, answers: Answers | None) -> Iterator[str]:
     """What can be answered, what was, and what became of an earlier answer."""
-    if field.type == "choice" and field.options:
-        yield "one of: " + ", ".join(title_of(field, option) for option in field.options)
+    if field.type in ("choice", "agents") and field.options:
+        how = "some" if field.type == "agents" else "one"
+        yield f"{how} of: " + ", ".join(title_of(field, option) for option in field.options)
     if answers is not None:
         yield mark(field, answers)
     if field.note:
