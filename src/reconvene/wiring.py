@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import UserError
 from reconvene.home import STORE, make, require_ours
-from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model
+from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
@@ -237,6 +237,7 @@ def open_engine(
     foreign: bool = False,
 ) -> Engine:
     """`foreign`: this home was not made by the person. Its runs can be read; what they accepted can be driven."""
+    from reconvene.app.backoff import within
     from reconvene.app.engine import Engine
 
     _keep_guest()
@@ -273,4 +274,5 @@ def open_engine(
     if not os.path.lexists(os.path.join(root, STORE)):
         make_own(root)
     log, clock = open_log(root), SystemClock()
-    return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine)
+    patience = within(provider_wait())
+    return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience)

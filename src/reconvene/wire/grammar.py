@@ -175,7 +175,8 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "checkpoint": {
         "condition": Key(EXPRESSION, "ask only if this is true"),
-        "prompt": Key(TEXT, "the question; a template"),
+        "question": Key(TEXT, "what is to be decided, in one sentence that ends with a question mark; a template"),
+        "prompt": Key(TEXT, "what there is to know before one decides; a template"),
         "show_files": Key(_WORDS, "files to look at first; templates"),
         "status": Key(TEXT, "the checkpoint's own status word"),
         "feedback": Key(TEXT, "asked first on a terminal: what the person has to say; a template"),

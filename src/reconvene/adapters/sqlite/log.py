@@ -9,7 +9,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -41,14 +40,9 @@ _READ = (
     "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends"
     " WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
 )
-# Backwards by id, so that sorting by `updated` (which is stable) leaves the younger run first among equals.
 _COLUMNS = ", ".join(f"CAST(COALESCE({name}, '') AS TEXT)" for name in IndexRow._fields)  # text, also where damaged
-_INDEX = f"SELECT {_COLUMNS} FROM runs WHERE status IS NOT NULL ORDER BY id DESC"
-_INDEX_OF_STATUS = f"SELECT {_COLUMNS} FROM runs WHERE status = ? ORDER BY id DESC"
-# One page: what the store sorts it need not hand out.
-_UPDATED = "COALESCE(updated, '')"
-_AFTER = f"({_UPDATED}, id) < (?, (SELECT id FROM runs WHERE run = ?))"
-_PAGE = f"SELECT {_COLUMNS} FROM runs WHERE {{}} ORDER BY {_UPDATED} DESC, id DESC LIMIT ?"
+_PAGE = f"SELECT {_COLUMNS} FROM runs WHERE {{}} ORDER BY id DESC LIMIT ?"
+_AFTER = "id < (SELECT id FROM runs WHERE run = ?)"
 _INDEX_ROW = f"SELECT {_COLUMNS} FROM runs WHERE run = ? AND status IS NOT NULL"
 _SAVE_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, seq, key, packed, data) VALUES (?, ?, ?, ?, ?)"
 
@@ -153,23 +147,12 @@ class SqliteLog:
         with self._plain_words():
             return self._connection.execute(sql, values).fetchall()
 
-    def index(
-        self, *, status: str | None = None, after: tuple[str, str] | None = None, limit: int = 0
-    ) -> list[IndexRow]:
-        if after is not None or limit:
-            tests = ["status IS NOT NULL" if status is None else "status = ?", *([_AFTER] if after else [])]
-            values = (*([] if status is None else [status]), *(after or ()), limit or -1)
-            with self._plain_words():
-                cursor = self._connection.execute(_PAGE.format(" AND ".join(tests)), values)
-                return list(map(IndexRow._make, cursor))
+    def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
+        tests = ["status IS NOT NULL" if status is None else "status = ?", *([_AFTER] if after else [])]
+        values = (*([] if status is None else [status]), *([after] if after else []), limit or -1)
         with self._plain_words():
-            if status is None:
-                cursor = self._connection.execute(_INDEX)
-            else:
-                cursor = self._connection.execute(_INDEX_OF_STATUS, (status,))
-            rows = list(map(IndexRow._make, cursor))
-        rows.sort(key=itemgetter(4), reverse=True)
-        return rows
+            cursor = self._connection.execute(_PAGE.format(" AND ".join(tests)), values)
+            return list(map(IndexRow._make, cursor))
 
     def index_row(self, run: str) -> IndexRow | None:
         with self._plain_words():

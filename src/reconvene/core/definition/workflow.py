@@ -160,6 +160,7 @@ class Checkpoint(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     fields: tuple[Field, ...] = ()
     options: tuple[Option, ...] = ()
     line: int = 0
+    question: str = ""  # what is to be decided, in one sentence; a template
 
 
 class Each(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

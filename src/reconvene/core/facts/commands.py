@@ -132,6 +132,7 @@ class RecordAttempt(Struct, frozen=True):
     files: tuple[FileOut, ...] = ()
     ignored: tuple[str, ...] = ()
     why: str = ""
+    told: str = ""  # what the next attempt may know of a failure; "" = `why`
     usage: Usage = field(default_factory=Usage)
     prompt: str = ""
     reply: str = ""
@@ -142,6 +143,23 @@ class RecordAttempt(Struct, frozen=True):
     diffs: tuple[DiffSince, ...] = ()
     changed: tuple[str, ...] = ()  # paths, for the gates
     objections: tuple[str, ...] = ()  # a model's, to what the gates ask
+    unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
+
+
+class RecordFault(Struct, frozen=True):
+    """The provider failed an attempt, which goes on: after `wait` seconds, or not before somebody resumes the run."""
+
+    task: str
+    attempt: int
+    model: str
+    outcome: str
+    why: str
+    times: int = 1
+    wait: float = 0.0
+    not_before: str = ""
+    answer: str = ""
+    reply: str = ""
+    usage: Usage = field(default_factory=Usage)
 
 
 class RecordCheck(Struct, frozen=True):
@@ -237,6 +255,7 @@ Command = (
     | SaveDraft
     | RecordEdits
     | RecordAttempt
+    | RecordFault
     | RecordCheck
     | Claim
     | RecordChild

@@ -30,17 +30,18 @@ from reconvene.core.facts.events import (
     DecisionRecorded,
     FieldAsked,
     FileOut,
+    ProviderAwaited,
     Ref,
     RemarkAdded,
     RemarkRead,
     Trouble,
 )
-from reconvene.core.facts.round import OutputAt, RoundAt
+from reconvene.core.facts.round import OutputAt, RoundAt, Unasked
 
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
 # version before.
-EVOLVE_VERSION = 5
+EVOLVE_VERSION = 6
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -60,6 +61,7 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     ("round", "StepSkipped"): "round",
     ("round", "StepStarted"): "round",
     ("round", "StepClosed"): "round",
+    ("round", "ProviderAwaited"): "round",  # the run waits, in the middle of a step
     ("round", "RoundClosed"): "closed",
     ("closed", "CheckPassed"): "closed",
     ("closed", "GapFound"): "closed",
@@ -345,6 +347,7 @@ class Record(Struct, frozen=True):
     project: ProjectAt | None = None
     passed_over: tuple[PassedOver, ...] = ()  # the latest few
     bindings: Map[str, BoundAt] = Map()  # agent, "" = every agent of a model → who carries it out
+    unasked: tuple[Unasked, ...] = ()  # the latest few
 
 
 class RunState(Struct, frozen=True):
@@ -364,6 +367,7 @@ class RunState(Struct, frozen=True):
     updated: str = ""
     paused: bool = False
     pause_now: bool = False
+    awaits: ProviderAwaited | None = None  # the provider for which it waits
     ended: str = ""  # completed | failed | aborted
     outcome: str = ""
     why: str = ""
@@ -388,7 +392,9 @@ class RunState(Struct, frozen=True):
             return "waiting"
         if self.place:
             return "queued"
-        return "paused" if self.paused else "running"
+        if self.paused:
+            return "paused"
+        return "waiting" if self.awaits is not None else "running"
 
 
 def children_of(state: RunState) -> list[ChildAt]:

@@ -38,6 +38,7 @@ def open_checkpoint(tx: Transaction, *, reopened: bool = False) -> None:
         status=point.status,
         feedback=tx.filled(point.feedback, f"feedback of {frame.phase}"),
         reopened=reopened,
+        question=" ".join(tx.filled(point.question, f"question of {frame.phase}").split()),
     )
 
 
@@ -52,6 +53,7 @@ def emit_opened(
     feedback: str = "",
     attention: bool = False,
     reopened: bool = False,
+    question: str = "",
 ) -> None:
     frame = tx.frame
     number = tx.state.record.checkpoints + 1
@@ -73,6 +75,7 @@ def emit_opened(
             attention=attention,
             reopened=reopened,
             digest=digest(tx.state, serial, options, show_files),
+            question=question,
         )
     )
 

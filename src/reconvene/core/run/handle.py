@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, assert_never
 
+from msgspec import structs
+
 from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -90,6 +92,9 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             checkpoint.revise(tx)
         case c.RecordAttempt():
             _attempt(tx, command)
+        case c.RecordFault():
+            if _open_task(tx, command) is not None:
+                tx.emit(e.ProviderFailed(at=tx.now, **structs.asdict(command)))
         case c.RecordCheck():
             checks.record(tx, command)
         case c.Claim():
@@ -111,7 +116,7 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
                 tx.emit(e.Paused(at=tx.now, by=command.by, door=command.door, now=command.now))
         case c.Resume():
             require_alive(tx)
-            if tx.state.paused:
+            if tx.state.paused or tx.state.awaits is not None:
                 tx.emit(e.Resumed(at=tx.now, by=command.by, door=command.door))
         case c.BindAgents():
             require_alive(tx)
@@ -186,6 +191,8 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         commit=command.commit,
         diff=command.diff,
         diffs=command.diffs,
+        told=command.told if verdict == "failed" and command.told != wrong.why else "",
+        unasked=command.unasked if verdict in ("accepted", "doubt") else (),
     )
     attempts.end(tx, task, ended, wrong, retryable=command.retryable)
 
@@ -206,7 +213,7 @@ def _opened(tx: Transaction, opened: c.Opened | None) -> None:
     )
 
 
-def _open_task(tx: Transaction, command: c.RecordAttempt) -> tuple[StepAt, TaskAt] | None:
+def _open_task(tx: Transaction, command: c.RecordAttempt | c.RecordFault) -> tuple[StepAt, TaskAt] | None:
     serial, index, agent = parse_task(command.task)
     round_ = tx.frame.round
     if tx.state.ended or round_ is None or round_.serial != serial or round_.open is None or round_.open.index != index:
@@ -263,7 +270,8 @@ def _claim(tx: Transaction, command: c.Claim) -> None:
         if task.claim == tx.claim:
             continue
         if not task.claim:
-            free.append(name)
+            if task.parked is None or task.parked.not_before <= tx.now:
+                free.append(name)
             continue
         effects = tx.book.workflow.agents[task.agent].effects
         tx.emit(

@@ -317,15 +317,17 @@ def _expected(writes: tuple[str, ...], agent: Agent) -> str:
 
 
 def _retry(book: Book, task: TaskAt) -> str:
-    if not task.why:
+    why = task.reason or task.told
+    if not why:
         return ""
     if task.rejected is None:
-        return f"## Your last attempt failed\n\n{task.why}\n\nPlease try again."
+        return f"## Your last attempt failed\n\n{why}\n\nPlease try again."
+    since = f"An attempt after that failed: {task.told}\n\n" if task.reason and task.told else ""
     example = f"An example of what is expected:\n\n{book.text(task.example)}\n\n" if task.example else ""
     return (
-        f"## Your last attempt was sent back\n\n{task.why}\n\n{example}What you wrote then:\n\n"
+        f"## Your last attempt was sent back\n\n{why}\n\n{example}What you wrote then:\n\n"
         f"{book.text(task.rejected.digest)[:_MOST_INLINE].strip() or '(nothing)'}\n\n{_taken_back(book, task)}"
-        "Please do it again, with that put right."
+        f"{since}Please do it again, with that put right."
     )
 
 

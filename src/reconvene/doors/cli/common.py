@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DOOR = "terminal"
+MOST = 2**31 - 1  # of anything that is counted: what is greater was not meant
+COUNT = click.IntRange(0, MOST)
+LIVE = click.option(
+    "--live", multiple=True, metavar="AGENT", help="Show what AGENT writes as it comes; `all` for everybody."
+)
 BY = click.option(
     "--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, your settings, your account's name."
 )
@@ -61,6 +66,7 @@ class Call(NamedTuple):
     models: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     quiet: bool = False
+    live: tuple[str, ...] = ()  # of commands with LIVE: the agents whose text is shown as it comes
 
     @property
     def home(self) -> str:
@@ -95,14 +101,16 @@ def command(
             home: str,
             as_json: bool,
             by: str | None = None,
+            live: tuple[str, ...] = (),
             models: tuple[str, ...] = (),
             agents: tuple[str, ...] = (),
             **arguments: object,
         ) -> int:
             if click.get_current_context().invoked_subcommand is not None:
                 return 0
-            call = Call(find(_nearest("home", home)), _nearest("as_json", as_json), models=models, agents=agents)
-            call = call._replace(quiet=arguments.get("no_input") is True)
+            where, scripted = find(_nearest("home", home)), _nearest("as_json", as_json)
+            quiet = arguments.get("no_input") is True
+            call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet)
             return function(call if by is None else call._replace(by=person(by, _by_file)), **arguments)
 
         named = function.__name__.removesuffix("_command")

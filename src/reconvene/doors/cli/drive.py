@@ -12,6 +12,7 @@ from reconvene.doors.cli.common import (
     BY,
     DOOR,
     EXIT_CODES,
+    LIVE,
     OPEN,
     Call,
     answer,
@@ -21,7 +22,7 @@ from reconvene.doors.cli.common import (
     open_engine,
     say,
 )
-from reconvene.doors.cli.text import clean, nearest, one_line
+from reconvene.doors.cli.text import clean, nearest, one_line, ungated
 from reconvene.errors import UserError
 from reconvene.home import require_fit
 
@@ -56,6 +57,7 @@ Examples:
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
 @binds
 @BY
+@LIVE
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 @click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
@@ -140,6 +142,7 @@ def _started(
     call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], ask: bool, played: Recording | None
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
+    from reconvene.app.views.projections import asking_gates
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
     loaded = played.workflow if played else load(workflow)
@@ -148,6 +151,7 @@ def _started(
         from reconvene.doors.cli.typed_bindings import for_new
 
         bindings = for_new(call, loaded)
+    check_live(call, loaded)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
     if played:
@@ -164,9 +168,9 @@ def _started(
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
-    return engine, engine.start(
-        loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings
-    )
+    if not played and not engine.judge_model and (asking := asking_gates(loaded)):
+        note(f"! {ungated(asking)}")
+    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings)
 
 
 @command()
@@ -174,20 +178,32 @@ def _started(
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
 @binds
 @BY
+@click.option("--now", is_flag=True, help="Ask a provider for which RUN waits at once, also before its time.")
+@LIVE
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
-def resume(call: Call, run: str | None, answers: str | None, no_input: bool) -> int:
+def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
 
     Works after a pause, after a crash, after a reboot: what was recorded is not done again. A queued run leaves the
     queue. RUN is an id or the beginning of one, and may be left out when one run is open. --model and --agent hold
     from here on, until they are given anew.
+
+    A run that waits for a provider is not tried before its time. If that is near, this waits; else it says when.
     """
     from reconvene.doors.cli.typed_bindings import bind
 
     decider = who_decides(call, answers, no_input)
     engine, found = open_to_change(call, run)
     bind(call, engine, found)
-    return proceed(call, engine, found, decider)
+    check_live(call, engine.session(found).book.workflow)
+    return proceed(call, engine, found, decider, at_once=now)
+
+
+def check_live(call: Call, workflow: Workflow) -> None:
+    """Nobody waits for the words of an agent that there is not."""
+    for name in call.live:
+        if name not in (*workflow.agents, "all"):
+            raise UserError(f"there is no agent {clean(name)!r} to watch", hint=nearest(name, workflow.agents))
 
 
 def load(named: str) -> Workflow:
@@ -253,7 +269,9 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
     return Decider()
 
 
-def proceed(call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False) -> int:
+def proceed(
+    call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False, at_once: bool = False
+) -> int:
     """Drive, decide, drive on, until the run ends or parks; or, where only recording was asked for, nothing of it.
 
     Prints where the run stands then and answers the exit code."""
@@ -266,7 +284,7 @@ def proceed(call: Call, engine: Engine, run: str, decider: Decider, *, only_reco
         return EXIT_CODES[summary.status]
     with driving(call, engine, decider) as drive:
         before = queries.children_made(engine, run)
-        summary, stopped = to_its_stop(drive, run)
+        summary, stopped = to_its_stop(drive, run, at_once=at_once)
         if summary.status not in OPEN:
             decider.ended()
         report(call, summary, brief=decider.shows)

@@ -32,21 +32,26 @@ show it in brackets take the only open run when it is left out.
 | 0 | completed (or, with `--no-drive`, recorded) |
 | 1 | failed, or ended by a gap check |
 | 2 | aborted by the person |
-| 3 | parked: waiting, paused or queued; `resume` or `decide` goes on |
+| 3 | parked: waiting (for a person or a provider), paused or queued; `resume` or `decide` goes on |
 | 64 | wrong usage or bad input: nothing was recorded |
 | 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
 
-`queue run` exits with 3 if any of the runs waits for a person, else 1 if any failed, 2 if any was aborted, else 0.
+`queue run` exits with 3 if any of the runs waits, else 1 if any failed, 2 if any was aborted, else 0.
 Every other command exits with 0 when it worked.
 
 ## JSON
 
 With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`queued`, `running`, `waiting`,
-`paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `prompt`, `options`, `fields`,
-`show_files`, `digest`, `status`, `attention`, with `fields` the `answers` so far, `feedback`, the question for
-remarks, where there is one, and `changed`, where another round changed something: for each `agent` a sentence of what
-it said, `was`, and of what it says now, `is`) or null; while `running` also `driven`: false where no process is at
-work on it (after a crash, or `--no-drive`) and `resume` is needed. A piece of a run that was split also has `parent`,
+`paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `question`, `prompt`, `options`
+with what each `leads` to and whether it `ends` the run early, `fields`, `show_files`, `digest`, `status`,
+`attention`, with `fields` the `answers` so far, `feedback`, the question for remarks, where there is one, `outputs`,
+the first `lines` of what each `agent` wrote, and `changed`, where another round changed something: for each `agent` a
+sentence of what it said, `was`, and of what it says now, `is`, and what else differs, `also`; with `since_try` since a
+try that was taken back) or null; where the run goes through a list, `items` (`phase`, `key`, `title`, `number`, `of`);
+while `running` also `driven`: false where no process is at work on it (after a crash, or `--no-drive`) and `resume` is
+needed. While it waits for a provider, `reason` is `provider` and `provider` says for which: `model`, `outcome`, `why`,
+`since`, `not_before`, `agents`. `unasked` are outputs that stand though a gate could not ask its model. A piece of a
+run that was split also has `parent`,
 `piece` (its key) and `title`, such a run `children`, and `unmade` while some of them have no log yet. `inbox`, `runs`
 and `queue run` print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`,
 `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
@@ -57,10 +62,11 @@ where it is for all agents of a model, `who`, `by`, `at`, `source`) and more; `r
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
 `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,
 `tried`, `undone`, …), with `--compare` `tries`, `asked` and `differences`, with `--prune` `pruned` and `spared`;
-`log` prints one event per line with `seq`, `type` and `at`. Keys are added, never taken away. Long lists come page by
-page: `--limit N`, and `--after` with the last row that was shown: `UPDATED/RUN` for `inbox` and `runs`, `SEQ` for
-`log`, `ID` for `ledger`. Messages for people go to stderr. An error is an object there, too:
-`{"error": …, "hint": …}`.
+`output` prints one with `attempts` (`agent`, `phase`, `item`, `round`, `serial`, `attempt`, `verdict`, `why`,
+`prompt`, `reply`, `output`, …); `log` prints one event per line with `seq`, `type` and `at`. Keys are added, never
+taken away. Long lists come page by page: `--limit N`, and `--after` with the last row that was shown: `RUN` for
+`inbox` and `runs`, `SEQ` for `log`, `ID` for `ledger`. Messages for people go to stderr. An error is an object there,
+too: `{"error": …, "hint": …}`.
 
 ## Answers file
 
@@ -99,11 +105,30 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 | `RECONVENE_HOME` | where state lives |
 | `RECONVENE_BY` | the name that decisions and remarks carry |
 | `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
-| `RECONVENE_GATE_MODEL` | a model that answers what gates `ask` |
+| `RECONVENE_GATE_MODEL` | a model, as provider:name, that answers what gates `ask`; without it they pass |
+| `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
 | `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
+| `PAGER` | what shows long text at a terminal; empty, or `cat`: nothing does. Where it is not set, `less` |
 | `NO_COLOR` | no colour, also on a terminal |
+
+## At a checkpoint
+
+On a terminal a checkpoint begins with one screen: where the run is, the question, what changed, the options with what
+follows from each, and as much of the rest as fits. “Read on” shows all of it, “Read what an agent wrote” one output,
+both with your pager. Where remarks are asked for first, `?` reads on. Ctrl-C decides nothing: your remarks, and your
+answers to the checkpoint's own fields, are kept, and `resume` goes on. Elsewhere `decide RUN` without an option lists
+the options with their fields.
+
+While agents work, `✓` stands for an output that was accepted and is on record, `✗ … sent back` for one that a rule
+refused, with the reason. `--live AGENT` shows what an agent writes as it comes; `output` shows it later, the prompt
+that it was sent and the reply as it came included.
+
+## Completion
+
+`eval "$(reconvene completion bash)"` in `~/.bashrc` (or `zsh` in `~/.zshrc`) completes commands, run ids, workflows,
+the options of an open checkpoint and agents.
 
 ## Commands
 """

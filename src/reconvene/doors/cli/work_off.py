@@ -63,7 +63,7 @@ def work_off(
             report(call, summary, brief=decider.shows)
         conclude(call, engine, summary)
         if summary.status == "waiting" and not decider.shows:
-            note(f"{run} waits for a person, and is left waiting")
+            note(f"{run} waits for a {'provider' if summary.provider else 'person'}, and is left waiting")
         if stopped:
             break
     return worked
