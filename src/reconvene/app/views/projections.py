@@ -13,7 +13,8 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import Unasked
-from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children_of
+from reconvene.core.facts.rows import PassedOver
+from reconvene.core.facts.state import RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 

@@ -14,23 +14,16 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts import talk
 from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
 from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt, Unasked
+from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Undone
 from reconvene.core.facts.state import (
     EMPTY,
     TRANSITIONS,
-    BoundAt,
-    ChildAt,
-    Failed,
     FileVersion,
     Frame,
-    GapCheck,
     ItemAt,
-    Note,
-    PassedOver,
-    ProjectAt,
     Record,
     RunState,
     Stage,
-    Undone,
     Value,
     Visit,
     World,

@@ -22,14 +22,11 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Again
 from reconvene.core.facts.events import (
     CheckpointOpened,
-    Child,
     DecisionRecorded,
     FieldAsked,
-    FileOut,
     ProviderAwaited,
     Ref,
     RemarkAdded,
@@ -37,6 +34,7 @@ from reconvene.core.facts.events import (
     Trouble,
 )
 from reconvene.core.facts.round import OutputAt, RoundAt, Unasked
+from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Undone
 
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
@@ -220,98 +218,6 @@ class Asked(Struct, frozen=True, omit_defaults=True):
     around: str = ""
     questions: Map[str, str] = Map()  # field id → how it was last asked, also of those not asked any more
     settled: bool = False  # left with `continue` or `end`: what has no answer is deferred
-
-
-class GapCheck(Struct, frozen=True):
-    phase: str
-    action: str
-    say: str
-    count: int
-    at: str
-    agents: tuple[str, ...] = ()
-
-
-class Failed(Struct, frozen=True):
-    """An expression, or a template, that failed where the run could go on."""
-
-    where: str  # where the expression stands, or the path of the file
-    message: str
-
-    @property
-    def said(self) -> str:
-        return f"{self.where}: {self.message}"
-
-
-class PassedOver(Struct, frozen=True):
-    """A checkpoint that was not asked because its condition failed. before: checkpoints that had opened until then."""
-
-    phase: str
-    n: int
-    at: str
-    why: str
-    before: int
-
-
-class ProjectAt(Struct, frozen=True):
-    """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
-
-    path: str
-    branch: str
-    base: str
-    uncommitted: int = 0
-
-
-class ChildAt(Struct, frozen=True):
-    """A run that a decision started. run "" = its log is still to be made."""
-
-    child: Child
-    number: int
-    serial: int  # the round that was decided on
-    remarks: int  # so many of this run's remarks are inherited
-    run: str = ""
-
-
-class Note(Struct, frozen=True):
-    """An attempt that was not accepted at once, or was after others had not been."""
-
-    at: str
-    task: str
-    phase: str
-    scope: str
-    n: int
-    attempt: int
-    verdict: str
-    then: str
-    why: str = ""
-    code: str = ""
-    output: Ref | None = None
-    value: Ref | None = None
-    files: tuple[FileOut, ...] = ()
-    failures: int = 0
-
-
-class Undone(Struct, frozen=True):
-    """A round that was taken back, and what its tasks had brought."""
-
-    at: str
-    serial: int
-    phase: str
-    scope: str
-    n: int
-    dropped: bool
-    by: str
-    why: str
-    checkpoint: str
-    folder: str
-    outputs: tuple[OutputAt, ...] = ()
-
-
-class BoundAt(Struct, frozen=True):
-    """A binding that holds, and who said so."""
-
-    binding: Binding
-    by: str
-    at: str
 
 
 class Record(Struct, frozen=True):

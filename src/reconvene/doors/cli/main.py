@@ -61,8 +61,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Decide and say": ("inbox", "decide", "remark", "rollback", "pause", "abort"),
     "Look": ("runs", "show", "output", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "fork"),
-    "Workflows": ("workflows", "check", "schema"),
-    "This machine": ("doctor", "completion"),
+    "Workflows": ("workflows", "check", "schema", "eject"),
+    "This machine": ("doctor", "accept", "completion"),
 }
 
 
