@@ -113,6 +113,7 @@ class Assignment(NamedTuple):
     remarks: tuple[Mapping[str, str], ...] = ()  # as delivered: id, kind, text, target (recordings react to them)
     project: ProjectWork | None = None
     folder: str = ""  # where it works; "" = a private folder with copies of `files`
+    bound: bool = False  # a person named who carries it out, in another's place
 
 
 class Answer(NamedTuple):
@@ -139,7 +140,8 @@ class Progress(NamedTuple):
     run: str
     task: str
     agent: str
-    what: str  # started | output | text | tokens | retry | note | warning | done | sent back | late | failed
+    # started | output | text | tokens | retry | waiting | countdown | note | warning | done | sent back | late | failed
+    what: str
     detail: str = ""
     tokens: int = 0
 

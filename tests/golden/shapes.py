@@ -111,7 +111,7 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
         ("decide", "two-step-3", "--option", "Split"), ("show", "two-step-3"), ("queue",),
         ("queue", "move", "two-step-3.p2", "first"), ("queue", "drop", "two-step-3.p1"), ("queue", "run"), ("runs",),
         ("decide", "two-step-2", "--option", "Accept"), ("stats",), ("show", "nothing"), ("check", "flow.yaml"),
-        ("check", "bad.yaml"), ("workflows",), ("doctor",),
+        ("check", "bad.yaml"), ("workflows",), ("doctor",), ("eject", "early-exit", "copy"), ("accept",),
     ]  # fmt: skip
     return {" ".join(each): _printed(reconvene, *each) for each in words}
 
@@ -138,7 +138,8 @@ def main() -> None:
             folder = Path(place)
 
             def reconvene(*words: str, folder: Path = folder) -> object:
-                return call(*words, cwd=folder, RECONVENE_HOME=str(folder / ".reconvene"))
+                home, own = str(folder / ".reconvene"), str(folder / ".config")
+                return call(*words, cwd=folder, RECONVENE_HOME=home, XDG_CONFIG_HOME=own)
 
             made = of_commands(folder, reconvene) if name == "commands" else of_home(name, folder, reconvene)  # type: ignore[arg-type]
             known[name] = {**made, **known.get(name, {})}

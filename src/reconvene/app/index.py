@@ -40,6 +40,9 @@ class Listed(NamedTuple):
     unmade: int = 0
     asks: str = ""  # the question of its checkpoint
     asked_as: str = ""  # and its status
+    provider: str = ""  # the model for which it waits, since when, and until when nobody tries
+    since: str = ""
+    not_before: str = ""
 
 
 def listed(log: EventLog, status: str | None = None, *, having: str = "") -> list[Listed]:
@@ -87,11 +90,14 @@ def read(log: EventLog, row: IndexRow) -> Listed:
     if doc is None:
         row, doc = _made_anew(log, row)
     point = doc["checkpoint"] or {}
-    texts = {name: doc.get(name) or "" for name in ("phase", "parent", "piece", "title", "place", "outcome")}
+    texts = [doc.get(name) or "" for name in ("phase", "parent", "piece", "title", "place", "outcome")]
     asked_as = point.get("status") or ("attention" if point.get("attention") else "")
     counts = len(doc.get("children", ())), doc.get("unmade", 0)
-    asks = point.get("question") or point.get("prompt", "")  # rows of older releases have no question
-    return Listed(*row, **texts, children=counts[0], unmade=counts[1], asks=asks, asked_as=asked_as)
+    awaits = doc.get("provider") or {}
+    waits = [awaits.get(name, "") for name in ("model", "since", "not_before")]
+    asks = point.get("question") or point.get("prompt") or awaits.get("why", "")  # older rows have no question
+    parts = (*row, *texts, *counts, asks, asked_as, *waits)
+    return Listed._make(parts)
 
 
 def in_full(log: EventLog, found: Listed) -> Run:
@@ -120,7 +126,8 @@ def _is_sound(row: IndexRow, doc: dict[str, Any]) -> bool:
         (doc.get("run"), doc.get("status")) == (row.run, row.status)
         and "checkpoint" in doc
         and (doc["checkpoint"] is None or _is_checkpoint(doc["checkpoint"]))
-        and (doc["checkpoint"] is not None or row.status != "waiting")
+        and _is_provider(doc.get("provider"))
+        and (doc["checkpoint"] is not None or doc.get("provider") is not None or row.status != "waiting")
         and isinstance(doc.get("phase"), str | None)
         and all(isinstance(doc.get(key, ""), str) for key in _TEXTS)
         and _are_named(doc.get("children", []), "run")
@@ -138,6 +145,11 @@ def _is_checkpoint(found: object) -> bool:
         and isinstance(found.get("question", ""), str)
         and _are_named(found.get("fields", []), "id")
     )
+
+
+def _is_provider(found: object) -> bool:
+    texts = ("model", "why", "since", "not_before")
+    return found is None or (isinstance(found, dict) and all(isinstance(found.get(key), str) for key in texts))
 
 
 def _are_named(found: object, key: str) -> bool:

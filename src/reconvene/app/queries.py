@@ -76,6 +76,8 @@ def show(engine: Engine, run: str) -> RunInFull:
         children=children(engine, state),
         late=late(engine, run),
         driven=_driven(engine, run, state.status),
+        judged_by=engine.judge_model if (asking := projections.asking_gates(session.book.workflow)) else "",
+        unjudged=() if engine.judge_model else asking,
         items=ahead.items(state, session.book),
     )
 

@@ -79,6 +79,10 @@ class Session:
         self._told += news
         return [projections.passed(one).text for one in news]
 
+    def now(self) -> str:
+        """Never before the last event."""
+        return max(self._clock.now(), self.state.updated)
+
     def behind(self) -> bool:
         return self._log.head(self.run) != self.state.seq
 
@@ -129,7 +133,7 @@ class Session:
     ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[ReconveneError | None]]:
         state, events, artefacts = self.state, list[AnyEvent](), dict(blobs)
         outcomes: list[ReconveneError | None] = []
-        now = max(self._clock.now(), state.updated)
+        now = self.now()
         for command in commands:
             try:
                 handled = by(state, command, now, self.book, claim)

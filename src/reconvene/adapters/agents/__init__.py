@@ -44,9 +44,15 @@ class Agents:
             case "model":
                 return await self._model(assignment, listener)
             case "command":
-                from reconvene.adapters.agents import command
+                from reconvene.adapters.agents import asking, command, presets
 
-                return await command.run(assignment, listener, self._scratch, self._environ)
+                if not assignment.bound or presets.preset(assignment.agent.command) is not None:
+                    return await command.run(assignment, listener, self._scratch, self._environ)
+                # It is in another's place, for whom the prompt was written: the contract is told in words.
+                told = asking.compose(assignment._replace(writes=()), with_schema=True)
+                lent = bool(assignment.folder)
+                asked = assignment._replace(prompt=told)
+                return await command.run(asked, listener, self._scratch, self._environ, as_model=not lent)
             case "python":
                 from reconvene.adapters.agents import python
 

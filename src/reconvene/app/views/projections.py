@@ -8,10 +8,13 @@ from collections.abc import Iterable
 from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
-from reconvene.core.definition.workflow import Phase
+from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children_of
+from reconvene.core.facts.ids import parse_task
+from reconvene.core.facts.round import Unasked
+from reconvene.core.facts.rows import PassedOver
+from reconvene.core.facts.state import RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 from reconvene.core.working import spending
@@ -85,7 +88,10 @@ def run(state: RunState) -> model.Run:
         updated=state.updated,
         outcome=state.outcome,
         why=state.why,
+        reason="provider" if state.awaits is not None else "",
+        provider=provider(state),
         passed_over=tuple(map(passed, passed_since(state))),
+        unasked=tuple(map(unasked, unasked_since(state))),
         project=_project(state),
         parent=state.parent,
         piece=state.piece if state.parent else "",
@@ -118,6 +124,42 @@ def passed(one: PassedOver) -> model.PassedOver:
     return model.PassedOver(one.phase, one.n, one.at, one.why, text)
 
 
+def provider(state: RunState) -> model.Provider | None:
+    awaits = state.awaits
+    if awaits is None:
+        return None
+    agents = tuple(parse_task(task)[2] for task in awaits.tasks)
+    return model.Provider(awaits.model, awaits.outcome, awaits.why, awaits.since, awaits.not_before, agents)
+
+
+def unasked_since(state: RunState) -> list[Unasked]:
+    """Those since the last checkpoint that the person decided."""
+    before = state.record.checkpoints - (state.world.open is not None)
+    return [one for one in state.record.unasked if one.before == before]
+
+
+def unasked(one: Unasked) -> model.Unasked:
+    text = f"a gate of {one.agent} ({one.phase}, round {one.n}) could not be asked, and its output stands: {one.why}"
+    return model.Unasked(one.agent, one.phase, one.n, one.at, one.why, text)
+
+
+def asking_gates(workflow: Workflow) -> tuple[str, ...]:
+    """The agents some gate of which asks a model. What comes from a recording is not judged."""
+    found = {agent.name for agent in workflow.agents.values() if any(gate.ask for gate in agent.gates)}
+    for step in (step for phase in every_phase(workflow) for step in phase.steps if any(g.ask for g in step.gates)):
+        found |= set(step.agents)
+    return tuple(name for name, agent in workflow.agents.items() if name in found and agent.kind != "recorded")
+
+
+def every_phase(workflow: Workflow) -> list[Phase]:
+    def below(phases: Iterable[Phase]) -> Iterable[Phase]:
+        for phase in phases:
+            yield phase
+            yield from below(phase.phases)
+
+    return list(below(workflow.phases))
+
+
 # --- in full ---
 
 
@@ -126,6 +168,7 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
     record, listed = state.record, run(state)
     own = {name: getattr(listed, name) for name in listed.__struct_fields__}
     own["passed_over"] = tuple(map(passed, record.passed_over))
+    own["unasked"] = tuple(map(unasked, record.unasked))
     return model.RunInFull(
         **own,
         context=scope.context(state, book),
@@ -146,6 +189,14 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         errors=tuple(error.said for error in record.errors),
         todo=todo(state, book),
         talk=talk(state, book),
+        bindings=bindings(state),
+    )
+
+
+def bindings(state: RunState) -> tuple[model.Bound, ...]:
+    held = sorted(state.record.bindings.items())
+    return tuple(
+        model.Bound(name, at.binding.who, at.binding.fallback, at.by, at.at, at.binding.source) for name, at in held
     )
 
 
@@ -177,7 +228,12 @@ def tasks(state: RunState) -> tuple[model.Task, ...]:
     if step is None:
         return ()
     found = [(agent, step.tasks[agent]) for agent in step.order]
-    return tuple(model.Task(agent, task.status, task.attempt, task.why) for agent, task in found)
+    return tuple(
+        model.Task(agent, task.status, task.attempt, task.parked.why, task.parked.not_before)
+        if task.parked is not None
+        else model.Task(agent, task.status, task.attempt, task.why)
+        for agent, task in found
+    )
 
 
 def files(state: RunState) -> tuple[model.File, ...]:

@@ -101,6 +101,28 @@ class PassedOver(Shown, frozen=True):
     text: str
 
 
+class Unasked(Shown, frozen=True):
+    """An output that stands though a gate could not ask its model about it."""
+
+    agent: str
+    phase: str
+    round: int
+    at: str
+    why: str
+    text: str
+
+
+class Provider(Shown, frozen=True):
+    """A provider for which a run waits: nobody has to decide, and nobody tries before its time."""
+
+    model: str
+    outcome: str
+    why: str
+    since: str
+    not_before: str
+    agents: tuple[str, ...] = ()
+
+
 class Project(Shown, frozen=True):
     """What the run changed in a project of the person's."""
 
@@ -145,7 +167,10 @@ class Run(Shown, frozen=True):
     updated: str
     outcome: str = ""
     why: str = ""
+    reason: str = ""  # of waiting: "provider"; "" = the checkpoint
+    provider: Provider | None = None
     passed_over: tuple[PassedOver, ...] = ()  # since the last checkpoint that the person could see
+    unasked: tuple[Unasked, ...] = ()  # likewise
     project: Project | None = None
     parent: str = ""
     piece: str = ""
@@ -215,6 +240,7 @@ class Task(Shown, frozen=True):
     status: str
     attempt: int
     why: str = ""
+    not_before: str = ""  # it waits for its provider until then
 
 
 class File(Shown, frozen=True):
@@ -263,6 +289,17 @@ class Todo(Shown, frozen=True):
     done: bool
 
 
+class Bound(Shown, frozen=True):
+    """Who carries an agent out in place of what the workflow says. agent "": every agent of a model."""
+
+    agent: str
+    who: str  # a model, a command line, or python:module:function
+    fallback: bool  # only agents whose model the workflow leaves open
+    by: str
+    at: str
+    source: str  # the settings file and line that says so; "" = a person did
+
+
 class RunInFull(Run, frozen=True, kw_only=True):
     """A run with everything that there is to say about it."""
 
@@ -277,8 +314,11 @@ class RunInFull(Run, frozen=True, kw_only=True):
     failures: tuple[str, ...]
     errors: tuple[str, ...]
     todo: tuple[Todo, ...]
+    judged_by: str = ""  # the model that is asked what gates ask
+    unjudged: tuple[str, ...] = ()  # agents whose gates ask a model, while none is set: they pass
     talk: tuple[Said, ...] = ()
     late: tuple[Late, ...] = ()
+    bindings: tuple[Bound, ...] = ()
 
 
 # --- the log ---

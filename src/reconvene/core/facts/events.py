@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Move
 
 
@@ -218,6 +219,7 @@ class AttemptEnded(Event, frozen=True):
     files: tuple[FileOut, ...] = ()
     ignored: tuple[str, ...] = ()
     why: str = ""
+    told: str = ""  # of a failure, what the next attempt is told; "" = `why`
     code: str = ""  # of the rule that it broke; `why` begins with it
     usage: Usage = field(default_factory=Usage)
     prompt: str = ""  # digest of the full request as sent (secrets redacted)
@@ -229,6 +231,34 @@ class AttemptEnded(Event, frozen=True):
     commit: str = ""  # of the project, with what the agent changed there; "" = it changed nothing
     diff: Ref | None = None  # what this attempt changed
     diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
+    unasked: tuple[str, ...] = ()  # what a gate wanted to ask a model, and why that could not be asked
+
+
+class ProviderFailed(Event, frozen=True):
+    """The provider failed, not the agent: the same attempt is made again, after `wait` or from `not_before` on."""
+
+    task: str
+    attempt: int
+    model: str
+    outcome: str  # of `errors.Outcome`
+    why: str
+    times: int = 1  # in a row
+    wait: float = 0.0  # seconds, where the same process tries again
+    not_before: str = ""  # set: the process has waited enough
+    answer: str = ""  # digest of what the agent gave, where the model failed that a gate asks: it is not asked again
+    reply: str = ""  # digest of what came of the reply
+    usage: Usage = field(default_factory=Usage)
+
+
+class ProviderAwaited(Event, frozen=True):
+    """Whoever could work has a provider that fails: the run waits for it. No checkpoint, and nobody's fault."""
+
+    tasks: tuple[str, ...]
+    model: str
+    outcome: str
+    why: str
+    since: str  # its first failure
+    not_before: str  # nobody tries before
 
 
 class ProjectOpened(Event, frozen=True):
@@ -570,6 +600,14 @@ class Resumed(Event, frozen=True):
     door: str = ""
 
 
+class AgentsBound(Event, frozen=True):
+    """Who carries these agents out from the next attempt on. Groups are spread; what is for everyone comes first."""
+
+    bindings: tuple[Binding, ...]
+    by: str = ""
+    door: str = ""
+
+
 EndStatus = Literal["completed", "failed", "aborted"]
 
 
@@ -593,6 +631,8 @@ AnyEvent = (
     | TasksClaimed
     | TaskHeld
     | AttemptEnded
+    | ProviderFailed
+    | ProviderAwaited
     | ProjectOpened
     | LateOutputArchived
     | OutputForced
@@ -629,5 +669,6 @@ AnyEvent = (
     | QueueLeft
     | Paused
     | Resumed
+    | AgentsBound
     | RunEnded
 )

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, assert_never
 
+from msgspec import structs
+
 from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -18,7 +20,7 @@ from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import checkpoint, deciding, undoing
+from reconvene.core.person import binding, checkpoint, deciding, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
@@ -90,6 +92,9 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             checkpoint.revise(tx)
         case c.RecordAttempt():
             _attempt(tx, command)
+        case c.RecordFault():
+            if _open_task(tx, command) is not None:
+                tx.emit(e.ProviderFailed(at=tx.now, **structs.asdict(command)))
         case c.RecordCheck():
             checks.record(tx, command)
         case c.HoldTask():
@@ -113,8 +118,11 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
                 tx.emit(e.Paused(at=tx.now, by=command.by, door=command.door, now=command.now))
         case c.Resume():
             require_alive(tx)
-            if tx.state.paused:
+            if tx.state.paused or tx.state.awaits is not None:
                 tx.emit(e.Resumed(at=tx.now, by=command.by, door=command.door))
+        case c.BindAgents():
+            require_alive(tx)
+            binding.bind(tx, command.bindings, command.by, command.door)
         case c.Abort():
             if tx.state.ended == "aborted":
                 return
@@ -153,6 +161,7 @@ def _start(tx: Transaction, command: c.StartRun) -> None:
             place=command.place,
         )
     )
+    binding.bind(tx, command.bindings, command.by, command.door)
     inherit(tx, command.remarks, command.parent)
 
 
@@ -184,6 +193,8 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         commit=command.commit,
         diff=command.diff,
         diffs=command.diffs,
+        told=command.told if verdict == "failed" and command.told != wrong.why else "",
+        unasked=command.unasked if verdict in ("accepted", "doubt") else (),
     )
     attempts.end(tx, task, ended, wrong, retryable=command.retryable)
 
@@ -204,7 +215,7 @@ def _opened(tx: Transaction, opened: c.Opened | None) -> None:
     )
 
 
-def _open_task(tx: Transaction, command: c.RecordAttempt | c.HoldTask) -> tuple[StepAt, TaskAt] | None:
+def _open_task(tx: Transaction, command: c.RecordAttempt | c.RecordFault | c.HoldTask) -> tuple[StepAt, TaskAt] | None:
     serial, index, agent = parse_task(command.task)
     round_ = tx.frame.round
     if tx.state.ended or round_ is None or round_.serial != serial or round_.open is None or round_.open.index != index:
@@ -268,7 +279,8 @@ def _claim(tx: Transaction, command: c.Claim) -> None:
         if task.claim == tx.claim:
             continue
         if not task.claim:
-            free.append(name)
+            if task.parked is None or task.parked.not_before <= tx.now:
+                free.append(name)
             continue
         effects = tx.book.workflow.agents[task.agent].effects
         tx.emit(

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Step
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import Read, RemarkAdded
@@ -17,6 +16,7 @@ from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.shown import conversation, drafts, on_record, scope
+from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Bug, UserError
 
 _AUTHORITY = (
@@ -45,9 +45,7 @@ def shown(state: RunState, book: Book, task_name: str, project: Mapping[str, str
         raise Bug(f"{task_name} is not open")
     step_at = _found(round_.open, project or {})
     task = step_at.tasks[agent_name]
-    agent = book.workflow.agents[agent_name]
-    if agent.command_line:
-        agent = settled(agent, book.object(state.settings), book.object(state.inputs))
+    agent = settled_agent(state, book, agent_name)
     step = book.phase(state.world.top.phase).steps[step_at.index]
     reads = (*step_at.reads, *task.own)
     writes = scope.writes(state, book, step)
@@ -319,15 +317,17 @@ def _expected(writes: tuple[str, ...], agent: Agent) -> str:
 
 
 def _retry(book: Book, task: TaskAt) -> str:
-    if not task.why:
+    why = task.reason or task.told
+    if not why:
         return ""
     if task.rejected is None:
-        return f"## Your last attempt failed\n\n{task.why}\n\nPlease try again."
+        return f"## Your last attempt failed\n\n{why}\n\nPlease try again."
+    since = f"An attempt after that failed: {task.told}\n\n" if task.reason and task.told else ""
     example = f"An example of what is expected:\n\n{book.text(task.example)}\n\n" if task.example else ""
     return (
-        f"## Your last attempt was sent back\n\n{task.why}\n\n{example}What you wrote then:\n\n"
+        f"## Your last attempt was sent back\n\n{why}\n\n{example}What you wrote then:\n\n"
         f"{book.text(task.rejected.digest)[:_MOST_INLINE].strip() or '(nothing)'}\n\n{_taken_back(book, task)}"
-        "Please do it again, with that put right."
+        f"{since}Please do it again, with that put right."
     )
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.state import RunState, Spent
+from reconvene.core.facts.rows import Spent
+from reconvene.core.facts.state import RunState
 
 TOTAL = "cost"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconvene.core.definition.workflow import Step
+from reconvene.core.definition.workflow import Phase, Step
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
 from reconvene.core.facts.round import StepAt, TaskAt
@@ -324,6 +324,36 @@ def _values(tx: Transaction, definition: Step, done: list[TaskAt]) -> tuple[e.Va
         for task in done
         if task.output is not None
     )
+
+
+def at_work(step: StepAt, phase: Phase) -> list[TaskAt]:
+    """Whose turn it is. Who changes the project builds on what the one before has changed."""
+    tasks = [step.tasks[agent] for agent in step.order if step.tasks[agent].status == "open"]
+    return tasks[:1] if phase.steps[step.index].place == "project" else tasks
+
+
+def await_provider(tx: Transaction) -> bool:
+    """Where everybody whose turn it is has a provider that fails, the run waits until the last may be asked again."""
+    round_ = tx.frame.round
+    if round_ is None or round_.open is None:
+        return False
+    tasks = at_work(round_.open, tx.phase)
+    faults = [task.parked for task in tasks if task.parked is not None]
+    if not faults or len(faults) < len(tasks):
+        return False
+    last = max(faults, key=lambda fault: fault.not_before)
+    tx.emit(
+        e.ProviderAwaited(
+            at=tx.now,
+            tasks=tuple(fault.task for fault in faults),
+            model=", ".join(dict.fromkeys(fault.model for fault in faults)),
+            outcome=last.outcome,
+            why="; ".join(dict.fromkeys(fault.why for fault in faults)),
+            since=min(task.since for task in tasks),
+            not_before=last.not_before,
+        )
+    )
+    return True
 
 
 def open_tasks(tx: Transaction) -> list[tuple[str, TaskAt]]:

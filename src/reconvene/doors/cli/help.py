@@ -137,9 +137,11 @@ def _worktrees(call: Call) -> list[Row]:
     """The worktrees of agents, those of ended runs taken away."""
     import shutil
 
+    from reconvene.trust import is_foreign
+
     program = shutil.which("git")
     rows = [("git", program is not None, program or "not installed: agents cannot change a project of yours")]
-    if is_there(call.place):
+    if is_there(call.place) and not is_foreign(call.place):
         from reconvene.wiring import tidy_worktrees
 
         removed, used = tidy_worktrees(call.home)

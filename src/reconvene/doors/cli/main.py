@@ -32,8 +32,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
     "queue": ("queue", "queue", "Runs that wait for their turn: list, move, drop, run."),
-    "inbox": ("inspect_runs", "inbox", "Runs that wait for a person."),
-    "runs": ("inspect_runs", "runs", "Every run, the one started last first."),
+    "inbox": ("list_runs", "inbox", "Runs that wait for a person."),
+    "runs": ("list_runs", "runs", "Every run, the one started last first."),
     "show": ("inspect_runs", "show", "Where a run stands, in full."),
     "output": ("output", "output", "What agents wrote, what they were sent, what was sent back and why."),
     "ledger": ("run_views", "ledger", "What became of every remark: who was shown it, who answered, where it shows."),
@@ -45,6 +45,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "files": ("inspect_runs", "files", "A run's files, or the content of one."),
     "diff": ("inspect_runs", "diff", "What a round changed in the files."),
     "fork": ("decide", "fork", "A new run that shares another's history up to an event."),
+    "eject": ("eject", "eject", "A copy of a packaged workflow, to change."),
+    "accept": ("accepting", "accept_command", "Accept what a file that was found here may start."),
     "workflows": ("help", "workflows", "The packaged workflows."),
     "check": ("help", "check", "Check a workflow file; every problem at once, with its line."),
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
@@ -59,8 +61,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Decide and say": ("inbox", "decide", "remark", "rollback", "pause", "abort"),
     "Look": ("runs", "show", "output", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "fork"),
-    "Workflows": ("workflows", "check", "schema"),
-    "This machine": ("doctor", "completion"),
+    "Workflows": ("workflows", "check", "schema", "eject"),
+    "This machine": ("doctor", "accept", "completion"),
 }
 
 

@@ -121,6 +121,10 @@ class Written(Watcher):
                 self._started(works, why)
             case "retry":
                 self._put(f"↻ {works.agent} tries again{why}")
+            case "waiting":
+                self._put(f"↻ {works.agent}{why}")
+            case "countdown" if not progress.detail:
+                self._working.pop(progress.task, None)
             case "done":
                 self._ended(progress.task, f"✓ {works.agent} done ({works.figures(now)})")
             case "sent back":

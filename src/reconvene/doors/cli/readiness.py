@@ -31,7 +31,7 @@ class Looked(NamedTuple):
 
 def look(named: str) -> Looked:
     """WorkflowError where the file itself is wrong, be it that no machine could do what it says."""
-    from reconvene.doors.cli.drive import file_of, load
+    from reconvene.doors.cli.named_workflow import file_of, load
     from reconvene.wiring import preflight
 
     loaded = load(named)

@@ -32,11 +32,11 @@ show it in brackets take the only open run when it is left out.
 | 0 | completed (or, with `--no-drive`, recorded) |
 | 1 | failed, or ended by a gap check |
 | 2 | aborted by the person |
-| 3 | parked: waiting, paused or queued; `resume` or `decide` goes on |
+| 3 | parked: waiting (for a person or a provider), paused or queued; `resume` or `decide` goes on |
 | 64 | wrong usage or bad input: nothing was recorded |
 | 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
 
-`queue run` exits with 3 if any of the runs waits for a person, else 1 if any failed, 2 if any was aborted, else 0.
+`queue run` exits with 3 if any of the runs waits, else 1 if any failed, 2 if any was aborted, else 0.
 `check` exits with 64 where the file is wrong; `check --here` and `doctor WORKFLOW` with 1 where an agent could not work
 on this machine. Every other command exits with 0 when it worked.
 
@@ -50,12 +50,15 @@ the first `lines` of what each `agent` wrote, and `changed`, where another round
 sentence of what it said, `was`, and of what it says now, `is`, and what else differs, `also`; with `since_try` since a
 try that was taken back) or null; where the run goes through a list, `items` (`phase`, `key`, `title`, `number`, `of`);
 while `running` also `driven`: false where no process is at work on it (after a crash, or `--no-drive`) and `resume` is
-needed. A piece of a run that was split also has `parent`,
+needed. While it waits for a provider, `reason` is `provider` and `provider` says for which: `model`, `outcome`, `why`,
+`since`, `not_before`, `agents`. `unasked` are outputs that stand though a gate could not ask its model. A piece of a
+run that was split also has `parent`,
 `piece` (its key) and `title`, such a run `children`, and `unmade` while some of them have no log yet. `inbox`, `runs`
 and `queue run` print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`,
 `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk`
-(what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`) and more; `remark` adds
+(what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`), `bindings` (`agent`, absent
+where it is for all agents of a model, `who`, `by`, `at`, `source`) and more; `remark` adds
 `understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
 `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
@@ -104,6 +107,9 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 | `RECONVENE_HOME` | where state lives |
 | `RECONVENE_BY` | the name that decisions and remarks carry |
 | `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
+| `RECONVENE_GATE_MODEL` | a model, as provider:name, that answers what gates `ask`; without it they pass |
+| `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
+| `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
 | `PAGER` | what shows long text at a terminal; empty, or `cat`: nothing does. Where it is not set, `less` |

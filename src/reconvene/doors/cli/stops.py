@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
-from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.cli.text import clean, clock_time, one_line
 from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
 from reconvene.doors.shared.glance import items_line, text_of, written_lines
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reconvene.app.engine import Engine
-    from reconvene.app.views.read_model import Checkpoint, Field, Option, PassedOver, Run
+    from reconvene.app.views.read_model import Checkpoint, Field, Option, PassedOver, Provider, Run
     from reconvene.core.facts.commands import Answers
 
 _PARKED = 3
@@ -64,17 +64,18 @@ def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
             loop.run(engine.close())
 
 
-def to_its_stop(drive: Driving, run: str, *, take: bool = False) -> tuple[Run, bool]:
+def to_its_stop(drive: Driving, run: str, *, take: bool = False, at_once: bool = False) -> tuple[Run, bool]:
     """Drive and decide until the run ends or parks: where it stands, and whether the person stopped it.
 
-    `take`: only if it is still queued, or was left in the middle; else Busy."""
+    `take`: only if it is still queued, or was left in the middle; else Busy. `at_once`: a provider is asked also before
+    its time."""
     from msgspec.structs import replace
 
     from reconvene.app import queries
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
     _, engine, decider, _ = drive
-    stopped = drive.loop.run(_driven(drive, run, take))
+    stopped = drive.loop.run(_driven(drive, run, take, at_once))
     while not stopped:
         summary = queries.summary(engine, run)
         if summary.checkpoint is None or not decider.decide(engine, run, summary.checkpoint):
@@ -118,7 +119,7 @@ def keep_history(engine: Engine, run: str) -> None:
         note(f"the git history is behind: {error.message}")
 
 
-async def _driven(drive: Driving, run: str, take: bool = False) -> bool:
+async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = False) -> bool:
     """To the next stop. True when the person stopped it (Ctrl-C, or the terminal went away)."""
     engine, by, loop = drive.engine, drive.call.by, drive.loop.get_loop()
     stops = 0
@@ -140,7 +141,7 @@ async def _driven(drive: Driving, run: str, take: bool = False) -> bool:
         for number in signals:
             loop.add_signal_handler(number, stop)
         try:
-            await engine.drive(run, watch, by=by, door=DOOR, take=take)
+            await engine.drive(run, watch, by=by, door=DOOR, take=take, at_once=at_once)
         finally:
             for number in signals:
                 loop.remove_signal_handler(number)
@@ -161,6 +162,9 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         say(summary.why)
     for line in not_asked(summary):
         say(line)
+    if summary.provider is not None:
+        for line in awaited(summary.provider):
+            say(line)
     if summary.checkpoint is not None and not brief:
         put()
         say(describe(summary.checkpoint))
@@ -172,9 +176,22 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
             put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
 
 
+def awaited(provider: Provider) -> list[str]:
+    """What the run waits for, since when, and until when nobody tries."""
+    who = ", ".join(provider.agents)
+    return [
+        one_line(provider.why, 400),
+        f"{who}: waiting for {provider.model} since {clock_time(provider.since)}; "
+        f"nobody tries before {clock_time(provider.not_before)}, but `resume --now` does. "
+        "Nothing is lost, and there is nothing to decide.",
+    ]
+
+
 def not_asked(summary: Run) -> list[str]:
-    """Checkpoints that the run went past since the last stop because their condition failed, a line each."""
-    return [f"! {one_line(row.text, 300)}" for row in summary.passed_over]
+    """What the run went past since the last stop, a line each: checkpoints whose condition failed, and gates that could
+    not ask their model."""
+    texts = [*(row.text for row in summary.passed_over), *(row.text for row in summary.unasked)]
+    return [f"! {one_line(text, 300)}" for text in texts]
 
 
 def headline(summary: Run) -> str:
@@ -184,6 +201,7 @@ def headline(summary: Run) -> str:
     count += f", {items_line(summary.items)}" if summary.items else ""
     ended = f" ({summary.outcome})" if summary.outcome not in ("", summary.status) else ""
     alone = " (nobody is driving it)" if summary.driven is False else ""
+    alone = alone or (" (for a provider)" if summary.provider is not None else "")
     return f"{summary.run} is {summary.status}{where + count if summary.status in OPEN else ended}{alone}"
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
     from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark
-    from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
+    from reconvene.core.facts.commands import AnswerCheckpoint, Answers, RemarkIn
     from reconvene.wire.answers_file import Answer
 
 _REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON = (
@@ -231,11 +231,24 @@ class _Sitting:
             return False
         why = reasons(self._review()) if option.fields else {}
         fields = ask_fields(option.fields, {}, why)
+        if checkpoint.attention and option.fields and not self._can_be_asked(fields):
+            return False
         decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, checkpoint.digest, self._by, DOOR)
         if self._decided(decision):
             return True
         missing = needed(checkpoint)
         return bool(missing) and all(self._answer(checkpoint, field) for field in missing) and self._decided(decision)
+
+    def _can_be_asked(self, fields: Answers) -> bool:
+        """At an attention checkpoint the one field says who does the work instead."""
+        from reconvene.doors.cli.typed_bindings import check_said
+
+        try:
+            check_said(self._engine, self._run, fields)
+        except UserError as error:
+            self._screen.line(explain_stale(error), "yellow")
+            return False
+        return True
 
     def _decided(self, decision: AnswerCheckpoint) -> bool:
         try:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from reconvene.doors.shared.harmless import UNSEEN, clean, nearest, one_line
 
-__all__ = ["clean", "column_widths", "columns", "command_line", "fitted", "folded", "harmless_json", "nearest",
-           "one_line", "screen_width", "table", "to_json", "wrapped"]  # fmt: skip
+__all__ = ["clean", "clock_time", "column_widths", "columns", "command_line", "fitted", "folded", "harmless_json",
+           "nearest", "one_line", "screen_width", "table", "to_json", "ungated", "wrapped"]  # fmt: skip
 
 _RAW_IN_JSON = re.compile(f"[{UNSEEN}]")
 _LAID_OUT = re.compile(r"[|#>]|```|~~~|---|===|──")
@@ -132,6 +132,17 @@ def folded(text: str) -> str:
         return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False)
 
     return "\n".join(map(fold, text.split("\n")))
+
+
+def clock_time(at: str) -> str:
+    """`2026-11-15T21:45:03.120Z` → `2026-11-15 21:45:03 UTC`"""
+    return f"{at[:19].replace('T', ' ')} UTC" if at else "now"
+
+
+def ungated(agents: Sequence[str]) -> str:
+    """That gates ask a model while none is set."""
+    whose = f"gates of {', '.join(agents)} ask"
+    return f"{whose} a model, and none is set: they pass unasked. export RECONVENE_GATE_MODEL=PROVIDER:NAME sets one"
 
 
 def command_line(*words: str) -> str:

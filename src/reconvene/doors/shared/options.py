@@ -33,6 +33,8 @@ def match_option(checkpoint: Checkpoint, wanted: str) -> Option:
     for test in tests:
         for among in (numbered, options):  # what is hidden here is no reason to doubt what is meant
             found = [option for option in among if test(option.label)]
+            if checkpoint.attention:  # "Try again", not "Try again with another model"
+                found = [one for one in found if not any(one.label.startswith(f"{less.label} ") for less in found)]
             if len(found) == 1:
                 return found[0]
     if word.isdecimal() and 1 <= int(word) <= len(numbered):
