@@ -172,7 +172,7 @@ def preflight(
     """
     from reconvene.adapters.agents import preflight as looking
     from reconvene.app import new_runs
-    from reconvene.core.definition.reach import Reach, reachable
+    from reconvene.wire.reach import Reach, reachable
 
     environ = dict(os.environ)
     given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)

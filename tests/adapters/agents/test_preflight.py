@@ -11,7 +11,7 @@ import pytest
 
 from reconvene.adapters.agents import auto, libraries
 from reconvene.adapters.agents.preflight import PROVIDERS, Lack, Way, lacks, unpriced, ways
-from reconvene.core.definition.reach import reachable
+from reconvene.wire.reach import reachable
 from reconvene.wire.workflow_file import parse_workflow
 
 FLOW = """

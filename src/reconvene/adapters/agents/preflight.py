@@ -18,11 +18,11 @@ from msgspec.structs import replace
 
 from reconvene.adapters.agents import auto, libraries
 from reconvene.adapters.agents.function_finder import missing_function
-from reconvene.core.definition.reach import Reach
 from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Workflow, every_phase
 from reconvene.errors import UserError
 from reconvene.language.closest import closest
+from reconvene.wire.reach import Reach
 
 Level = Literal["file", "machine", "note"]
 Fixed = Mapping[str, Mapping[str, object]]  # the settings and inputs of a run, as far as they are known

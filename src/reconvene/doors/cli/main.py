@@ -194,7 +194,7 @@ def _call(words: list[str]) -> int:
 
 def _tell_kits() -> None:
     """What kits could not say, so that it was done without. Who uses packaged kits alone never loads the guard."""
-    guard = sys.modules.get("reconvene.core.kit_guard")
+    guard = sys.modules.get("reconvene.kits.kit_guard")
     for message in guard.unheard() if guard is not None else ():
         sys.stderr.write(f"! {clean(message)} Tell whoever made the kit.\n")
 
