@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reconvene.adapters.git import notes, refs
+from reconvene.adapters.git import refs
 from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, seconds_of, seq_of
-from reconvene.adapters.git.objects import Found, Objects
-from reconvene.adapters.git.tree import TreeWriter
+from reconvene.adapters.git.objects import Found, Objects, TreeWriter
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
 from reconvene.ports import Commit
@@ -48,7 +47,7 @@ class GitHistory:
         """Append those that are not there yet. Objects first, the branch last: a crash leaves nothing half-said."""
         with self._in_plain_words(), self._locked():
             if not refs.exists(self.path):
-                self._create()
+                refs.create(self.path)
             branch = _branch(run)
             was = refs.target(self.path, branch)
             tip = self._tip(run)
@@ -60,8 +59,8 @@ class GitHistory:
                     newest = self._add(run, commit, writer.write(commit.files, blob), newest)
                     after = commit.seq
             if newest != tip:
-                self._move(branch, newest, was)
-                notes.keep(self.path, branch, newest, writer.blobs())
+                refs.move(self.path, branch, newest, was=was)
+                refs.note_blobs(self.path, branch, newest, writer.blobs())
             self._last = (run, newest, writer)
 
     def commits(self, run: str) -> list[tuple[str, Commit]]:
@@ -95,9 +94,9 @@ class GitHistory:
             return data
 
     def _library(self) -> Library:
-        from reconvene.adapters.git.library import opened
+        from reconvene.adapters.git.library import Library
 
-        return opened(self.path)
+        return Library(self.path)
 
     def _tip(self, run: str) -> str:
         """The newest commit of the run's branch. "" too where the branch points at nothing: then it is made again."""
@@ -123,22 +122,11 @@ class GitHistory:
         last, self._last = self._last, None
         if last is not None and tip and last[:2] == (run, tip):
             return last[2]
-        return TreeWriter(self._objects, notes.blobs_at(self.path, _branch(run), tip) if tip else {})
+        return TreeWriter(self._objects, refs.noted_blobs(self.path, _branch(run), tip) if tip else {})
 
     def _add(self, run: str, commit: Commit, tree: str, parent: str) -> str:
         when = seconds_of(commit.at)
         return self._objects.add_commit(tree, parent, person_of(commit.author), ENGINE, when, compose(run, commit))
-
-    def _create(self) -> None:
-        aside = os.path.join(self.path, "making")  # where earlier releases made theirs
-        if os.path.isdir(aside):
-            import shutil
-
-            shutil.rmtree(aside, ignore_errors=True)
-        refs.create(self.path)
-
-    def _move(self, branch: str, to: str, was: str) -> None:
-        refs.move(self.path, branch, to, was=was)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -158,11 +146,10 @@ class GitHistory:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise StoreError(f"The history at {self.path} cannot be used: {reason}.", hint=_DISK_HINT) from error
-        except refs.Damaged as error:
-            raise StoreError(f"The history at {self.path} is damaged: {error}.", hint=self._rebuild_hint()) from error
         except Exception as error:
             # pygit2 is imported only where it is used, so its errors are told by their class's home
-            if type(error).__module__.partition(".")[0] not in ("pygit2", "_pygit2"):
+            home = type(error).__module__.partition(".")[0]
+            if not isinstance(error, refs.Damaged) and home not in ("pygit2", "_pygit2"):
                 raise
             raise StoreError(f"The history at {self.path} is damaged: {error}.", hint=self._rebuild_hint()) from error
 

@@ -18,12 +18,6 @@ _ID = re.compile(r"[0-9a-f]{7,40}")
 _KINDS = {pygit2.Commit: b"commit", pygit2.Tree: b"tree", pygit2.Blob: b"blob"}
 
 
-def opened(path: str) -> Library:
-    _seal_off()
-    flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT | RepositoryOpenFlag.BARE
-    return Library(pygit2.Repository(path, flags))
-
-
 @cache
 def _seal_off() -> None:
     for level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
@@ -33,8 +27,10 @@ def _seal_off() -> None:
 class Library:
     """One repository, for reading."""
 
-    def __init__(self, repository: pygit2.Repository) -> None:
-        self._repository = repository
+    def __init__(self, path: str) -> None:
+        _seal_off()
+        flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT | RepositoryOpenFlag.BARE
+        self._repository = pygit2.Repository(path, flags)
 
     def raw(self, oid: str) -> tuple[bytes, bytes]:
         """Kind and bytes; both empty where it is not there."""
