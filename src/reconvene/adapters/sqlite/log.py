@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.faults import store_error
-from reconvene.adapters.sqlite.opening import connect
+from reconvene.adapters.sqlite.layout import connect
 from reconvene.adapters.sqlite.presence import Presence
 from reconvene.errors import Conflict
 from reconvene.ports import Append, IndexRow
@@ -88,7 +88,9 @@ class SqliteLog:
             for artefact in fresh:
                 execute(ADD, artefact)
         if index is not None:
-            self._remember(run, (key, index.status, new_head))
+            if len(self._places) > _REMEMBERED:
+                self._places.clear()
+            self._places[run] = (key, index.status, new_head)
         self._contents.added(fresh)
         return new_head
 
@@ -110,12 +112,6 @@ class SqliteLog:
             f"Run {run} has moved on: its log is at {found[1] if found else 0}, not at {expected_seq}.",
             hint="Somebody else was faster. Look at where it stands now: reconvene show " + run,
         )
-
-    def _remember(self, run: str, place: tuple[int, str | None, int]) -> None:
-        """After the commit."""
-        if len(self._places) > _REMEMBERED:
-            self._places.clear()
-        self._places[run] = place
 
     def head(self, run: str) -> int:
         with self._plain_words():
@@ -222,17 +218,13 @@ class SqliteLog:
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
                 self._connection.execute("COMMIT")
-            except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
-                self._roll_back()
-                raise store_error(error, self._path) from error
-            except BaseException:
-                self._roll_back()
+            except BaseException as error:
+                # After some errors (a full disk) SQLite has already done it.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error | OSError | UnicodeEncodeError):
+                    raise store_error(error, self._path) from error
                 raise
-
-    def _roll_back(self) -> None:
-        # After some errors (a full disk) SQLite has already done it.
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
 
     @contextmanager
     def _without_fsync(self) -> Iterator[None]:
