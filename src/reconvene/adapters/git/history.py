@@ -13,8 +13,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING
 
 from reconvene.adapters.git import refs
 from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, seconds_of, seq_of
@@ -22,9 +20,6 @@ from reconvene.adapters.git.objects import Found, Objects, TreeWriter
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
 from reconvene.ports import Commit
-
-if TYPE_CHECKING:
-    from reconvene.adapters.git.library import Library
 
 _LOCK = "reconvene.lock"
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
@@ -75,28 +70,9 @@ class GitHistory:
             tip = self._tip(run)
             if not tip:
                 raise UserError(f"Run {run!r} has no history yet.", hint="It begins when the run first stops.")
-            return self._library().diff(run, tip, old, new, path)
+            from reconvene.adapters.git.library import Library
 
-    def tree_files(self, commit_id: str) -> dict[str, Callable[[], bytes]]:
-        """Path → how to get its bytes, for one commit of any run."""
-        with self._in_plain_words():
-            if not refs.exists(self.path):
-                from reconvene.adapters.git.library import no_such_commit
-
-                raise no_such_commit(commit_id)
-            return {path: partial(self._blob_bytes, oid) for path, oid in self._library().files(commit_id)}
-
-    def _blob_bytes(self, oid: str) -> bytes:
-        with self._in_plain_words():
-            kind, data = self._library().raw(oid)
-            if kind != b"blob":
-                raise StoreError(f"The history at {self.path} lacks {oid}.", hint=self._rebuild_hint())
-            return data
-
-    def _library(self) -> Library:
-        from reconvene.adapters.git.library import Library
-
-        return Library(self.path)
+            return Library(self.path).diff(run, tip, old, new, path)
 
     def _tip(self, run: str) -> str:
         """The newest commit of the run's branch. "" too where the branch points at nothing: then it is made again."""
