@@ -15,22 +15,7 @@ from typing import Annotated, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import msgspec
 
-from reconvene.core.extensions import (
-    AgentProfile,
-    Citation,
-    Concerned,
-    Judge,
-    Kit,
-    Objection,
-    Reader,
-    Reading,
-    RemarkLike,
-    Seen,
-    Stated,
-    Tracker,
-    Understood,
-    View,
-)
+from reconvene.core import extensions as ports
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import KitFailed, UserError
 
@@ -57,7 +42,7 @@ def unheard() -> list[str]:
     return told
 
 
-def guarded(kit: Kit) -> Kit:
+def guarded(kit: ports.Kit) -> ports.Kit:
     """The same kit, whose parts can fail in one way only. UserError where it is no kit at all."""
     if wrong := _malformed(kit):
         raise UserError(
@@ -68,22 +53,22 @@ def guarded(kit: Kit) -> Kit:
         tracker=_Tracker(kit.tracker, at.of("tracker")) if kit.tracker is not None else None,
         reader=_Reader(kit.reader, at.of("reader")) if kit.reader is not None else None,
         judge=_judge(kit.judge, at.of("judge")) if kit.judge is not None else None,
-        gates={name: at.of(f"gate {name!r}").guard(gate, Objection | None) for name, gate in kit.gates.items()},
+        gates={name: at.of(f"gate {name!r}").guard(gate, ports.Objection | None) for name, gate in kit.gates.items()},
         reads={name: at.of(f"word {name!r}").guard(pick, tuple[str, ...]) for name, pick in kit.reads.items()},
         fields={name: at.of(f"field {name!r}").guard(field, object) for name, field in kit.fields.items()},
         views={name: _view(view, at.of(f"view {name!r}")) for name, view in kit.views.items()},
     )
 
 
-def _malformed(kit: Kit) -> str:
+def _malformed(kit: ports.Kit) -> str:
     for part in ("gates", "reads", "fields", "views"):
         held = getattr(kit, part)
         if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held):
             return f"its {part} are of type {type(held).__name__}, not a mapping from names"
         for name, one in held.items():
-            if part == "views" and not isinstance(one, View):
+            if part == "views" and not isinstance(one, ports.View):
                 return f"its view {name!r} is of type {type(one).__name__}, not a View"
-            if not callable(one.rows if isinstance(one, View) else one):
+            if not callable(one.rows if isinstance(one, ports.View) else one):
                 return f"its {part[:-1]} {name!r} is of type {type(one).__name__}, not a function"
     for part, named in (("tracker", _TRACKER), ("reader", _READER)):
         held = getattr(kit, part)
@@ -172,17 +157,17 @@ def plain(value: object, left: int = _DEEPEST) -> object:
 # --- the parts ---
 
 
-def _view(view: View, at: _Part) -> View:
+def _view(view: ports.View, at: _Part) -> ports.View:
     """Rows may hold whatever has one form as JSON, such as dates."""
-    return View(str(view.help), at.guard(lambda state, book: msgspec.to_builtins(view.rows(state, book)), list))
+    return ports.View(str(view.help), at.guard(lambda state, book: msgspec.to_builtins(view.rows(state, book)), list))
 
 
-def _judge(own: Judge, at: _Part) -> Judge:
-    return lambda text: at.asked(lambda: own(text), tuple[Citation, ...], lambda _: ())
+def _judge(own: ports.Judge, at: _Part) -> ports.Judge:
+    return lambda text: at.asked(lambda: own(text), tuple[ports.Citation, ...], lambda _: ())
 
 
 class _Tracker(NamedTuple):
-    own: Tracker
+    own: ports.Tracker
     at: _Part
 
     @property
@@ -196,11 +181,11 @@ class _Tracker(NamedTuple):
     def schema(self) -> object:
         return self.at.asked(self.own.schema, dict[str, object] | bool | None)
 
-    def track(self, before: object, seen: Seen) -> object:
+    def track(self, before: object, seen: ports.Seen) -> object:
         return self.at.asked(lambda: self.own.track(before, seen), object)
 
-    def objection(self, before: object, role: str, text: str, seen: Seen) -> Objection | None:
-        return self.at.asked(lambda: self.own.objection(before, role, text, seen), Objection | None)
+    def objection(self, before: object, role: str, text: str, seen: ports.Seen) -> ports.Objection | None:
+        return self.at.asked(lambda: self.own.objection(before, role, text, seen), ports.Objection | None)
 
     def facts(self, value: object, round: int) -> Mapping[str, object]:
         return self.at.asked(lambda: self.own.facts(value, round), dict[str, object], lambda _: {})
@@ -212,7 +197,7 @@ class _Tracker(NamedTuple):
 class _Reader(NamedTuple):
     """Where it fails, a remark is what the person typed, weighs little, and may concern everybody."""
 
-    own: Reader
+    own: ports.Reader
     at: _Part
 
     @property
@@ -222,27 +207,27 @@ class _Reader(NamedTuple):
     def typed(self, text: str) -> RemarkIn:
         return self.at.asked(lambda: self.own.typed(text), RemarkIn, lambda _: RemarkIn(text.strip()), may_refuse=True)
 
-    def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
-        def whole(why: str) -> tuple[Understood, ...]:
-            return (Understood(RemarkIn(text.strip()), f"kept whole: {why}"),) if text.strip() else ()
+    def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[ports.Understood, ...]:
+        def whole(why: str) -> tuple[ports.Understood, ...]:
+            return (ports.Understood(RemarkIn(text.strip()), f"kept whole: {why}"),) if text.strip() else ()
 
         found = self.at.asked(lambda: self.own.split(text, agents), tuple[tuple[RemarkIn, str], ...], whole)
-        return tuple(Understood(*one) for one in found)
+        return tuple(ports.Understood(*one) for one in found)
 
-    def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
-        def unread(why: str) -> Reading:
-            return Reading(remark.was, remark.now, "minor", f"it was not read: {why}")
+    def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
+        def unread(why: str) -> ports.Reading:
+            return ports.Reading(remark.was, remark.now, "minor", f"it was not read: {why}")
 
-        return Reading(*self.at.asked(lambda: self.own.read(remark, outputs), _Weighed, unread))
+        return ports.Reading(*self.at.asked(lambda: self.own.read(remark, outputs), _Weighed, unread))
 
     def concerned(
-        self, remarks: Sequence[RemarkLike], agents: Mapping[str, AgentProfile], always: tuple[str, ...]
-    ) -> tuple[Concerned, ...]:
-        def everybody(why: str) -> tuple[Concerned, ...]:
-            return tuple(Concerned(agent, "unknown", why) for agent in agents)
+        self, remarks: Sequence[ports.RemarkLike], agents: Mapping[str, ports.AgentProfile], always: tuple[str, ...]
+    ) -> tuple[ports.Concerned, ...]:
+        def everybody(why: str) -> tuple[ports.Concerned, ...]:
+            return tuple(ports.Concerned(agent, "unknown", why) for agent in agents)
 
         made = lambda: self.own.concerned(remarks, agents, always)  # noqa: E731
-        return tuple(one for one in self.at.asked(made, tuple[Concerned, ...], everybody) if one.agent in agents)
+        return tuple(one for one in self.at.asked(made, tuple[ports.Concerned, ...], everybody) if one.agent in agents)
 
     def words(self, text: str) -> dict[str, str]:
         return self.at.asked(lambda: self.own.words(text), dict[str, str], lambda _: {})
@@ -253,12 +238,12 @@ class _Reader(NamedTuple):
     def asserted(self, text: str) -> str:
         return self.at.asked(lambda: self.own.asserted(text), str, lambda _: text)
 
-    def stated(self, text: str) -> Stated:
+    def stated(self, text: str) -> ports.Stated:
         return _Stated(self.own, self.at, text)
 
 
 class _Stated(NamedTuple):
-    own: Reader
+    own: ports.Reader
     at: _Part
     text: str
 
