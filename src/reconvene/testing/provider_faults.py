@@ -16,7 +16,7 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from reconvene.testing.openai_server import DONE, Fail, Reply, Say, Wire, sse
 
@@ -258,18 +258,14 @@ def refused_port() -> Iterator[str]:
 @contextmanager
 def deaf_port() -> Iterator[str]:
     """A base_url that neither accepts nor refuses: its queue is full. Works on Linux."""
-    with socket.socket() as deaf:
+    with socket.socket() as deaf, ExitStack() as kept:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen(0)
-        waiting = [socket.socket() for _ in range(4)]
-        for one in waiting:
-            one.setblocking(False)
-            one.connect_ex(deaf.getsockname())
-        try:
-            yield f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
-        finally:
-            for one in waiting:
-                one.close()
+        for _ in range(4):
+            waiting = kept.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(deaf.getsockname())
+        yield f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
 
 
 def self_signed() -> ssl.SSLContext:

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reconvene.language.guest import OutOfTime
@@ -51,7 +52,7 @@ class Helper:
             self._end()
 
     def _asked(self, kind: bytes, fields: list[bytes], seconds: float) -> bytes:
-        request = kind + b"".join(len(field).to_bytes(4, "big") + field for field in fields)
+        request = kind + b"".join(map(_field, fields))
         with self._lock:
             try:
                 return self._exchange(request, seconds)
@@ -63,9 +64,11 @@ class Helper:
                 raise
 
     def _exchange(self, request: bytes, seconds: float) -> bytes:
-        process = self._alive() or self._start()
-        assert process.stdin is not None
+        process = self._alive()
         try:
+            if process is None:
+                process = self._start()
+            assert process.stdin is not None
             process.stdin.write(request)
             process.stdin.flush()
         except OSError:
@@ -105,25 +108,18 @@ class Helper:
 
         library = os.path.dirname(os.path.abspath(_quickjs.__file__))
         path = os.pathsep.join(sys.path)
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-S", _CHILD, *_MODULES, library, path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=os.sep,
-                env={name: os.environ[name] for name in _KEPT if name in os.environ},
-                start_new_session=True,
-            )
-        except OSError:
-            raise _Gone from None
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", _CHILD, *_MODULES, library, path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=os.sep,
+            env={name: os.environ[name] for name in _KEPT if name in os.environ},
+            start_new_session=True,
+        )
         self._process, self._owner = process, os.getpid()
         assert process.stdin is not None
-        sandbox = SANDBOX.encode()
-        try:
-            process.stdin.write(len(sandbox).to_bytes(4, "big") + sandbox)
-        except OSError:
-            raise _Gone from None
+        process.stdin.write(_field(SANDBOX.encode()))
         return process
 
     def _end(self) -> None:
@@ -132,9 +128,11 @@ class Helper:
             return
         process.kill()
         for stream in (process.stdin, process.stdout):
-            try:
+            with suppress(OSError):  # what was still to be written
                 if stream is not None:
                     stream.close()
-            except OSError:  # what was still to be written
-                pass
         process.wait()
+
+
+def _field(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
