@@ -27,10 +27,6 @@ _PATIENCE = 120.0  # seconds of waiting beyond the limit, for machines that have
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # a Python may not start without
 
 
-class _Gone(Exception):
-    """The process ended before it answered."""
-
-
 class Helper:
     """language.guest.Guest over a process."""
 
@@ -56,7 +52,7 @@ class Helper:
         with self._lock:
             try:
                 return self._exchange(request, seconds)
-            except _Gone:
+            except OSError:  # it could not be started, or ended before it answered
                 self._end()
                 raise OutOfTime from None
             except BaseException:  # Ctrl-C, too: the answer that is still to come must not be taken for the next one's
@@ -64,15 +60,10 @@ class Helper:
                 raise
 
     def _exchange(self, request: bytes, seconds: float) -> bytes:
-        process = self._alive()
-        try:
-            if process is None:
-                process = self._start()
-            assert process.stdin is not None
-            process.stdin.write(request)
-            process.stdin.flush()
-        except OSError:
-            raise _Gone from None
+        process = self._alive() or self._start()
+        assert process.stdin is not None
+        process.stdin.write(request)
+        process.stdin.flush()
         until = time.monotonic() + seconds + _PATIENCE
         size = int.from_bytes(self._read(process, 4, until), "big")
         return self._read(process, size, until)
@@ -87,7 +78,7 @@ class Helper:
             ready, _, _ = select.select([handle], [], [], max(0.0, until - time.monotonic()))
             part = os.read(handle, min(size, 1 << 20)) if ready else b""
             if not part:
-                raise _Gone
+                raise BrokenPipeError
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
