@@ -20,6 +20,7 @@ from reconvene.settings import debugging
 USAGE = 64
 INTERRUPTED = 130
 COMPLETING = "_RECONVENE_COMPLETE"  # set by the shell's script, as click writes it
+_UNIX = ("fcntl", "resource", "termios")  # modules of Python that Windows lacks
 
 # command → (module under doors/cli, function, one-line help). The helps are here so that --help imports no module.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -188,6 +189,11 @@ def _call(words: list[str]) -> int:
     except OSError as error:
         file = f"{error.filename}: " if error.filename else ""
         return _complain(words, f"{file}{error.strerror or error}", "", 1)
+    except ModuleNotFoundError as error:
+        if error.name not in _UNIX:
+            return _report_bug(words, error)
+        what = f"this command does not work on this system: its Python has no module {error.name}"
+        return _complain(words, what, "on Windows, use WSL 2; docs/installing.md says what works where", 1)
     except Exception as error:
         return _report_bug(words, error)
 
