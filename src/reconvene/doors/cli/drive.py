@@ -347,7 +347,7 @@ def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: b
     from reconvene.doors.cli.typed_values import split_pair
 
     workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)
-    say(f"{workflow.name}: {one_line(workflow.description)}")
+    say(f"{workflow.name}: {one_line(workflow.description)}" if workflow.description else workflow.name)
     but = f" but {' and '.join(played.real)}" if played.real else ""
     say(f"All agents{but} are recorded: no model is asked, nothing leaves this machine.")
     say("What you say changes what they answer all the same.")
