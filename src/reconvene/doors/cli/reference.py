@@ -102,6 +102,8 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 
 ## Environment
 
+Every variable that Reconvene reads, sets or passes on. A test compares this table with the source.
+
 | variable | meaning |
 |---|---|
 | `RECONVENE_HOME` | where state lives |
@@ -114,6 +116,34 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 | `VISUAL`, `EDITOR` | the editor for the form |
 | `PAGER` | what shows long text at a terminal; empty, or `cat`: nothing does. Where it is not set, `less` |
 | `NO_COLOR` | no colour, also on a terminal |
+| `COLUMNS` | how wide lines may be; else as wide as the terminal, else 100 |
+| `TERM` | `dumb`: no colour, and nothing is asked on the terminal |
+| `RECONVENE_MODEL` | what `model: auto` uses: provider:name, or `command:` and a command line |
+| `RECONVENE_CODER` | the command of the coding agent of `brainstorm`. A workflow of yours may read [others](language.md#inputs-and-settings) with `env` |
+| `RECONVENE_DEMO_SPEED` | how long recorded agents pretend to work: `0` not at all, `1` as recorded |
+| `RECONVENE_RUN`, `RECONVENE_TASK`, `RECONVENE_ATTEMPT`, `RECONVENE_WORKDIR` | set for an agent that is a command: the run, the task, the number of the attempt, its folder |
+| `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GOOGLE_API_KEY`, `GEMINI_API_KEY`, `MISTRAL_API_KEY`, `GROQ_API_KEY` | the key of that provider. `model: auto` takes the first one that is set. For another provider it is `PROVIDER_API_KEY`, unless `api_key_env` of the agent names one |
+| `OPENAI_BASE_URL` | another server for `openai:` models |
+| `OLLAMA_BASE_URL`, `OLLAMA_HOST` | where Ollama is |
+| `LMSTUDIO_BASE_URL`, `LLAMACPP_BASE_URL`, `VLLM_BASE_URL` | where these servers are |
+| `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, `SSL_CERT_DIR` | the way to a provider; servers on this machine are asked directly. Passed on to the coding programs, in small letters, too |
+| `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `NODE_EXTRA_CA_CERTS` | passed on to the coding programs |
+| `ANTHROPIC_*`, `CLAUDE_*`, `AWS_*`, `GOOGLE_APPLICATION_CREDENTIALS`, `CLOUD_ML_REGION`, `API_TIMEOUT_MS`, `DISABLE_*` | passed on to claude |
+| `OPENAI_*`, `CODEX_*`, `AZURE_OPENAI_*` | passed on to codex |
+| `GEMINI_*`, `GOOGLE_*` | passed on to gemini |
+| `OPENCODE_*`, `AWS_*`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` | passed on to opencode; `OPENCODE_PERMISSION` is set |
+| `LLM_*`, `XDG_CONFIG_HOME` | passed on to llm |
+| `GOOGLE_GENERATIVE_AI_API_KEY`, `OPENROUTER_API_KEY`, `DEEPSEEK_API_KEY`, `XAI_API_KEY` | with the keys above, passed on to opencode and llm |
+| `PATH`, `HOME`, `LANG`, `LC_*`, `TERM`, `TMPDIR`, `USER`, `SHELL` | passed on to every agent that is a command, with what its `env` names. Programs are looked for on `PATH` |
+| `HOME`, `XDG_STATE_HOME` | worktrees of projects may lie in `reconvene/` below `XDG_STATE_HOME`, else below `~/.local/state` |
+| `PATH`, `HOME`, `XDG_CONFIG_HOME`, `TMPDIR`, `USER`, `LOGNAME` | passed on to git, for its configuration; `GIT_*` are not |
+| `LD_LIBRARY_PATH`, `DYLD_LIBRARY_PATH` | passed on to the helper process that bounds expressions |
+| `LESS`, `LESSCHARSET`, `LESSSECURE` | set for the pager; `LESS` and `LESSCHARSET` only where you have not |
+| `_RECONVENE_COMPLETE` | set by the shell where it completes a command |
+| `VIRTUAL_ENV` | how a line that installs something is written |
+
+The value of a variable whose name ends in `_KEY`, `_TOKEN`, `_SECRET` or `PASSWORD` is blanked in what is stored
+of prompts, replies and errors.
 
 ## At a checkpoint
 
@@ -133,7 +163,7 @@ that it was sent and the reply as it came included.
 the options of an open checkpoint and agents.
 
 ## Commands
-"""
+"""  # noqa: E501
 
 
 def reference() -> str:
