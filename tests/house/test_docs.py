@@ -117,6 +117,12 @@ def test_the_walk_through_does_what_it_says(page: Path, tmp_path: Path) -> None:
         assert _walked(page, folder, environment) > 5
 
 
+@pytest.mark.parametrize("page", WALKED, ids=lambda page: page.name)
+def test_a_block_that_is_not_run_says_why(page: Path) -> None:
+    other = [block for block in blocks(page) if block.info.startswith("sh") and block.info != "sh"]
+    assert [block.place for block in other if not re.fullmatch(r"sh norun: \w.{8,}", block.info)] == []
+
+
 def _walked(page: Path, folder: Path, environment: dict[str, str | None]) -> int:
     ran = 0
     for block in blocks(page):
@@ -149,6 +155,25 @@ def _typed(line: str, folder: Path, environment: dict[str, str | None], *, alone
     # a shell may have become the command; for a person it would have told the signal so
     code = done.returncode if done.returncode >= 0 else 128 - done.returncode
     return Done(code, done.stdout, done.stderr)
+
+
+def test_the_log_after_a_crash_is_the_one_in_the_tutorial(tmp_path: Path) -> None:
+    page = blocks(ROOT / "docs" / "tutorial.md")
+    (workflow,) = [block for block in page if block.text.startswith("# crash.yaml\n")]
+    (shown,) = [block for block in page if block.info == "text" and "verdict=doubt" in block.text]
+    (tmp_path / "crash.yaml").write_text(workflow.text, encoding="utf-8")
+    environment = _environment(tmp_path)
+    told = {
+        words: _typed(f"reconvene {words}", tmp_path, environment, alone=True)
+        for words in ("run crash.yaml", "runs", "resume crash-1", "log crash-1")
+    }
+    assert [done.code for done in told.values()] == [KILLED, 0, 0, 0]
+    assert "running (not driven)" in told["runs"].out
+    log = {line.split()[0]: line for line in told["log crash-1"].out.splitlines()}
+    for line in shown.text.splitlines():
+        seq, *words = line.partition(" why=")[0].split()
+        assert [word for word in words if word not in log[seq]] == []
+    assert sum("task=R1/0/first" in line for line in log.values() if "AttemptEnded" in line) == 1
 
 
 CLAUDE = {"type": "result", "is_error": False, "result": "Written.", "usage": {}, "total_cost_usd": 0.01}
