@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("words", ["check short.yaml", "schema", "workflows", "--help"])
+@pytest.mark.parametrize("words", ["schema", "workflows", "--help"])
 def test_what_opens_no_home_works(words: str, folder: Path) -> None:
     assert typed(folder, *words.split()).returncode == 0
 

@@ -54,9 +54,12 @@ class GitHistory:
                     newest = self._add(run, commit, writer.write(commit.files, blob), newest)
                     after = commit.seq
             if newest != tip:
-                refs.move(self.path, branch, newest, was=was)
+                self._move(branch, newest, was)
                 refs.note_blobs(self.path, branch, newest, writer.blobs())
             self._last = (run, newest, writer)
+
+    def _move(self, branch: str, to: str, was: str) -> None:
+        refs.move(self.path, branch, to, was=was)
 
     def commits(self, run: str) -> list[tuple[str, Commit]]:
         """Oldest first, files left empty."""
