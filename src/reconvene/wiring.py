@@ -172,6 +172,7 @@ def preflight(
     """
     from reconvene.adapters.agents import preflight as looking
     from reconvene.app import new_runs
+    from reconvene.app.views.projections import asking_gates
     from reconvene.wire.reach import Reach, reachable
 
     environ = dict(os.environ)
@@ -185,22 +186,13 @@ def preflight(
     helping = [(FEEDBACK_MODEL_VARIABLE, feedback_model() or from_files("feedback_model"))]
     if agents is not None:
         reach, helping = Reach(tuple(name for name in reach.agents if name in agents), {}), []
-    elif asks_models(workflow):
+    elif asking_gates(workflow):
         helping.append((GATE_MODEL_VARIABLE, gate_model() or from_files("gate_model")))
     ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
     return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
-
-
-def asks_models(workflow: Workflow) -> bool:
-    """Whether a gate asks whatever model there is."""
-    from reconvene.core.definition.workflow import every_phase
-
-    gates = [gate for agent in workflow.agents.values() for gate in agent.gates]
-    gates += [gate for phase in every_phase(workflow) for step in phase.steps for gate in step.gates]
-    return any(gate.ask for gate in gates)
 
 
 def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
-from reconvene.core.definition.workflow import Phase, Workflow
+from reconvene.core.definition.workflow import Phase, Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
@@ -149,15 +149,6 @@ def asking_gates(workflow: Workflow) -> tuple[str, ...]:
     for step in (step for phase in every_phase(workflow) for step in phase.steps if any(g.ask for g in step.gates)):
         found |= set(step.agents)
     return tuple(name for name, agent in workflow.agents.items() if name in found and agent.kind != "recorded")
-
-
-def every_phase(workflow: Workflow) -> list[Phase]:
-    def below(phases: Iterable[Phase]) -> Iterable[Phase]:
-        for phase in phases:
-            yield phase
-            yield from below(phase.phases)
-
-    return list(below(workflow.phases))
 
 
 # --- in full ---
