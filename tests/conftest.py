@@ -56,10 +56,13 @@ _LONGEST = 9 * settings().max_examples  # seconds that one test may take: reache
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """State goes to this test's folder, also in the processes it starts; recorded agents answer at once."""
+    """State goes to this test's folder, also in the processes it starts; recorded agents answer at once, and
+    nobody waits for a provider for long."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("RECONVENE_HOME", str(tmp_path / ".reconvene"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", f"{tmp_path}.config")
     monkeypatch.setenv("RECONVENE_DEMO_SPEED", "0")
+    monkeypatch.setenv("RECONVENE_PROVIDER_WAIT", "1")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,13 +5,14 @@ folder, then in each one above. The search ends at a file system boundary, and b
 `/`. Those two are looked in only when they are the current folder: a run started there once must not collect the runs
 of every project. Where nothing is found, a run makes `.reconvene` in the current folder, where the person can see it.
 
-Whether a home that was found may be used at all (another user may have put it there) belongs into `_is_found`.
-Knows folders; opens no store.
+A home that was found and belongs to another user is refused: they may have put it there. Whether a home was made by
+this person is another question: see `trust.py`. Knows folders; opens no store.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from shlex import quote
 from typing import NamedTuple
@@ -24,7 +25,7 @@ STORE = "reconvene.db"
 OPTION = "--home"
 
 # What lies in a home before its store does. A process that was killed may have left it.
-_BEFORE_THE_STORE = {".gitignore", "recorded", "scratch", "processes", f"{STORE}.new", f"{STORE}.new-journal"}
+_BEFORE_THE_STORE = {".gitignore", "id", "recorded", "scratch", "processes", f"{STORE}.new", f"{STORE}.new-journal"}
 _BESIDE_THE_STORE = ("history.git", "manifests", "runs")
 _ONLY_OURS = ("history.git", "manifests")  # many a folder has one named "runs"
 _IGNORE = "# Made by reconvene: nothing in this folder belongs into the repository around it.\n*\n"
@@ -55,13 +56,36 @@ def find(given: str = "") -> Home:
 
 def _looked_for() -> Home:
     here = top = os.getcwd()
-    for top in _upwards(here):
-        if _is_found(os.path.join(top, NAME)):
-            return Home(NAME if top == here else os.path.join(top, NAME), top=top)
+    for top in upwards(here):
+        folder = os.path.join(top, NAME)
+        if _is_found(folder):
+            for path in (folder, os.path.join(folder, STORE)):
+                require_own(path, f"the home {folder}", f"name it if you mean it: reconvene {OPTION} {quote(folder)} …")
+            return Home(NAME if top == here else folder, top=top)
     return Home(NAME, top=top)
 
 
-def _upwards(here: str) -> Iterator[str]:
+def require_own(path: str, what: str, hint: str) -> None:
+    """Refuse what another user may change. What only root may change is the machine's, and may be used."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return
+    shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if status.st_uid != os.geteuid() and (status.st_uid != 0 or shared):
+        raise UserError(f"{what} belongs to another user ({_user(status.st_uid)}), and is not used", hint=hint)
+
+
+def _user(number: int) -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"number {number}"
+
+
+def upwards(here: str) -> Iterator[str]:
     """The folders to look in, nearest first."""
     yield here
     ends = {os.path.realpath(os.path.expanduser("~")), os.sep}
@@ -107,7 +131,7 @@ def require_fit(home: Home) -> None:
 
 def make(folder: str) -> None:
     """A folder for a home, for its owner only, that git takes no notice of. One that holds anything stays as it is."""
-    from reconvene.adapters.sqlite.opening import make_private_folder
+    from reconvene.adapters.sqlite.layout import make_private_folder
 
     make_private_folder(os.path.abspath(folder))
     if not os.listdir(folder):

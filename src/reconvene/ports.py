@@ -48,11 +48,9 @@ class EventLog(Protocol):
     def artefact(self, digest: str) -> bytes:
         """StoreError where it is not there."""
 
-    def index(
-        self, *, status: str | None = None, after: tuple[str, str] | None = None, limit: int = 0
-    ) -> list[IndexRow]:
-        """Newest first; never folds a log. `after`: what is listed after a row with this `updated` and run. At most
-        `limit` rows, 0 = all."""
+    def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
+        """The run that was started last first; never folds a log. `after`: what is listed after this run, "" = from the
+        first on. At most `limit` rows, 0 = all."""
 
     def index_row(self, run: str) -> IndexRow | None: ...
 
@@ -118,6 +116,7 @@ class Assignment(NamedTuple):
     system: str = ""  # standing rules, the same for every agent; "" = they stand in the prompt
     mark: str = ""  # of the prompt's sections
     left_out: tuple[str, ...] = ()  # of its documents, in words: what does not fit
+    bound: bool = False  # a person named who carries it out, in another's place
 
     @property
     def whole(self) -> str:
@@ -141,12 +140,16 @@ class Answer(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What happens while agents work; shown, never stored."""
+    """What happens while agents work; shown, never stored.
+
+    `done` and `sent back` are told when they are on record. `output` is a line to look at, `text` a piece of what the
+    agent writes, as it comes."""
 
     run: str
     task: str
     agent: str
-    what: str  # started | output | tokens | retry | note | warning | done | failed
+    # started | output | text | tokens | retry | waiting | countdown | note | warning | done | sent back | late | failed
+    what: str
     detail: str = ""
     tokens: int = 0
 

@@ -6,17 +6,27 @@ Knows environment variables and defaults; opens and creates nothing.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+
+from reconvene.errors import UserError
 
 HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
 FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
+PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
+CONFIG_VARIABLE = "XDG_CONFIG_HOME"
+SETTINGS_FILE = "reconvene.toml"
+
+PROVIDER_WAIT = 120  # seconds
+_LONGEST_WAIT = 86_400
 
 
-def person(given: str = "") -> str:
-    """The name that decisions and remarks carry: `--by`, else RECONVENE_BY, else the account's name."""
-    named = given.strip() or os.environ.get(PERSON_VARIABLE, "").strip()
+def person(given: str = "", otherwise: Callable[[], str] = str) -> str:
+    """The name that decisions and remarks carry: `--by`, else RECONVENE_BY, else the person's settings file
+    (`otherwise`), else the account's name."""
+    named = given.strip() or os.environ.get(PERSON_VARIABLE, "").strip() or otherwise()
     if named:
         return named
     import getpass
@@ -27,14 +37,35 @@ def person(given: str = "") -> str:
         return "someone"
 
 
+def own_folder() -> str:
+    """The person's own configuration, the same for all projects; it may not be there yet."""
+    above = os.environ.get(CONFIG_VARIABLE, "")
+    return os.path.join(above if os.path.isabs(above) else os.path.expanduser("~/.config"), "reconvene")
+
+
 def feedback_model() -> str:
     """The model that reads feedback beside the rules, as provider:name; "" = rules alone."""
     return os.environ.get(FEEDBACK_MODEL_VARIABLE, "").strip()
 
 
 def gate_model() -> str:
-    """The model that answers what gates `ask`, as provider:name; "" = they pass."""
+    """The model that answers what gates `ask`, as provider:name; "" = they pass, and it is said."""
     return os.environ.get(GATE_MODEL_VARIABLE, "").strip()
+
+
+def provider_wait() -> float:
+    """How many seconds a process waits for a provider that fails before the run parks; 0 = it parks at once."""
+    given = os.environ.get(PROVIDER_WAIT_VARIABLE, "").strip()
+    try:
+        seconds = float(given or PROVIDER_WAIT)
+    except ValueError:
+        seconds = -1.0
+    if 0 <= seconds <= _LONGEST_WAIT:
+        return seconds
+    raise UserError(
+        f"{PROVIDER_WAIT_VARIABLE}={given!r} is not a number of seconds from 0 to {_LONGEST_WAIT}",
+        hint=f"export {PROVIDER_WAIT_VARIABLE}={PROVIDER_WAIT}, or leave it out",
+    )
 
 
 def debugging() -> bool:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.errors import UserError
+from reconvene.errors import ReconveneError, UserError
 from reconvene.home import STORE, make, require_ours
-from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model
+from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
+from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
+    from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
-    from reconvene.core.definition.workflow import Workflow
-    from reconvene.ports import AgentRunner, Answer, Assignment, History, Listener, ProjectWork, Workspace
+    from reconvene.app.trial_calls import Trial
+    from reconvene.core.definition.workflow import Agent, Workflow
+    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
 
 
 class SystemClock:
@@ -137,28 +140,129 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
-def require_libraries(workflow: Workflow) -> None:
-    """UserError where a model that this workflow asks needs a library that is not installed, with the line to type."""
-    from reconvene.adapters.agents import auto, libraries
+def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
+    """What the settings files say, the project's before the person's own; "" where they say nothing."""
+    from reconvene.settings_file import in_force
 
-    if libraries.all_installed():
+    said = [getattr(one, name) for one in in_force()]
+    return next((text for text in reversed(said) if text), "")
+
+
+class Preflight(NamedTuple):
+    """What the agents that a run may come to are done by, and what of it is not there."""
+
+    ways: list[Way]
+    lacks: list[Lack]
+
+    def only(self, *levels: str) -> list[Lack]:
+        return [lack for lack in self.lacks if lack.level in levels]
+
+
+def preflight(
+    workflow: Workflow,
+    inputs: Mapping[str, object],
+    chosen: Mapping[str, object],
+    *,
+    beside: str = "",
+    agents: Collection[str] | None = None,
+) -> Preflight:
+    """Looks through this machine; nothing is asked or started. `inputs` and `chosen` settings: as far as given.
+
+    `beside`: the folder of the workflow's file. `agents`: only these.
+    """
+    from reconvene.adapters.agents import preflight as looking
+    from reconvene.app import new_runs
+    from reconvene.app.views.projections import asking_gates
+    from reconvene.wire.reach import Reach, reachable
+
+    environ = dict(os.environ)
+    given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)
+    try:
+        fixed = {"settings": new_runs.settings(workflow, chosen, given, Machine(environ)), "inputs": given}
+    except ReconveneError:  # they depend on inputs that are not there yet
+        fixed = {}
+    whole = all(not spec.required or given.get(name) is not None for name, spec in workflow.inputs.items())
+    reach = reachable(workflow, fixed if fixed and whole else None)
+    helping = [(FEEDBACK_MODEL_VARIABLE, feedback_model() or from_files("feedback_model"))]
+    if agents is not None:
+        reach, helping = Reach(tuple(name for name in reach.agents if name in agents), {}), []
+    elif asking_gates(workflow):
+        helping.append((GATE_MODEL_VARIABLE, gate_model() or from_files("gate_model")))
+    ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
+    lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
+    if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
+        lacks += looking.unpriced(ways)
+    return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
+
+
+def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:
+    """UserError where an agent cannot work here, with all that is missing and what to type. `check`: the command that
+    looks again; `also`: what else could be done."""
+    lacks = found.only("file", "machine")
+    if not lacks:
         return
-    asked = [
-        (f"agent {agent.name}", agent.model, str(agent.options.get("base_url") or ""))
-        for agent in workflow.agents.values()
-        if agent.kind == "model"
-    ]
-    helping = ((GATE_MODEL_VARIABLE, gate_model()), (FEEDBACK_MODEL_VARIABLE, feedback_model()))
-    asked += [(name, model, "") for name, model in helping if model]
-    picked = auto.pick(os.environ) if any(model == "auto" and not url for _, model, url in asked) else None
-    for who, model, url in asked:
-        if model == "auto" and not url:
-            if picked is None or picked.kind == "command":
-                continue  # another matter, or none
-            who, model = f"{who}, {picked.why}", picked.model
-        if lacks := libraries.missing(model, url):
+    lines = [f"{located(workflow, lack)}{lack.problem} ({lack.whom})" for lack in lacks]
+    if len(lacks) == 1:
+        raise UserError(lines[0], hint="\n".join(filter(None, [lacks[0].hint, also])))
+    shown = [f"{line}\n  {lack.hint}" for line, lack in zip(lines, lacks, strict=True)]
+    message = "\n".join(["agents of this workflow cannot work here; nothing was started", *shown])
+    raise UserError(message, hint="\n".join(filter(None, [check, also])))
+
+
+def try_agents(agents: Sequence[Agent]) -> list[Trial]:
+    """One tiny real call to each of these, in a folder that is gone afterwards."""
+    import asyncio
+    import tempfile
+
+    from reconvene.adapters.agents import Agents
+    from reconvene.app.trial_calls import try_all
+
+    async def once() -> list[Trial]:
+        with tempfile.TemporaryDirectory() as scratch:
+            runner = Agents(scratch, dict(os.environ))
+            try:
+                return await try_all(runner, agents)
+            finally:
+                await runner.close()
+
+    return asyncio.run(once())
+
+
+def located(workflow: Workflow, lack: Lack) -> str:
+    return f"{workflow.file}:{lack.line}: " if workflow.file and lack.line else ""
+
+
+def offer_of_run(log: EventLog, home: str, run: str) -> Offer:
+    """What driving this run would start."""
+    from reconvene.app.session import book_for, state_of
+    from reconvene.app.views.what_runs import what_runs
+
+    state = state_of(log, run)
+    home = os.path.abspath(home)
+    lines = what_runs(state, book_for(log, state.workflow, run), home)
+    return offer(f"a run of {state.name} in the home {home}", lines, state.workflow)
+
+
+def require_accepted(log: EventLog, home: str, run: str) -> None:
+    offered = offer_of_run(log, home, run)
+    if not is_accepted(offered):
+        raise refusal(offered)
+
+
+def require_models(agents: Iterable[Agent]) -> None:
+    """UserError where one of them would ask a model that cannot be named so, or not be asked for want of a library."""
+    from reconvene.adapters.agents import libraries
+    from reconvene.adapters.agents.model_names import wrong_with
+
+    for agent in agents:
+        if agent.kind != "model":
+            continue
+        url = str(agent.options.get("base_url") or "")
+        if (wrong := wrong_with(agent.model, url)) is not None:
+            raise UserError(f"{wrong.message} (agent {agent.name})", hint=wrong.hint)
+        if lacks := libraries.missing(agent.model, url):
             raise UserError(
-                f"the library for {model}{f' at {url}' if url else ''} is not installed ({who})",
+                f"the library for {agent.model} is not installed (agent {agent.name})",
                 hint=f"install it: {libraries.install_line(lacks)}",
             )
 
@@ -195,11 +299,16 @@ def open_engine(
     *,
     runner: AgentRunner | None = None,
     say: Callable[[str], None] | None = None,
+    foreign: bool = False,
 ) -> Engine:
+    """`foreign`: this home was not made by the person. Its runs can be read; what they accepted can be driven."""
+    from reconvene.app.backoff import within
     from reconvene.app.engine import Engine
 
     _keep_guest()
     root = os.path.abspath(home)
+    if foreign:
+        require_plain(root)
     if runner is None:
         from reconvene.adapters.agents import Agents
 
@@ -209,6 +318,8 @@ def open_engine(
         from reconvene.adapters.workspace import FolderWorkspace
         from reconvene.app.new_runs import require_own_folder
 
+        if foreign and log.head(run):
+            require_accepted(log, root, run)
         manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
 
         def check() -> None:
@@ -222,8 +333,11 @@ def open_engine(
 
         return GitHistory(os.path.join(root, "history.git"))
 
-    environ = dict(os.environ)
+    environ, judge = dict(os.environ), gate_model() or from_files("gate_model")
     projects, machine = LazyProjects(root, environ), Machine(environ)
     make(root)
+    if not os.path.lexists(os.path.join(root, STORE)):
+        make_own(root)
     log, clock = open_log(root), SystemClock()
-    return Engine(log, clock, runner, workspace_for, history_for, root, gate_model(), projects, machine)
+    patience = within(provider_wait())
+    return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience)

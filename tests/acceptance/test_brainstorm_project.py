@@ -211,7 +211,7 @@ def test_a_folder_without_git_is_told_before_anybody_works(tmp_path: Path):
     project = tmp_path / "plain folder"
     project.mkdir()
     said = subprocess.run(
-        [sys.executable, "-m", "reconvene.doors.cli", "new", "brainstorm"]
+        [sys.executable, "-m", "reconvene.doors.cli", "new", "brainstorm", "--anyway"]
         + ["--input", "description=Say hello", "--input", f"project={project}"],
         cwd=tmp_path,
         env={**os.environ, "RECONVENE_HOME": str(tmp_path / "home")},

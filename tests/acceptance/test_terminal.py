@@ -137,7 +137,7 @@ def test_pause_here_parks_and_says_how_to_go_on(terminal: Terminal) -> None:
 def test_a_remark_and_a_file_can_be_asked_for_before_deciding(terminal: Terminal, folder: Path) -> None:
     child = terminal("run", "two-step.yaml")
     child.expect("Your decision")
-    child.send(UP * 3 + ENTER)
+    child.send(DOWN * 2 + ENTER)
     child.expect("What would you like to say")
     child.send("missing factor: the weather" + ENTER)
     child.expect("more, or an empty line")
@@ -161,6 +161,8 @@ def test_an_answer_given_elsewhere_meanwhile_is_shown_and_the_run_goes_on(termin
     child.expect("Your decision")
     command(folder, "decide", "two-step-1", "--option", "Continue", "--by", "Ada", "--no-drive")
     child.send(DOWN + ENTER)
+    child.expect("ends the run: aborted. Really")
+    child.send("y")
     child.expect("moved on")
     child.expect("Good enough")
     child.expect("Your decision")
@@ -274,4 +276,70 @@ def test_half_a_terminal_is_none(terminal: Terminal, folder: Path) -> None:
     (folder / "half.sh").write_text(f"{sys.executable} -m reconvene.doors.cli run two-step.yaml </dev/null\n")
     child = pexpect.spawn("sh", ["half.sh"], cwd=str(folder), encoding="utf-8", timeout=300)
     child.expect("reconvene decide two-step-1")
+    assert ending(child) == 3
+
+
+def test_an_option_that_ends_the_run_asks_once_more(terminal: Terminal, folder: Path) -> None:
+    child = terminal("run", "two-step.yaml")
+    child.expect("Abort  → ends the run: aborted")
+    child.send(DOWN + ENTER)
+    child.expect("Really")
+    child.send(ENTER)  # no
+    child.expect("Your decision")
+    child.send(DOWN + ENTER)
+    child.expect("Really")
+    child.sendcontrol("c")
+    child.expect("nothing was decided")
+    child.expect("reconvene resume two-step-1")
+    assert ending(child) == 3
+    assert command(folder, "show")["status"] == "waiting"
+    child = terminal("resume")
+    child.expect("Your decision")
+    child.send(DOWN + ENTER)
+    child.expect("Really")
+    child.send("y")
+    assert ending(child) == 2
+
+
+def long_workflow(folder: Path) -> None:
+    lines = "; ".join(f"echo Finding {number} is told here." for number in range(1, 61))
+    (folder / "long.yaml").write_text(
+        f"""
+name: long
+agents:
+  writer: {{command: ["sh", "-c", "cat >/dev/null; echo '# Findings'; {lines}"]}}
+  critic: {{command: ["sh", "-c", "cat >/dev/null; echo All is well."]}}
+phases:
+  - id: draft
+    steps: [{{agents: [writer, critic], output: found}}]
+    checkpoint:
+      question: Is it true?
+      prompt: "{{{{ context.found.writer | replace('\\n', '\\n\\n') }}}}"
+""",
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize("size", [(24, 80), (40, 100)])
+def test_the_first_screen_holds_the_question_and_the_options(
+    size: tuple[int, int], terminal: Terminal, folder: Path
+) -> None:
+    long_workflow(folder)
+    child = terminal("run", "long.yaml", size=size, PAGER="cat")
+    child.expect("long-1 is waiting at draft, round 1")
+    child.expect("Pause here, decide later")
+    shown = child.before
+    assert shown.count("\n") < size[0], "nothing has scrolled away"
+    assert shown.index("Is it true?") < shown.index("Finding 1 ") < shown.index("more lines: “Read on”")
+    assert "Continue  → the end of the run" in shown
+    assert "Finding 60 " not in shown
+    child.send(DOWN * 3 + ENTER)
+    child.expect("Finding 60 is told here")
+    child.expect("Your decision")
+    child.send(DOWN * 4 + ENTER)
+    child.expect("Whose")
+    child.send(DOWN + ENTER)
+    child.expect("critic\r\n\r\nAll is well.")
+    child.expect("Your decision")
+    child.sendcontrol("c")
     assert ending(child) == 3

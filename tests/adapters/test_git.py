@@ -81,7 +81,9 @@ def history(tmp_path: Path) -> GitHistory:
 
 
 def contents(history: GitHistory, commit_id: str) -> dict[str, bytes]:
-    return {path: read() for path, read in history.tree_files(commit_id).items()}
+    repository, index = pygit2.Repository(history.path), pygit2.Index()
+    index.read_tree(repository[commit_id].peel(pygit2.Tree))
+    return {entry.path: repository[entry.id].read_raw() for entry in index}
 
 
 def ids(history: GitHistory, run: str = "run-1") -> list[str]:

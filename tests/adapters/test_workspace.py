@@ -166,7 +166,7 @@ def test_a_stamp_taken_too_early_vouches_for_nothing(tmp_path: Path) -> None:
     assert Entry.of("d", there, newest + 2_200_000_000).vouches_for(there)
     coarse = Entry("d", 5 * 10**9, 1, 5 * 10**9, 6 * 10**9)
     assert not coarse.is_settled()
-    assert coarse._replace(seen_ns=8 * 10**9).is_settled()
+    assert Entry("d", 5 * 10**9, 1, 5 * 10**9, 8 * 10**9).is_settled()
 
 
 def test_what_the_engine_had_not_written_out_yet_is_no_edit(bench: Bench) -> None:

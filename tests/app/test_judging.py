@@ -1,4 +1,4 @@
-"""Gates that ask a model: sent back with its reason, passed where nobody is configured or can be reached."""
+"""Gates that ask a model: sent back with its reason, passed where nobody is configured."""
 
 from __future__ import annotations
 
@@ -69,8 +69,9 @@ def test_without_a_model_the_question_is_not_asked(tmp_path, monkeypatch):
     assert state.ended == "completed"
 
 
-def test_a_judge_that_cannot_be_reached_sends_nobody_back(tmp_path, monkeypatch):
-    with OpenAIServer(by_model(["Things should be better in general."], [Fail(500)])) as server:
+def test_a_judge_that_cannot_be_reached_sends_nobody_back_and_is_asked_again(tmp_path, monkeypatch):
+    replies = by_model(["Things should be better in general."], [Fail(500), verdict(True)])
+    with OpenAIServer(replies) as server:
         state = run_it(tmp_path, monkeypatch, "openai:judge", server)
     assert state.ended == "completed"
     assert attempt_rows(state) == []

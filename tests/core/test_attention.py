@@ -42,7 +42,7 @@ def test_a_step_wholly_missing_asks_and_try_again_opens_every_task_anew():
     point = game.state.world.open
     assert point.attention
     assert "really broken" in point.prompt
-    assert game.labels == ["Try again", "Go on without it", "Stop the run"]
+    assert game.labels == ["Try again", "Go on without it", "Try again with another model", "Stop the run"]
     game.decide("Try again")
     assert game.working() == ["a", "b"]
 

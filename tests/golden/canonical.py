@@ -38,11 +38,17 @@ class Change(NamedTuple):
 
 # Only ever added to. Example: Change("0.2.0", "Record", "undone_rounds", "undos").
 CHANGES: tuple[Change, ...] = (
+    Change("0.2.0", "CheckpointOpened", "question", ""),
     Change("0.2.0", "Note", "code", ""),
+    Change("0.2.0", "Record", "bindings", ""),
     Change("0.2.0", "OptionOffered", "offered", ""),
     Change("0.2.0", "Record", "errors", "errors", lambda rows: [f"{row['where']}: {row['message']}" for row in rows]),
     Change("0.2.0", "Record", "readings", ""),
+    Change("0.2.0", "Record", "spent", ""),
     Change("0.2.0", "Record", "withdrawn", ""),
+    Change("0.2.0", "Record", "unasked", ""),
+    Change("0.2.0", "RunState", "awaits", ""),
+    *(Change("0.2.0", "TaskAt", name, "") for name in ("reason", "told", "since", "parked", "answer")),
 )
 
 

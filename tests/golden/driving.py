@@ -44,12 +44,19 @@ def end(
                 state = engine.submit(run, Abort(by="ann", door="golden"))
                 break
             met[f"{point.attention} {point.phase}"] += 1
-            option = _settled(point, met[f"True {point.phase}"]) if point.attention else _onward(point)
-            asked = (*point.fields, *(field for one in point.options if one.label == option for field in one.fields))
-            fields = {field.id: _answer(field) for field in asked if field.required}
-            engine.submit(run, AnswerCheckpoint(point.id, option, fields, by="ann", door="golden"))
+            engine.submit(run, answered(state, met[f"True {point.phase}"]))
     assert state.ended, f"{run} is {state.status} at {state.world.top.phase}: {point and point.prompt}"
     return state
+
+
+def answered(state: RunState, times: int = 2) -> AnswerCheckpoint:
+    """What leads on from the checkpoint that is open; of trouble, the one that was met so often."""
+    point = state.world.open
+    assert point is not None, f"the run is {state.status}"
+    option = _settled(point, times) if point.attention else _onward(point)
+    asked = (*point.fields, *(field for one in point.options if one.label == option for field in one.fields))
+    fields = {field.id: _answer(field) for field in asked if field.required}
+    return AnswerCheckpoint(point.id, option, fields, by="ann", door="golden")
 
 
 def _onward(point: CheckpointOpened) -> str:

@@ -56,7 +56,27 @@ def swap(now: str, then: str) -> Callable[[str], str]:
     return lambda text: re.sub(now, then, text)
 
 
-ALLOWED: tuple[Allowed, ...] = ()
+_REBIND = "Try again with another model"
+_DIGESTS = {  # of what is shown where that option is among the others → without it
+    "ddef0651feeb3b65af346e270957aa1d": "b93b0201d025516511ee3856e07e75af",
+    "8fba9ece972125fdd30409dc8de410fe": "653556a881b35c401bfa08f2ee7439f1",
+    "60ca40acb32c2908edef99559aeb888e": "2a0e372466b5eb581558edf14bd5dc38",
+}
+
+
+def _without_rebind(text: str) -> str:
+    shown = json.loads(text)
+    point = shown.get("checkpoint") or {}
+    options = point.get("options", [])
+    if any(option["label"] == _REBIND for option in options):
+        point["options"] = [option for option in options if option["label"] != _REBIND]
+        point["digest"] = _DIGESTS.get(point["digest"], point["digest"])
+    return json.dumps(shown)
+
+
+ALLOWED: tuple[Allowed, ...] = (
+    Allowed("*/shown/*", "where an agent failed, another model may be tried.", _without_rebind),
+)
 
 
 def matching(names: Iterable[str], one: Allowed) -> list[str]:

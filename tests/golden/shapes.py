@@ -104,13 +104,14 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
     words = [
         ("new", "flow.yaml"), ("run", "flow.yaml"), ("run", "flow.yaml", "--no-drive"), ("resume", "two-step-3"),
         ("decide", "two-step-2", "--option", "Keep", *said), ("files", "two-step-2", "draft.md"),
-        ("remark", "two-step-2", SAID), ("decide", "two-step-2", "--option", "Again", *said, "--field", "tone=warm"),
+        ("output", "two-step-2"), ("remark", "two-step-2", SAID),
+        ("decide", "two-step-2", "--option", "Again", *said, "--field", "tone=warm"),
         ("rollback", "two-step-2", *said), ("rounds", "two-step-2", "--prune"), ("fork", "two-step-2", "--at", "4"),
         ("pause", "two-step-1"), ("abort", "two-step-1"), ("show", "two-step-2"),
         ("decide", "two-step-3", "--option", "Split"), ("show", "two-step-3"), ("queue",),
         ("queue", "move", "two-step-3.p2", "first"), ("queue", "drop", "two-step-3.p1"), ("queue", "run"), ("runs",),
         ("decide", "two-step-2", "--option", "Accept"), ("stats",), ("show", "nothing"), ("check", "flow.yaml"),
-        ("check", "bad.yaml"), ("workflows",), ("doctor",),
+        ("check", "bad.yaml"), ("workflows",), ("doctor",), ("eject", "early-exit", "copy"), ("accept",),
     ]  # fmt: skip
     return {" ".join(each): _printed(reconvene, *each) for each in words}
 
@@ -137,7 +138,8 @@ def main() -> None:
             folder = Path(place)
 
             def reconvene(*words: str, folder: Path = folder) -> object:
-                return call(*words, cwd=folder, RECONVENE_HOME=str(folder / ".reconvene"))
+                home, own = str(folder / ".reconvene"), str(folder / ".config")
+                return call(*words, cwd=folder, RECONVENE_HOME=home, XDG_CONFIG_HOME=own)
 
             made = of_commands(folder, reconvene) if name == "commands" else of_home(name, folder, reconvene)  # type: ignore[arg-type]
             known[name] = {**made, **known.get(name, {})}

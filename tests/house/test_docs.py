@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import typing
@@ -25,6 +27,7 @@ from reconvene.core.person.attention import RESERVED
 from reconvene.core.shown.scope import ROOTS
 from reconvene.doors.cli.main import cli
 from reconvene.kits.reading.feedback import KINDS
+from reconvene.testing.openai_server import OpenAIServer, Say
 from reconvene.wire.answers_file import read_answers
 from reconvene.wire.grammar import FIELD_TYPES, REMOVED, TABLES
 from reconvene.wire.shapes import Later
@@ -40,10 +43,13 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "src" / "reconvene" / "workflows").glob("*/README.md")),
 ]
-WALKED = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
+WALKED = [ROOT / "README.md", *(ROOT / "docs" / page for page in (
+    "tutorial.md", "testing.md", "recipes.md", "installing.md",
+))]  # fmt: skip
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+KILLED = 128 + signal.SIGKILL
 EXIT = re.compile(r"#.*\bexit code (\d+)")
-TITLE = re.compile(r"# ([\w-]+\.yaml)\n")
+TITLE = re.compile(r"(?:#!.*\n)?# ((?:[\w-]+/)*[\w-]+\.(?:yaml|py|sh))\n")
 
 
 class Block(NamedTuple):
@@ -103,23 +109,38 @@ def _end_of_command(line: str) -> int | None:
 
 @pytest.mark.parametrize("page", WALKED, ids=lambda page: page.name)
 def test_the_walk_through_does_what_it_says(page: Path, tmp_path: Path) -> None:
-    """Every named YAML block is saved, every `sh` line is run, and ends as its comment says."""
+    """Every block that names its file is saved, every `sh` line is run, and ends as its comment says."""
     folder = tmp_path / "walk"
     folder.mkdir()
-    environment = _environment(tmp_path)
+    with OpenAIServer(Say('{"score": 5}'), models=("qwen3:latest",)) as ollama:
+        environment = {**_environment(tmp_path), "OLLAMA_BASE_URL": ollama.url}
+        assert _walked(page, folder, environment) > 5
+
+
+@pytest.mark.parametrize("page", WALKED, ids=lambda page: page.name)
+def test_a_block_that_is_not_run_says_why(page: Path) -> None:
+    other = [block for block in blocks(page) if block.info.startswith("sh") and block.info != "sh"]
+    assert [block.place for block in other if not re.fullmatch(r"sh norun: \w.{8,}", block.info)] == []
+
+
+def _walked(page: Path, folder: Path, environment: dict[str, str | None]) -> int:
     ran = 0
     for block in blocks(page):
-        if block.info == "yaml" and (title := TITLE.match(block.text)):
-            (folder / title[1]).write_text(block.text, encoding="utf-8")
+        if title := TITLE.match(block.text):
+            file = folder / title[1]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
+            continue
         if block.info != "sh":
             continue
+        dies = f"exit code {KILLED}" in block.text
         for line in block.text.splitlines():
-            done = _typed(line, folder, environment)
+            done = _typed(line, folder, environment, alone=dies)
             stated = EXIT.search(line)
             wanted = int(stated[1]) if stated else 0
             assert done.code == wanted, f"{block.place}: {line}\n{done.out}\n{done.err}"
             ran += 1
-    assert ran > 5
+    return ran
 
 
 def test_the_prompt_on_the_page_about_prompts_is_the_one_an_agent_gets(tmp_path: Path) -> None:
@@ -130,31 +151,64 @@ def test_the_prompt_on_the_page_about_prompts_is_the_one_an_agent_gets(tmp_path:
         if block.info == "yaml" and (title := TITLE.match(block.text)):
             (tmp_path / title[1]).write_text(block.text, encoding="utf-8")
         for line in block.text.splitlines() if block.info == "sh" else ():
-            out = _typed(line, tmp_path, environment).out
+            out = _typed(line, tmp_path, environment, alone=False).out
     (printed,) = [block.text for block in blocks(page) if block.info == "text"]
     (mark,) = set(re.findall(r"mark of this message is ([0-9a-f]{12})", out))
     assert out.rstrip().endswith(re.sub(r"[0-9a-f]{12}", mark, printed).rstrip())
 
 
-def _typed(line: str, folder: Path, environment: dict[str, str | None]) -> Done:
-    """The command itself is called here; whatever needs a shell is given to one."""
+def _typed(line: str, folder: Path, environment: dict[str, str | None], *, alone: bool) -> Done:
+    """The command itself is called here; whatever needs a shell, or a process that may die, is given to one."""
     command = line.partition("#")[0]
-    if command.startswith("reconvene ") and not set(command) & set("|&;<>$`*?"):
+    if not alone and command.startswith("reconvene ") and not set(command) & set("|&;<>$`*?"):
         return call(*shlex.split(command)[1:], cwd=folder, **environment)
     kept = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
     done = subprocess.run(
         ["sh", "-c", line], cwd=folder, env=kept, capture_output=True, stdin=subprocess.DEVNULL, text=True
     )
-    return Done(done.returncode, done.stdout, done.stderr)
+    # a shell may have become the command; for a person it would have told the signal so
+    code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return Done(code, done.stdout, done.stderr)
+
+
+def test_the_log_after_a_crash_is_the_one_in_the_tutorial(tmp_path: Path) -> None:
+    page = blocks(ROOT / "docs" / "tutorial.md")
+    (workflow,) = [block for block in page if block.text.startswith("# crash.yaml\n")]
+    (shown,) = [block for block in page if block.info == "text" and "verdict=doubt" in block.text]
+    (tmp_path / "crash.yaml").write_text(workflow.text, encoding="utf-8")
+    environment = _environment(tmp_path)
+    told = {
+        words: _typed(f"reconvene {words}", tmp_path, environment, alone=True)
+        for words in ("run crash.yaml", "runs", "resume crash-1", "log crash-1")
+    }
+    assert [done.code for done in told.values()] == [KILLED, 0, 0, 0]
+    assert "running (not driven)" in told["runs"].out
+    log = {line.split()[0]: line for line in told["log crash-1"].out.splitlines()}
+    for line in shown.text.splitlines():
+        seq, *words = line.partition(" why=")[0].split()
+        assert [word for word in words if word not in log[seq]] == []
+    assert sum("task=R1/0/first" in line for line in log.values() if "AttemptEnded" in line) == 1
+
+
+CLAUDE = {"type": "result", "is_error": False, "result": "Written.", "usage": {}, "total_cost_usd": 0.01}
+CODEX = {"type": "item.completed", "item": {"type": "agent_message", "text": "It lacks a figure."}}
+PROGRAMS = {
+    "reconvene": f'#!/bin/sh\nexec "{sys.executable}" -m reconvene.doors.cli "$@"\n',
+    "python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',
+    # stand for programs that need an account
+    "claude": f"#!/bin/sh\ncat > page.md\necho '{json.dumps(CLAUDE)}'\n",
+    "codex": f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(CODEX)}'\n",
+}
 
 
 def _environment(tmp_path: Path) -> dict[str, str | None]:
     """`reconvene` on the path is the one under test; state goes to the current folder, as for any reader."""
-    program = tmp_path / "bin" / "reconvene"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m reconvene.doors.cli "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, text in PROGRAMS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
     return {"PATH": path, "RECONVENE_BY": "reader", "RECONVENE_HOME": None, "RECONVENE_DEMO_SPEED": None}
 
 

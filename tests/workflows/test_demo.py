@@ -201,8 +201,8 @@ def test_on_a_terminal_the_person_decides_and_can_leave_and_come_back(terminal: 
     child.expect(r"continue with:\s+reconvene resume SCENARIO-\d+-001")
     assert ending(child) == 0, "to leave a demo is no failure"
     again = terminal("resume")
-    again.expect("Round 2 complete")
     again.expect("What changed since the round before:")
+    again.expect("Round 2 complete")
     again.expect(ANYTHING)
     again.sendcontrol("c")
     assert ending(again) == 3

@@ -21,6 +21,14 @@ class Patience(NamedTuple):
     total: float = 120.0  # of all waits in the process
 
 
+USUAL = Patience()
+
+
+def within(total: float) -> Patience:
+    """The same shape in another bound; 0 = never wait."""
+    return Patience(min(USUAL.first, total / 12), min(USUAL.longest, total / 4), total)
+
+
 class Pause(NamedTuple):
     """Wait so long, then try again."""
 
@@ -44,6 +52,6 @@ def following(failures: int, asked: float, waited: float, chance: Chance, patien
         seconds = asked + chance() * min(patience.first, asked)
     else:
         seconds = chance() * ceiling
-    if waited + seconds <= patience.total:
+    if waited + seconds <= patience.total and patience.total:
         return Pause(seconds)
     return Park(max(asked, ceiling))

@@ -9,18 +9,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from reconvene.app.effects import Done, assignment, run_check, run_task
+from msgspec.structs import replace
+
+from reconvene.app.backoff import USUAL, Park, Patience
+from reconvene.app.effects import Done, Fault, answered_before, assignment, run_check, run_task
 from reconvene.app.files import Files
+from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled
 from reconvene.app.session import Session
 from reconvene.core.definition.workflow import Agent
-from reconvene.core.facts.commands import Claim, Command, RecordAttempt, Resume
+from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttempt, RecordFault, Resume
+from reconvene.core.facts.events import AttemptEnded, LateOutputArchived, ProviderAwaited, Usage
+from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.state import RunState
-from reconvene.core.run.plan import RunCheck, Work, work
+from reconvene.core.run.plan import RunCheck, RunTask, Work, work
+from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
 
 _POLL = 0.25  # seconds between looks at what other processes appended
-_LONGEST_WAIT = 60.0  # cap on a provider's advice to hold back
+_LONGEST_WAIT = 60.0  # cap on how long an agent that failed may ask to hold back
+_COUNT = 1.0  # seconds between two lines of a countdown
 
 
 class Driver:
@@ -35,6 +43,7 @@ class Driver:
         door: str,
         judge_model: str = "",
         projects: Projects | None = None,
+        patience: Patience = USUAL,
     ) -> None:
         self._session = session
         self._runner = runner
@@ -51,24 +60,33 @@ class Driver:
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
+        self._unrecorded = 0.0  # USD: what the results in the mailbox cost
+        self._patience = patience
+        self._waits = ProviderWaits(patience)
         self._slots = asyncio.Semaphore(session.book.workflow.limits.concurrency)
 
     def post(self, command: Command) -> None:
         """Put a command into the mailbox, from the driver's own event loop."""
         self._mailbox.put_nowait(Done(command, {}))
 
-    async def drive(self, *, tidied: bool = False) -> None:
-        """`tidied`: edits are on record, and the files were as the log says a moment ago."""
+    async def drive(self, *, tidied: bool = False, at_once: bool = False) -> None:
+        """`tidied`: edits are on record, and the files were as the log says a moment ago. `at_once`: also before the
+        time until which the run should wait for its provider."""
         session = self._session
         session.refresh()
+        if not at_once and session.state.awaits is not None and not await self._until_due():
+            return
         scan = None if tidied else self._files.scan(session, self._by, self._door)
         if scan is not None and not scan.settled:
             self._files.restore(session, scan)
         edits: list[Command] = [scan.command] if scan and scan.command else []
-        resume: list[Command] = [Resume(self._by, self._door)] if session.state.paused else []
-        commands = [*edits, Claim(self._by, self._door), *resume]
+        claim, resume = Claim(self._by, self._door), Resume(self._by, self._door)
+        if session.state.awaits is not None:
+            commands = [*edits, resume, claim]  # tasks that wait are free again, then taken
+        else:
+            commands = [*edits, claim, *([resume] if session.state.paused else [])]
         outcomes = session.submit(commands, scan.blobs if scan else {}, self._claim)
-        if (error := outcomes[len(edits)]) is not None:  # a run that cannot go on must not be tried again at once
+        if (error := outcomes[commands.index(claim)]) is not None:  # one that cannot go on must not be tried again
             raise error
         self._files.sync(session)
         self._branch.sync(session.state)
@@ -85,6 +103,40 @@ class Driver:
                     await self._receive()
             finally:
                 ticks.cancel()
+
+    async def _until_due(self) -> bool:
+        """Wait for the time from which the provider may be asked again, if that is within bounds. False: not now."""
+        session, awaits = self._session, self._session.state.awaits
+        assert awaits is not None
+        loop = asyncio.get_running_loop()
+        left = seconds_until(session.now(), awaits.not_before)
+        if left > self._patience.total:
+            return False
+        due = loop.time() + left
+        what = "waiting"
+        while (left := due - loop.time()) > 0:
+            told = f"trying again in {spelled(left)}"
+            if what == "waiting":
+                told = f"{awaits.why} Trying again in {spelled(left)}."
+            self._listener(Progress(session.run, "provider", awaits.model, what, told))
+            what = "countdown"
+            if not await self._still(awaits, min(left, _COUNT)):
+                return False
+        self._listener(Progress(session.run, "provider", awaits.model, "countdown"))
+        return True
+
+    async def _still(self, awaits: ProviderAwaited, seconds: float) -> bool:
+        """Whether the run waits for this as before, so many seconds later; what comes by mail is recorded."""
+        session = self._session
+        try:
+            mail = await asyncio.wait_for(self._mailbox.get(), seconds)
+        except TimeoutError:
+            mail = None
+        if mail is not None:
+            session.submit([mail.command], mail.blobs, self._claim)
+        elif session.behind():
+            session.refresh()
+        return session.state.awaits == awaits and not session.state.paused
 
     async def _tick(self) -> None:
         while True:
@@ -114,6 +166,8 @@ class Driver:
         finally:
             self._running.pop(effect, None)
             self._begun.discard(effect)
+        if isinstance(done.command, RecordAttempt):
+            self._unrecorded += done.command.usage.cost
         self._mailbox.put_nowait(done)
 
     async def _work(self, effect: Work) -> Done:
@@ -128,16 +182,51 @@ class Driver:
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
         hold = self._holding.pop(effect.task, 0.0)
         if hold:
-            await asyncio.sleep(min(hold, _LONGEST_WAIT))
-        async with self._slots:
+            await asyncio.sleep(hold)
+        async with self._slots:  # whoever waits for a provider holds no place
+            if spending.reached(session.state, session.book, effect.agent, self._unrecorded):
+                return Done(HoldTask(effect.task, effect.attempt), {})
             done = await self._attempt(effect, assigned)
+        if isinstance(done, Fault):
+            return self._after_fault(effect, done)
+        self._waits.over(effect.task)
         if done.wait:
-            self._holding[effect.task] = done.wait
+            self._holding[effect.task] = min(done.wait, _LONGEST_WAIT)
         return done
 
-    async def _attempt(self, effect: Work, assigned: Assignment) -> Done:
+    async def _attempt(self, effect: RunTask, assigned: Assignment) -> Done | Fault:
         self._begun.add(effect)
-        return await run_task(self._runner, assigned, self._listener, self._judge_model, self._projects)
+        answered = answered_before(self._session.state, self._session.book, effect)
+        return await run_task(self._runner, assigned, self._listener, self._judge_model, self._projects, answered)
+
+    def _after_fault(self, effect: RunTask, fault: Fault) -> Done:
+        """The provider failed, not the agent: the same attempt again after a while, or when the run is resumed."""
+        error, run = fault.error, self._session.run
+        times, step = self._waits.after_failure(effect.task, error.retry_after)
+        why = error.message + (f" ({error.hint})" if error.hint else "")
+        reply: bytes = getattr(error, "reply", b"")
+        command = RecordFault(
+            effect.task,
+            effect.attempt,
+            fault.model,
+            error.outcome,
+            why,
+            times,
+            answer=fault.answer,
+            reply=digest_of(reply) if reply else "",
+            usage=getattr(error, "usage", None) or Usage(),
+        )
+        if isinstance(step, Park):
+            self._waits.over(effect.task)
+            not_before = later(self._session.now(), step.seconds)
+            command = replace(command, not_before=not_before)
+            told = f"{error.message} It is left until later."
+        else:
+            self._holding[effect.task] = step.seconds
+            command = replace(command, wait=round(step.seconds, 3))
+            told = f"{error.message} Trying again in {spelled(step.seconds)}."
+        self._listener(Progress(run, effect.task, effect.agent, "waiting", told))
+        return Done(command, {**fault.blobs, **({digest_of(reply): reply} if reply else {})})
 
     async def _receive(self) -> None:
         """Wait for news, take all there is, and append it in one commit."""
@@ -146,6 +235,7 @@ class Driver:
         while not self._mailbox.empty():
             news.append(self._mailbox.get_nowait())
         batch = [done for done in news if done is not None]
+        self._unrecorded = 0.0
         if not batch:
             if session.behind():
                 session.refresh()
@@ -159,6 +249,7 @@ class Driver:
         for error in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
             if error is not None:
                 raise error
+        tell_recorded(session, self._listener)
         self._files.sync(session)
         self._branch.sync(session.state)
         tell_passed(session, self._listener)
@@ -168,6 +259,20 @@ def tell_passed(session: Session, listener: Listener) -> None:
     """Of each checkpoint that was not asked because its condition failed, once, however the run came past it."""
     for text in session.not_told():
         listener(Progress(session.run, "", "", "warning", text))
+
+
+def tell_recorded(session: Session, listener: Listener) -> None:
+    """What became of answers: an answer counts when it is on record, and not when it came."""
+    for event in session.recorded:
+        match event:
+            case AttemptEnded(verdict="accepted" | "rejected"):
+                what = "done" if event.verdict == "accepted" else "sent back"
+                tokens = event.usage.input_tokens + event.usage.output_tokens
+                listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
+            case LateOutputArchived() if event.output is not None:
+                listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
+            case _:
+                pass
 
 
 class Branch:

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from reconvene.app import commits as history
 from reconvene.app import new_runs
+from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.driver import Branch, Driver, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.session import Leases, Session, Sessions, token
 from reconvene.core import kit_finder
+from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import (
@@ -76,6 +78,7 @@ class Engine:
         judge_model: str = "",
         projects: Projects | None = None,
         surroundings: Surroundings | None = None,
+        patience: Patience = USUAL,
     ) -> None:
         self.log = log
         self._projects = projects
@@ -83,7 +86,8 @@ class Engine:
         self.home = home
         self._clock = clock
         self._runner = runner
-        self._judge_model = judge_model  # answers what gates ask; "" = nobody does
+        self.judge_model = judge_model  # answers what gates ask; "" = nobody does
+        self._patience = patience
         self._workspace_for = workspace_for
         self._history_for = history_for
         self._new = NewRuns(log, clock, home, workspace_for)
@@ -102,8 +106,9 @@ class Engine:
         settings: Mapping[str, object] | None = None,
         by: str = "",
         door: str = "python",
+        bindings: tuple[Binding, ...] = (),
     ) -> str:
-        """Record a new run; nothing works yet. Inputs and settings are checked against the workflow."""
+        """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
         whole = new_runs.inputs(workflow, inputs or {})
         chosen = new_runs.settings(workflow, settings or {}, whole, self._surroundings)
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
@@ -122,6 +127,7 @@ class Engine:
                 folder,
                 by,
                 door,
+                bindings=bindings,
             )
             (error,) = session.submit([command], blobs)
             if error is None:
@@ -262,16 +268,18 @@ class Engine:
         by: str = "",
         door: str = "python",
         take: bool = False,
+        at_once: bool = False,
     ) -> RunState:
-        """Work until the run waits for a person, is paused, or has ended. A queued run leaves the queue.
+        """Work until the run waits for a person or for a provider, is paused, or has ended. A queued run leaves the
+        queue. One that waits for a provider is not tried before its time, unless `at_once`.
 
         `take`: only a run that is queued, or that a process left in the middle. Of several that want to take the same
         one exactly one does; the others get Busy.
         """
         in_hand = await self._take_up(run)
         while True:
-            session = await self._drive(in_hand, listener or _silent, by, door, take=take)
-            take = False
+            session = await self._drive(in_hand, listener or _silent, by, door, take=take, at_once=at_once)
+            take = at_once = False
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():
                 session.refresh()
@@ -302,11 +310,13 @@ class Engine:
             self._leases.give_back(run, holder)
             raise
 
-    async def _drive(self, in_hand: _InHand, listener: Listener, by: str, door: str, *, take: bool) -> Session:
+    async def _drive(
+        self, in_hand: _InHand, listener: Listener, by: str, door: str, *, take: bool, at_once: bool
+    ) -> Session:
         """To the next stop; then the lease is given back."""
         session, files = in_hand.session, in_hand.files
         try:
-            if take and session.state.status not in ("queued", "running"):
+            if take and session.state.status not in ("queued", "running") and session.state.awaits is None:
                 raise Busy(f"Run {session.run} is {session.state.status}: somebody else took it up.")
             self._make_children(session)
             if session.state.ended:
@@ -315,11 +325,12 @@ class Engine:
                 self._leave_project(session.state, listener)
                 return session
             driver = Driver(
-                session, self._runner, files, listener, in_hand.claim, by, door, self._judge_model, self._projects
-            )
+                session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self._projects,
+                self._patience,
+            )  # fmt: skip
             self._drivers[session.run] = driver
             try:
-                await driver.drive(tidied=in_hand.tidied)
+                await driver.drive(tidied=in_hand.tidied, at_once=at_once)
             except BaseExceptionGroup as group:
                 raise _first(group) from None
             if session.state.ended:

@@ -38,12 +38,17 @@ class Listed(NamedTuple):
     outcome: str = ""
     children: int = 0
     unmade: int = 0
-    asks: str = ""  # the prompt of its checkpoint
+    asks: str = ""  # the question of its checkpoint
     asked_as: str = ""  # and its status
+    provider: str = ""  # the model for which it waits, since when, and until when nobody tries
+    since: str = ""
+    not_before: str = ""
 
 
 def listed(log: EventLog, status: str | None = None, *, having: str = "") -> list[Listed]:
-    """Runs, newest first; with `having` only those whose document has this key. Never folds the log of a sound row."""
+    """Runs, the one started last first; with `having` only those whose document has this key.
+
+    Never folds the log of a sound row."""
     key = f'"{having}"'
     rows = log.index(status=status)
     # Most rows lack the key. They need not be decoded to see that.
@@ -60,15 +65,16 @@ class Page(NamedTuple):
 
 
 def page(log: EventLog, status: str | None, after: str, limit: int) -> Page:
-    """At most so many runs (0 = all), newest first, from a cursor on; "" = the first. A cursor is `updated` and run
-    of the row before, so that it stays right while other runs move."""
-    updated, _, run = after.partition("/")
-    if after and not run:
-        raise UserError(f"{after!r} is no cursor of this list", hint="write UPDATED/RUN, as it was told with the page")
-    rows = log.index(status=status, after=(updated, run) if after else None, limit=limit + 1 if limit else 0)
+    """At most so many runs (0 = all), the one that was started last first, from a cursor on; "" = the first.
+
+    A cursor is the last run that was shown. Runs change, but they stay in the order in which they were started: no page
+    lacks one, and none shows one again. (Cursors of older releases have a time before it.)"""
+    run = after.partition("Z/")[2] or after
+    if after and log.index_row(run) is None:
+        raise UserError(f"{after!r} is no cursor of this list", hint="write the run that the page before ended with")
+    rows = log.index(status=status, after=run, limit=limit + 1 if limit else 0)
     shown = rows[: limit or None]
-    more = f"{shown[-1].updated}/{shown[-1].run}" if len(rows) > len(shown) else ""
-    return Page([read(log, row) for row in shown], more)
+    return Page([read(log, row) for row in shown], shown[-1].run if len(rows) > len(shown) else "")
 
 
 def one(log: EventLog, run: str) -> Listed | None:
@@ -84,10 +90,14 @@ def read(log: EventLog, row: IndexRow) -> Listed:
     if doc is None:
         row, doc = _made_anew(log, row)
     point = doc["checkpoint"] or {}
-    texts = {name: doc.get(name) or "" for name in ("phase", "parent", "piece", "title", "place", "outcome")}
+    texts = [doc.get(name) or "" for name in ("phase", "parent", "piece", "title", "place", "outcome")]
     asked_as = point.get("status") or ("attention" if point.get("attention") else "")
     counts = len(doc.get("children", ())), doc.get("unmade", 0)
-    return Listed(*row, **texts, children=counts[0], unmade=counts[1], asks=point.get("prompt", ""), asked_as=asked_as)
+    awaits = doc.get("provider") or {}
+    waits = [awaits.get(name, "") for name in ("model", "since", "not_before")]
+    asks = point.get("question") or point.get("prompt") or awaits.get("why", "")  # older rows have no question
+    parts = (*row, *texts, *counts, asks, asked_as, *waits)
+    return Listed._make(parts)
 
 
 def in_full(log: EventLog, found: Listed) -> Run:
@@ -116,7 +126,8 @@ def _is_sound(row: IndexRow, doc: dict[str, Any]) -> bool:
         (doc.get("run"), doc.get("status")) == (row.run, row.status)
         and "checkpoint" in doc
         and (doc["checkpoint"] is None or _is_checkpoint(doc["checkpoint"]))
-        and (doc["checkpoint"] is not None or row.status != "waiting")
+        and _is_provider(doc.get("provider"))
+        and (doc["checkpoint"] is not None or doc.get("provider") is not None or row.status != "waiting")
         and isinstance(doc.get("phase"), str | None)
         and all(isinstance(doc.get(key, ""), str) for key in _TEXTS)
         and _are_named(doc.get("children", []), "run")
@@ -131,8 +142,14 @@ def _is_checkpoint(found: object) -> bool:
         and all(isinstance(found.get(key), str) for key in ("id", "prompt", "digest"))
         and _are_named(found.get("options"), "label")
         and all("available" in option for option in found["options"])
+        and isinstance(found.get("question", ""), str)
         and _are_named(found.get("fields", []), "id")
     )
+
+
+def _is_provider(found: object) -> bool:
+    texts = ("model", "why", "since", "not_before")
+    return found is None or (isinstance(found, dict) and all(isinstance(found.get(key), str) for key in texts))
 
 
 def _are_named(found: object, key: str) -> bool:

@@ -15,12 +15,13 @@ from itertools import count
 from msgspec.structs import replace
 
 from reconvene.app import index
-from reconvene.app.session import Session, book_for, index_row, state_after
+from reconvene.app.session import Session, book_for, index_row, state_after, state_of
+from reconvene.core.definition.bindings import fitting
 from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow, every_phase
 from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, StartRun
-from reconvene.core.facts.events import AnyEvent, Forked
-from reconvene.core.facts.evolve import evolve
+from reconvene.core.facts.events import AgentsBound, AnyEvent, Forked
+from reconvene.core.facts.evolve import fold
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.paths import safe_path, why_no_run_id
@@ -139,6 +140,7 @@ class NewRuns:
                 title=child.title,
                 place=child.place,
                 remarks=inherited,
+                bindings=fitting(book.workflow, [held.binding for held in state.record.bindings.values()]),
             )
             (error,) = session.submit([command])
             if error is None or _is_child(self._log, run, parent.run, key):
@@ -146,6 +148,14 @@ class NewRuns:
             if not self._log.head(run):
                 raise error
         raise AssertionError("count() never ends")
+
+    def _bound_now(self, forked: Forked, state: RunState) -> list[AgentsBound]:
+        """Whoever carries the source's agents out today does so in the fork, also where it was bound later."""
+        held = {name: at.binding for name, at in state_of(self._log, forked.source).record.bindings.items()}
+        if held == {name: at.binding for name, at in state.record.bindings.items()}:
+            return []
+        now = tuple(sorted(held.values(), key=lambda one: one.agent))
+        return [AgentsBound(at=forked.at, bindings=now, by=forked.by, door=forked.door)]
 
     def fork(self, run: str, at: int, by: str, door: str) -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
@@ -179,7 +189,8 @@ class NewRuns:
                 door=door,
             )
             try:
-                self._log.append(new, 0, Append([*prefix, forked], row=index_row(evolve(state, forked))))
+                own: list[AnyEvent] = [forked, *self._bound_now(forked, state)]
+                self._log.append(new, 0, Append([*prefix, *own], row=index_row(fold(own, state))))
                 return new
             except Conflict:
                 number += 1

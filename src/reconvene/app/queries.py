@@ -9,14 +9,16 @@ from msgspec.structs import replace
 from reconvene.app import index
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session, state_after
-from reconvene.app.views import projections
-from reconvene.app.views.changes import changes
-from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said
+from reconvene.app.views import ahead, projections, written
+from reconvene.app.views.changes import changes, since_a_try
+from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said, Written
+from reconvene.app.views.written import Attempt
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.paths import unified_diff
 from reconvene.core.shown import drafts, scope
 from reconvene.errors import UserError
+from reconvene.language.closest import closest
 from reconvene.wire.event_json import to_json
 
 PAGE = 1000  # events that are read at once
@@ -39,13 +41,18 @@ def _driven(engine: Engine, run: str, status: str) -> bool | None:
 def standing(engine: Engine, run: str) -> Run:
     """The same, and with an open checkpoint what another round changed, and the answers given so far."""
     found = summary(engine, run)
-    return replace(found, checkpoint=_beside(found.checkpoint, engine.session(run))) if found.checkpoint else found
+    if found.checkpoint is None:
+        return found
+    session = engine.session(run)
+    return replace(found, checkpoint=_beside(found.checkpoint, session), items=ahead.items(session.state, session.book))
 
 
 def _beside(point: Checkpoint, session: Session) -> Checkpoint:
     """With what the index does not hold."""
     answers = drafts.here(session.state, session.book) if point.fields else None
-    return replace(point, changed=changes(session), answers=answers)
+    point = ahead.with_consequences(point, session.state, session.book)
+    told = written.of_the_round(session.state, session.book)
+    return replace(point, changed=changes(session), since_try=since_a_try(session), answers=answers, outputs=told)
 
 
 def talk(engine: Engine, run: str) -> tuple[Said, ...]:
@@ -69,6 +76,9 @@ def show(engine: Engine, run: str) -> RunInFull:
         children=children(engine, state),
         late=late(engine, run),
         driven=_driven(engine, run, state.status),
+        judged_by=engine.judge_model if (asking := projections.asking_gates(session.book.workflow)) else "",
+        unjudged=() if engine.judge_model else asking,
+        items=ahead.items(state, session.book),
     )
 
 
@@ -167,3 +177,54 @@ def _compare(engine: Engine, old: dict[str, str], new: dict[str, str]) -> str:
             after = engine.log.artefact(new[path]) if path in new else None
             parts.append(unified_diff(path, before, after))
     return "".join(part if part.endswith("\n") else part + "\n" for part in parts)
+
+
+# --- what agents wrote ---
+
+
+def attempts(engine: Engine, run: str) -> tuple[Attempt, ...]:
+    """Every attempt of every agent, in the order in which they ended."""
+    return written.attempts((event for _, event in engine.log.read(run)), engine.session(run).book)
+
+
+def wrote(engine: Engine, run: str, agent: str = "", which: str = "") -> tuple[Attempt, ...]:
+    """The attempts of one round: of one agent, or of all of them.
+
+    `which` is the round's number in its phase ("2": the latest of that number), or its serial ("R7"); "" is the last
+    round in which the agent worked."""
+    found = attempts(engine, run)
+    names = list(engine.session(run).book.workflow.agents)
+    if agent and agent not in names:
+        near = closest(agent, names)
+        hint = f"Did you mean {near[0]}?" if near else f"There is: {', '.join(names)}"
+        raise UserError(f"{run} has no agent {agent!r}.", hint=hint)
+    own = [one for one in found if agent in ("", one.agent)]
+    if not own:
+        who = f"{agent} has written nothing" if agent else "No agent has written anything"
+        raise UserError(f"{who} yet in {run}.", hint=f"reconvene show {run}")
+    serial = _serial(own, run, which)
+    return tuple(one for one in own if one.serial == serial)
+
+
+def _serial(own: list[Attempt], run: str, which: str) -> int:
+    """Of these attempts, the round that is meant."""
+    if not which:
+        return own[-1].serial
+    named = re.fullmatch(r"(?P<serial>[Rr])?(?P<number>\d{1,9})", which.strip())
+    if named is None:
+        raise UserError(f"{which!r} is not a round.", hint=f"Write 2, or R7, as reconvene rounds {run} lists them.")
+    number = int(named["number"])
+    fitting = [one.serial for one in own if number == (one.serial if named["serial"] else one.round)]
+    if not fitting:
+        known = ", ".join(dict.fromkeys(f"R{one.serial} ({one.phase} {one.round})" for one in own[-8:]))
+        who = f"{own[0].agent} wrote nothing" if len({one.agent for one in own}) == 1 else "nobody wrote anything"
+        raise UserError(f"In {run}, {who} in round {which.strip()}.", hint=f"There is: {known}")
+    return fitting[-1]
+
+
+def output(engine: Engine, run: str, shown: Written) -> str:
+    """All of what a checkpoint names by its first lines."""
+    session = engine.session(run)
+    round_ = session.state.world.top.round
+    found = [one for one in (round_.outputs if round_ else ()) if (one.agent, one.step) == (shown.agent, shown.step)]
+    return session.book.text(found[-1].output.digest) if found else ""

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from reconvene.app import kit_views
 from reconvene.app.engine import Engine
 from reconvene.app.views import all_rounds as folding
 from reconvene.app.views import comparison
 from reconvene.app.views.all_rounds import Round
 from reconvene.app.views.comparison import Comparison
+from reconvene.app.views.written import item_titles
 from reconvene.errors import UserError
 
 _NAMED = re.compile(r"(?P<serial>[Rr])?(?P<number>\d{1,9})")
@@ -20,7 +23,9 @@ _NAMED = re.compile(r"(?P<serial>[Rr])?(?P<number>\d{1,9})")
 
 def rounds(engine: Engine, run: str) -> tuple[Round, ...]:
     """Every round in order, those that were rolled back included."""
-    return folding.rounds(event for _, event in engine.log.read(run))
+    events = [event for _, event in engine.log.read(run)]
+    titles = item_titles(events, engine.session(run).book)
+    return tuple(replace(one, item=titles.get(one.serial, "")) for one in folding.rounds(events))
 
 
 def compare(engine: Engine, run: str, which: str, phase: str = "") -> Comparison:

@@ -34,6 +34,12 @@ def interrupted(log: EventLog) -> list[str]:
     return _oldest_first(listed(log, "running", having="parent"))
 
 
+def due(log: EventLog, now: str) -> list[str]:
+    """Children that wait for a provider which may be asked again, oldest first."""
+    parked = listed(log, "waiting", having="provider")
+    return _oldest_first([one for one in parked if one.parent and one.not_before <= now])
+
+
 def unmade(log: EventLog) -> list[str]:
     """Runs that decided on children some of which have no log yet: driving them makes the rest."""
     return _oldest_first(listed(log, having="unmade"))

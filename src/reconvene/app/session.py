@@ -51,6 +51,7 @@ class Session:
         self.run = run
         self.state = state
         self.book = book
+        self.recorded: Sequence[AnyEvent] = ()  # what the last append held
         # Of the checkpoints that were not asked, those that people were told of; the same list in every session of a
         # run. What an open checkpoint is shown with is told there.
         self._told = [] if state.world.open is None else list(state.record.passed_over)
@@ -78,6 +79,10 @@ class Session:
         self._told += news
         return [projections.passed(one).text for one in news]
 
+    def now(self) -> str:
+        """Never before the last event."""
+        return max(self._clock.now(), self.state.updated)
+
     def behind(self) -> bool:
         return self._log.head(self.run) != self.state.seq
 
@@ -90,6 +95,7 @@ class Session:
     ) -> list[ReconveneError | None]:
         """Handle these in order, in one durable append: the error that refused each, or None. A refused one does not
         keep the others out. `by`: `record` leaves what follows from them for later."""
+        self.recorded = ()
         for digest, data in (blobs or {}).items():
             self.book.remember(digest, data)
         for _ in range(_TRIES):
@@ -127,7 +133,7 @@ class Session:
     ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[ReconveneError | None]]:
         state, events, artefacts = self.state, list[AnyEvent](), dict(blobs)
         outcomes: list[ReconveneError | None] = []
-        now = max(self._clock.now(), state.updated)
+        now = self.now()
         for command in commands:
             try:
                 handled = by(state, command, now, self.book, claim)
@@ -142,7 +148,7 @@ class Session:
 
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
         self._log.append(self.run, self.state.seq, Append(events, artefacts, index_row(state)))
-        self.state = state
+        self.state, self.recorded = state, events
         if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq

@@ -42,7 +42,7 @@ def _installed() -> list[EntryPoint]:
 
 
 def _loaded(point: EntryPoint) -> Kit:
-    from reconvene.core.kit_guard import guarded  # only for who has such a kit
+    from reconvene.kits.kit_guard import guarded  # only for who has such a kit
 
     wrong = f"{point.value} is not a reconvene.core.extensions.Kit"
     try:

@@ -13,10 +13,10 @@ import json
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
-from reconvene.core.facts.events import AnyEvent, Paused, PhaseEntered, RemarkAdded, Resumed
+from reconvene.core.facts.events import AnyEvent, Paused, RemarkAdded, Resumed
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, ReconveneError, StoreError
 from reconvene.ports import Append, EventLog, IndexRow
@@ -57,32 +57,33 @@ class LogConformance:
         self._folder.cleanup()
 
     def open(self) -> EventLog:
-        log = self.make_log(Path(self._folder.name))
-        self._opened.append(log)
-        return log
+        self._opened.append(self.make_log(Path(self._folder.name)))
+        return self._opened[-1]
+
+    @cached_property
+    def log(self) -> EventLog:
+        """For tests that need one only."""
+        return self.open()
 
     # -- append and read
 
     def test_the_first_append_starts_at_one_and_returns_the_new_head(self) -> None:
-        log = self.open()
         events: list[AnyEvent] = [paused("a"), Resumed(at=_NOW, by="b")]
-        assert log.append("run-1", 0, Append(events)) == 2
-        assert log.read("run-1") == [(1, events[0]), (2, events[1])]
-        assert log.head("run-1") == 2
+        assert self.log.append("run-1", 0, Append(events)) == 2
+        assert self.log.read("run-1") == [(1, events[0]), (2, events[1])]
+        assert self.log.head("run-1") == 2
 
     def test_appends_are_numbered_on_without_gaps(self) -> None:
-        log = self.open()
         head = 0
         for size in (1, 3, 2):
-            head = log.append("run-1", head, Append([paused(f"{head}/{n}") for n in range(size)]))
-        assert [seq for seq, _ in log.read("run-1")] == [1, 2, 3, 4, 5, 6]
+            head = self.log.append("run-1", head, Append([paused(f"{head}/{n}") for n in range(size)]))
+        assert [seq for seq, _ in self.log.read("run-1")] == [1, 2, 3, 4, 5, 6]
 
     def test_reading_after_a_seq_gives_the_rest_also_from_the_middle_of_an_append(self) -> None:
-        log = self.open()
-        log.append("run-1", 0, Append([paused("1"), paused("2"), paused("3")]))
-        log.append("run-1", 3, Append([paused("4"), paused("5")]))
+        self.log.append("run-1", 0, Append([paused("1"), paused("2"), paused("3")]))
+        self.log.append("run-1", 3, Append([paused("4"), paused("5")]))
         for after in range(7):
-            assert [_by(event) for _, event in log.read("run-1", after)] == [str(n) for n in range(after + 1, 6)]
+            assert [_by(event) for _, event in self.log.read("run-1", after)] == [str(n) for n in range(after + 1, 6)]
 
     def test_what_was_appended_is_there_when_the_log_is_opened_again(self) -> None:
         first = self.open()
@@ -93,78 +94,72 @@ class LogConformance:
         assert again.index() == [row("run-1")]
 
     def test_the_logs_of_runs_are_apart(self) -> None:
-        log = self.open()
         heads = {"run-1": 0, "run-2": 0, "run-10": 0}
         for n in range(4):
             for run in heads:
-                heads[run] = log.append(run, heads[run], Append([paused(f"{run}:{n}")]))
+                heads[run] = self.log.append(run, heads[run], Append([paused(f"{run}:{n}")]))
         for run in heads:
-            assert [_by(event) for _, event in log.read(run)] == [f"{run}:{n}" for n in range(4)]
+            assert [_by(event) for _, event in self.log.read(run)] == [f"{run}:{n}" for n in range(4)]
 
     def test_an_unknown_run_has_no_events_no_head_no_row_no_snapshot(self) -> None:
-        log = self.open()
-        assert log.head("nobody") == 0
-        assert log.read("nobody") == []
-        assert log.read("nobody", 5) == []
-        assert log.index_row("nobody") is None
-        assert log.snapshot("nobody", "key") is None
-        log.release("nobody", "me")
+        assert self.log.head("nobody") == 0
+        assert self.log.read("nobody") == []
+        assert self.log.read("nobody", 5) == []
+        assert self.log.index_row("nobody") is None
+        assert self.log.snapshot("nobody", "key") is None
+        self.log.release("nobody", "me")
 
     def test_unicode_survives_everywhere(self) -> None:
-        log = self.open()
         run = "überprüfung-漢字-🙂"
         index = row(run, note=_UNICODE)
-        log.append(run, 0, Append([remark(_UNICODE)], {"d1": _UNICODE.encode()}, index))
-        assert log.read(run) == [(1, remark(_UNICODE))]
-        assert log.artefact("d1") == _UNICODE.encode()
-        assert log.index_row(run) == index
+        self.log.append(run, 0, Append([remark(_UNICODE)], {"d1": _UNICODE.encode()}, index))
+        assert self.log.read(run) == [(1, remark(_UNICODE))]
+        assert self.log.artefact("d1") == _UNICODE.encode()
+        assert self.log.index_row(run) == index
 
     def test_text_that_is_not_unicode_is_refused_and_leaves_nothing(self) -> None:
-        log = self.open()
-        refused(ReconveneError, lambda: log.append("run-1", 0, Append([remark("half a pair \ud83d")], {"d1": b"x"})))
-        assert log.head("run-1") == 0
-        refused(StoreError, lambda: log.artefact("d1"))
+        broken = Append([remark("half a pair \ud83d")], {"d1": b"x"})
+        refused(ReconveneError, lambda: self.log.append("run-1", 0, broken))
+        assert self.log.head("run-1") == 0
+        refused(StoreError, lambda: self.log.artefact("d1"))
 
     def test_an_event_of_a_megabyte_is_one_like_any_other(self) -> None:
-        log = self.open()
         big = remark("0123456789abcdef" * 65_536)
-        log.append("run-1", 0, Append([paused("before"), big, paused("after")]))
-        assert [event for _, event in log.read("run-1", 1)] == [big, paused("after")]
+        self.log.append("run-1", 0, Append([paused("before"), big, paused("after")]))
+        assert [event for _, event in self.log.read("run-1", 1)] == [big, paused("after")]
 
     def test_a_thousand_appends_are_all_there_in_order(self) -> None:
-        log = self.open()
         for n in range(1000):
-            assert log.append("run-1", n, Append([paused(str(n))], row=row("run-1", "running", note=str(n)))) == n + 1
-        assert [(seq, _by(event)) for seq, event in log.read("run-1")] == [(n + 1, str(n)) for n in range(1000)]
-        assert log.index() == [row("run-1", "running", note="999")]
+            assert _wins(self.log, n, str(n))
+        assert [(seq, _by(event)) for seq, event in self.log.read("run-1")] == [(n + 1, str(n)) for n in range(1000)]
+        assert self.log.index() == [row("run-1", "running", note="999")]
 
     def test_an_append_without_events_stores_the_rest_and_leaves_the_head(self) -> None:
-        log = self.open()
-        log.append("run-1", 0, Append([paused("a")], row=row("run-1")))
-        assert log.append("run-1", 1, Append([], {"d1": b"x"}, row("run-1", "paused"))) == 1
-        assert log.read("run-1") == [(1, paused("a"))]
-        assert log.artefact("d1") == b"x"
-        assert log.index() == [row("run-1", "paused")]
+        self.log.append("run-1", 0, Append([paused("a")], row=row("run-1")))
+        assert self.log.append("run-1", 1, Append([], {"d1": b"x"}, row("run-1", "paused"))) == 1
+        assert self.log.read("run-1") == [(1, paused("a"))]
+        assert self.log.artefact("d1") == b"x"
+        assert self.log.index() == [row("run-1", "paused")]
 
     # -- compare-and-swap
 
     def test_an_append_at_any_other_place_than_the_head_is_a_conflict(self) -> None:
-        log = self.open()
-        log.append("run-1", 0, Append([paused("a"), paused("b")]))
+        self.log.append("run-1", 0, Append([paused("a"), paused("b")]))
         for wrong in (0, 1, 3):
-            refused(Conflict, partial(log.append, "run-1", wrong, Append([paused("x")])))
-        refused(Conflict, lambda: log.append("run-2", 1, Append([paused("x")])))
-        assert len(log.read("run-1")) == 2
-        assert log.read("run-2") == []
+            refused(Conflict, partial(self.log.append, "run-1", wrong, Append([paused("x")])))
+        refused(Conflict, lambda: self.log.append("run-2", 1, Append([paused("x")])))
+        assert len(self.log.read("run-1")) == 2
+        assert self.log.read("run-2") == []
 
     def test_a_refused_append_leaves_no_event_no_artefact_and_no_index_change(self) -> None:
-        log = self.open()
-        log.append("run-1", 0, Append([paused("a")], row=row("run-1", "waiting")))
-        refused(Conflict, lambda: log.append("run-1", 0, Append([paused("b")], {"d1": b"x"}, row("run-1", "failed"))))
-        refused(Conflict, lambda: log.append("run-2", 7, Append([paused("b")], {"d1": b"x"}, row("run-2"))))
-        assert log.read("run-1") == [(1, paused("a"))]
-        assert log.index() == [row("run-1", "waiting")]
-        refused(StoreError, lambda: log.artefact("d1"))
+        self.log.append("run-1", 0, Append([paused("a")], row=row("run-1", "waiting")))
+        for run, seq in (("run-1", 0), ("run-2", 7)):
+            refused(
+                Conflict, partial(self.log.append, run, seq, Append([paused("b")], {"d1": b"x"}, row(run, "failed")))
+            )
+        assert self.log.read("run-1") == [(1, paused("a"))]
+        assert self.log.index() == [row("run-1", "waiting")]
+        refused(StoreError, lambda: self.log.artefact("d1"))
 
     def test_of_two_writers_exactly_one_wins_each_place(self) -> None:
         places = 50
@@ -199,101 +194,90 @@ class LogConformance:
     # -- artefacts
 
     def test_artefacts_come_back_byte_for_byte(self) -> None:
-        log = self.open()
         contents = [b"", b"\x00\xff", b"short", b"a" * 5_000, bytes(range(256)) * 400, "漢字".encode() * 3_000]
         artefacts = {digest_of(data): data for data in contents}
-        log.append("run-1", 0, Append([paused("a")], artefacts))
+        self.log.append("run-1", 0, Append([paused("a")], artefacts))
         for digest, data in artefacts.items():
-            assert log.artefact(digest) == data
+            assert self.log.artefact(digest) == data
 
     def test_an_artefact_put_again_changes_nothing_and_is_shared_by_runs(self) -> None:
-        log = self.open()
-        log.append("run-1", 0, Append([paused("a")], {"d1": b"the content"}))
-        log.append("run-1", 1, Append([paused("b")], {"d1": b"the content", "d2": b"more"}))
-        log.append("run-2", 0, Append([paused("c")], {"d1": b"the content"}))
-        assert log.artefact("d1") == b"the content"
-        assert log.artefact("d2") == b"more"
+        self.log.append("run-1", 0, Append([paused("a")], {"d1": b"the content"}))
+        self.log.append("run-1", 1, Append([paused("b")], {"d1": b"the content", "d2": b"more"}))
+        self.log.append("run-2", 0, Append([paused("c")], {"d1": b"the content"}))
+        assert self.log.artefact("d1") == b"the content"
+        assert self.log.artefact("d2") == b"more"
 
     def test_an_artefact_that_is_not_there_is_a_store_error_that_names_it(self) -> None:
-        log = self.open()
-        error = refused(StoreError, lambda: log.artefact("0123abcd"))
+        error = refused(StoreError, lambda: self.log.artefact("0123abcd"))
         assert "0123abcd" in str(error)
 
     # -- the index
 
-    def test_the_index_lists_the_newest_first(self) -> None:
-        log = self.open()
+    def test_the_index_lists_the_run_that_was_started_last_first(self) -> None:
         for run, hour in (("a", 3), ("b", 1), ("c", 2)):
-            log.append(run, 0, Append([paused(run)], row=row(run, updated=f"2026-03-01T0{hour}:00:00.000Z")))
-        assert [found.run for found in log.index()] == ["a", "c", "b"]
-        log.append("b", 1, Append([paused("b")], row=row("b", updated="2026-03-01T09:00:00.000Z")))
-        assert [found.run for found in log.index()] == ["b", "a", "c"]
-
-    def test_among_runs_of_the_same_moment_the_one_started_last_comes_first(self) -> None:
-        log = self.open()
-        for run in ("a", "b", "c"):
-            log.append(run, 0, Append([paused(run)], row=row(run)))
-        log.append("a", 1, Append([paused("a")], row=row("a")))
-        assert [found.run for found in log.index()] == ["c", "b", "a"]
-        assert [found.run for found in log.index(status="waiting")] == ["c", "b", "a"]
+            self.log.append(run, 0, Append([paused(run)], row=row(run, updated=f"2026-03-01T0{hour}:00:00.000Z")))
+        assert [found.run for found in self.log.index()] == ["c", "b", "a"]
+        self.log.append("b", 1, Append([paused("b")], row=row("b", updated="2026-03-01T09:00:00.000Z")))
+        assert [found.run for found in self.log.index()] == ["c", "b", "a"]
+        assert [found.run for found in self.log.index(status="waiting")] == ["c", "b", "a"]
 
     def test_the_index_can_be_asked_for_one_status(self) -> None:
-        log = self.open()
         for run, status in (("a", "waiting"), ("b", "completed"), ("c", "waiting")):
-            log.append(run, 0, Append([paused(run)], row=row(run, status)))
-        assert {found.run for found in log.index(status="waiting")} == {"a", "c"}
-        log.append("a", 1, Append([paused("a")], row=row("a", "completed")))
-        assert {found.run for found in log.index(status="waiting")} == {"c"}
-        assert {found.run for found in log.index(status="completed")} == {"a", "b"}
-        assert log.index(status="failed") == []
+            self.log.append(run, 0, Append([paused(run)], row=row(run, status)))
+        assert {found.run for found in self.log.index(status="waiting")} == {"a", "c"}
+        self.log.append("a", 1, Append([paused("a")], row=row("a", "completed")))
+        assert {found.run for found in self.log.index(status="waiting")} == {"c"}
+        assert {found.run for found in self.log.index(status="completed")} == {"a", "b"}
+        assert self.log.index(status="failed") == []
 
     def test_the_index_can_be_read_page_by_page(self) -> None:
-        log = self.open()
         for run, hour in (("a", 3), ("b", 1), ("c", 2), ("d", 2), ("e", 2)):
             status = "completed" if run == "d" else "waiting"
             listed = row(run, status, updated=f"2026-03-01T0{hour}:00:00.000Z")
-            log.append(run, 0, Append([paused(run)], {}, listed))
-        assert [found.run for found in log.index(limit=2)] == ["a", "e"]
-        everything = [found.run for found in log.index()]
-        assert everything == ["a", "e", "d", "c", "b"]
-        for number, last in enumerate(log.index(), 1):
-            rest = log.index(after=(last.updated, last.run))
+            self.log.append(run, 0, Append([paused(run)], {}, listed))
+        assert [found.run for found in self.log.index(limit=2)] == ["e", "d"]
+        everything = [found.run for found in self.log.index()]
+        assert everything == ["e", "d", "c", "b", "a"]
+        for number, last in enumerate(self.log.index(), 1):
+            rest = self.log.index(after=last.run)
             assert [found.run for found in rest] == everything[number:]
-            assert log.index(after=(last.updated, last.run), limit=2) == rest[:2]
-        first = log.index(status="waiting", limit=1)[0]
-        assert [found.run for found in log.index(status="waiting", after=(first.updated, first.run))] == ["e", "c", "b"]
+            assert self.log.index(after=last.run, limit=2) == rest[:2]
+        assert [found.run for found in self.log.index(status="waiting", after="e")] == ["c", "b", "a"]
+
+    def test_a_run_that_changes_keeps_its_place_in_the_index(self) -> None:
+        for run in ("a", "b", "c"):
+            self.log.append(run, 0, Append([paused(run)], row=row(run)))
+        self.log.append("a", 1, Append([paused("a")], row=row("a", updated="2026-03-01T09:00:00.000Z")))
+        assert [found.run for found in self.log.index(after="b")] == ["a"]
 
     def test_a_log_can_be_read_page_by_page(self) -> None:
-        log = self.open()
-        log.append("run-1", 0, Append([paused("a"), paused("b"), paused("c")]))
-        log.append("run-1", 3, Append([paused("d")]))
+        self.log.append("run-1", 0, Append([paused("a"), paused("b"), paused("c")]))
+        self.log.append("run-1", 3, Append([paused("d")]))
         for after in range(5):
-            rest = log.read("run-1", after)
+            rest = self.log.read("run-1", after)
             assert [seq for seq, _ in rest] == list(range(after + 1, 5))
             for limit in (1, 2, 3, 9):
-                assert log.read("run-1", after, limit) == rest[:limit]
+                assert self.log.read("run-1", after, limit) == rest[:limit]
 
     def test_an_append_without_a_row_leaves_the_index_as_it_is(self) -> None:
-        log = self.open()
-        log.append("a", 0, Append([paused("a")], row=row("a")))
-        log.append("a", 1, Append([paused("a")]))
-        log.append("b", 0, Append([paused("b")]))
-        assert log.index() == [row("a")]
-        assert log.index_row("a") == row("a")
-        assert log.index_row("b") is None
+        self.log.append("a", 0, Append([paused("a")], row=row("a")))
+        self.log.append("a", 1, Append([paused("a")]))
+        self.log.append("b", 0, Append([paused("b")]))
+        assert self.log.index() == [row("a")]
+        assert self.log.index_row("a") == row("a")
+        assert self.log.index_row("b") is None
 
     # -- snapshots
 
     def test_a_snapshot_comes_back_only_under_its_key_and_only_the_last_is_kept(self) -> None:
-        log = self.open()
-        log.append("run-1", 0, Append([paused("a")]))
-        log.save_snapshot("run-1", 1, "state-1", b"old" * 1000)
-        assert log.snapshot("run-1", "state-1") == (1, b"old" * 1000)
-        assert log.snapshot("run-1", "state-2") is None
-        log.save_snapshot("run-1", 5, "state-2", b"new")
-        assert log.snapshot("run-1", "state-2") == (5, b"new")
-        assert log.snapshot("run-1", "state-1") is None
-        assert log.snapshot("run-2", "state-2") is None
+        self.log.append("run-1", 0, Append([paused("a")]))
+        self.log.save_snapshot("run-1", 1, "state-1", b"old" * 1000)
+        assert self.log.snapshot("run-1", "state-1") == (1, b"old" * 1000)
+        assert self.log.snapshot("run-1", "state-2") is None
+        self.log.save_snapshot("run-1", 5, "state-2", b"new")
+        assert self.log.snapshot("run-1", "state-2") == (5, b"new")
+        assert self.log.snapshot("run-1", "state-1") is None
+        assert self.log.snapshot("run-2", "state-2") is None
 
     # -- leases
 
@@ -353,7 +337,7 @@ class LogConformance:
     def test_a_lease_does_not_stand_in_the_way_of_an_append(self) -> None:
         mine, theirs = self.open(), self.open()
         assert mine.acquire("run-1", "me")
-        assert theirs.append("run-1", 0, Append([_entered(1)])) == 1
+        assert theirs.append("run-1", 0, Append([paused("a")])) == 1
 
 
 def refused(kind: type[ReconveneError], attempt: Callable[[], object]) -> ReconveneError:
@@ -376,7 +360,3 @@ def _wins(log: EventLog, place: int, name: str) -> bool:
 def _by(event: AnyEvent) -> str:
     assert isinstance(event, Paused)
     return event.by
-
-
-def _entered(entry: int) -> PhaseEntered:
-    return PhaseEntered(at=_NOW, phase="draft", scope="draft#1", entry=entry)

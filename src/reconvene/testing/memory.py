@@ -51,16 +51,13 @@ class MemoryLog:
                 raise StoreError(f"There is no content with the digest {digest}.")
             return self._artefacts[digest]
 
-    def index(
-        self, *, status: str | None = None, after: tuple[str, str] | None = None, limit: int = 0
-    ) -> list[IndexRow]:
+    def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
         with self._lock:
             ids = {run: number for number, run in enumerate(self._logs)}
             rows = [row for row in self._index.values() if status is None or row.status == status]
-        place = {row.run: (row.updated, ids[row.run]) for row in rows}  # the youngest run first among equals
-        rows.sort(key=lambda row: place[row.run], reverse=True)
-        if after is not None:
-            rows = [row for row in rows if place[row.run] < (after[0], ids.get(after[1], 0))]
+        rows.sort(key=lambda row: ids[row.run], reverse=True)
+        if after:
+            rows = [row for row in rows if ids[row.run] < ids.get(after, 0)]
         return rows[: limit or None]
 
     def index_row(self, run: str) -> IndexRow | None:

@@ -17,9 +17,9 @@ import struct
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Literal, NamedTuple, Self, assert_never
 
+DONE = b"data: [DONE]\n\n"  # the last event of a stream
 Body = dict[str, object]  # of a request or a reply, as JSON
 
 
@@ -111,9 +111,8 @@ class OpenAIServer:
         self._arrived = threading.Condition(self._lock)
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.owner = self
-        self._scheme = "http"
+        self._scheme = "http" if tls is None else "https"
         if tls is not None:
-            self._scheme = "https"
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
@@ -126,9 +125,7 @@ class OpenAIServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._closing.set()
         self._server.shutdown()
         self._server.server_close()
@@ -191,26 +188,24 @@ class _Handler(BaseHTTPRequestHandler):
         self._give(self.server.owner.reply_to(seen), seen)
 
     def _give(self, reply: Reply, seen: Seen) -> None:
-        streamed = bool(seen.body.get("stream"))
         match reply:
             case Say() | Call():
-                message = _message(reply, seen)
-                if streamed:
-                    self._stream(_chunks(reply, message, seen), finish=True)
+                if seen.body.get("stream"):
+                    self._play(Wire((*map(sse, _chunks(reply, seen)), DONE)))
                 else:
-                    self._json(200, _completion(reply, message, seen))
+                    choice = {"index": 0, "message": _message(reply, seen), "finish_reason": _finish(reply)}
+                    self._json(200, {**_answer(seen, "chat.completion"), "choices": [choice], "usage": _usage(reply)})
             case Fail(status, text, retry_after):
                 headers = {} if retry_after is None else {"retry-after": f"{retry_after:g}"}
                 self._json(status, {"error": {"message": text, "type": "error", "code": None}}, headers)
             case Raw(data, content_type):
                 self._send(200, data, {"content-type": content_type})
             case Hang():
-                self.server.owner.hang()
-                self.close_connection = True
+                self._play(Wire(status=0, end="hang"))
+            case Drop(""):
+                self._play(Wire(status=0, end="close"))
             case Drop(text):
-                if text:
-                    self._stream([_chunk(seen, {"role": "assistant", "content": text}, None)], finish=False)
-                self._cut()
+                self._play(Wire((sse(_chunk(seen, {"role": "assistant", "content": text}, None)),), end="close"))
             case Wire():
                 self._play(reply)
             case _:
@@ -225,29 +220,22 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
         for piece in reply.pieces:
             if isinstance(piece, bytes):
-                self._piece(piece)
+                self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
             else:
                 self.server.owner.hang(piece)
+        if reply.end == "finish":
+            self.wfile.write(b"0\r\n\r\n")
+            return
+        self.close_connection = True
         match reply.end:
-            case "finish":
-                self.wfile.write(b"0\r\n\r\n")
             case "close":
-                self._cut()
+                self.connection.shutdown(socket.SHUT_RDWR)
             case "reset":
-                self._reset()
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.rfile.close()  # it holds the connection open
+                self.connection.close()
             case "hang":
                 self.server.owner.hang()
-                self.close_connection = True
-
-    def _reset(self) -> None:
-        self.close_connection = True
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.rfile.close()  # it holds the connection open
-        self.connection.close()
-
-    def _cut(self) -> None:
-        self.close_connection = True
-        self.connection.shutdown(socket.SHUT_RDWR)
 
     def _json(self, status: int, document: object, headers: dict[str, str] | None = None) -> None:
         self._send(status, json.dumps(document).encode(), {"content-type": "application/json", **(headers or {})})
@@ -260,33 +248,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _stream(self, chunks: list[Body], *, finish: bool) -> None:
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("transfer-encoding", "chunked")
-        self.end_headers()
-        for chunk in chunks:
-            self._piece(b"data: " + json.dumps(chunk).encode() + b"\n\n")
-        if finish:
-            self._piece(b"data: [DONE]\n\n")
-            self.wfile.write(b"0\r\n\r\n")
-        self.wfile.flush()
-
-    def _piece(self, data: bytes) -> None:
-        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-
 
 def _message(reply: Say | Call, seen: Seen) -> Body:
     if isinstance(reply, Say):
         return {"role": "assistant", "content": reply.text}
-    function = {"name": _offered_tool(seen), "arguments": reply.arguments}
+    tools = seen.body.get("tools")
+    offered = str(tools[0]["function"]["name"]) if isinstance(tools, list) and tools else "answer"
+    function = {"name": offered, "arguments": reply.arguments}
     call = {"id": "call_1", "index": 0, "type": "function", "function": function}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
-
-
-def _offered_tool(seen: Seen) -> str:
-    tools = seen.body.get("tools")
-    return str(tools[0]["function"]["name"]) if isinstance(tools, list) and tools else "answer"
 
 
 def _usage(reply: Say | Call) -> dict[str, int]:
@@ -298,33 +268,26 @@ def _finish(reply: Say | Call) -> str:
     return reply.finish if isinstance(reply, Say) else "tool_calls"
 
 
-def _completion(reply: Say | Call, message: Body, seen: Seen) -> Body:
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": seen.body.get("model", ""),
-        "choices": [{"index": 0, "message": message, "finish_reason": _finish(reply)}],
-        "usage": _usage(reply),
-    }
+def _answer(seen: Seen, kind: str) -> Body:
+    return {"id": "chatcmpl-1", "object": kind, "created": 1_700_000_000, "model": seen.body.get("model", "")}
 
 
-def _chunks(reply: Say | Call, message: Body, seen: Seen) -> list[Body]:
+def _chunks(reply: Say | Call, seen: Seen) -> list[Body]:
+    deltas = [_message(reply, seen)]
     if isinstance(reply, Say):
         size = max(1, len(reply.text) // 4 + 1)
         pieces = [reply.text[start : start + size] for start in range(0, len(reply.text), size)] or [""]
-        chunks = [_chunk(seen, {"role": "assistant", "content": piece}, None) for piece in pieces]
-    else:
-        chunks = [_chunk(seen, message, None)]
-    last = _chunk(seen, {}, None)
-    return [*chunks, _chunk(seen, {}, _finish(reply)), last | {"choices": [], "usage": _usage(reply)}]
+        deltas = [{"role": "assistant", "content": piece} for piece in pieces]
+    last = {**_answer(seen, "chat.completion.chunk"), "choices": [], "usage": _usage(reply)}
+    return [*(_chunk(seen, delta, None) for delta in deltas), _chunk(seen, {}, _finish(reply)), last]
 
 
 def _chunk(seen: Seen, delta: Body, finish: str | None) -> Body:
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1_700_000_000,
-        "model": seen.body.get("model", ""),
-        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-    }
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {**_answer(seen, "chat.completion.chunk"), "choices": [choice]}
+
+
+def sse(document: object, event: str = "") -> bytes:
+    """One event of a stream."""
+    head = f"event: {event}\n" if event else ""
+    return f"{head}data: {json.dumps(document)}\n\n".encode()

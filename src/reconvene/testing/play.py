@@ -30,18 +30,9 @@ class Play:
         self.state: RunState = EMPTY
         self.log: list[AnyEvent] = []
         self._ticks = 0
-        self.do(
-            c.StartRun(
-                "run-1",
-                self.keep(pin(workflow)),
-                workflow.name,
-                self.keep(to_json(dict(inputs or {}))),
-                self.keep(to_json(dict(settings or {}))),
-                "/workspace",
-                "ann",
-                "test",
-            )
-        )
+        pinned, given, chosen = pin(workflow), to_json(dict(inputs or {})), to_json(dict(settings or {}))
+        kept = (self.keep(pinned), workflow.name, self.keep(given), self.keep(chosen))
+        self.do(c.StartRun("run-1", *kept, "/workspace", "ann", "test"))
 
     def keep(self, data: bytes) -> str:
         digest = digest_of(data)

@@ -16,20 +16,15 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import UTC
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 
-from reconvene.testing.openai_server import Fail, Reply, Say, Wire
+from reconvene.testing.openai_server import DONE, Fail, Reply, Say, Wire, sse
 
-DONE = b"data: [DONE]\n\n"
 HTML = b"<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1>nginx</body></html>"
 _JSON = (("content-type", "application/json"),)
 
-
-def sse(document: object, event: str = "") -> bytes:
-    head = f"event: {event}\n" if event else ""
-    return f"{head}data: {json.dumps(document)}\n\n".encode()
+Event = tuple[str, dict[str, object]]
+Events = tuple[Event, ...]
 
 
 def chunk(finish: str | None = None, **delta: object) -> bytes:
@@ -151,7 +146,7 @@ def play(*names: str) -> tuple[Reply, ...]:
     return tuple(FAULTS[name] for name in names)
 
 
-def messages(*events: tuple[str, dict[str, object]]) -> tuple[bytes, ...]:
+def messages(*events: Event) -> tuple[bytes, ...]:
     """A stream in Anthropic's protocol, up to and including its first text block."""
     usage = {"input_tokens": 11, "output_tokens": 1}
     message = {"id": "m1", "type": "message", "role": "assistant", "model": "claude", "content": [], "usage": usage}
@@ -159,28 +154,20 @@ def messages(*events: tuple[str, dict[str, object]]) -> tuple[bytes, ...]:
     return (sse(start, "message_start"), *(sse({"type": kind, **body}, kind) for kind, body in events))
 
 
-def _block(text: str, index: int = 0) -> tuple[tuple[str, dict[str, object]], ...]:
+def _block(text: str, index: int = 0, kind: str = "text", **more: str) -> Events:
     return (
-        ("content_block_start", {"index": index, "content_block": {"type": "text", "text": ""}}),
-        ("content_block_delta", {"index": index, "delta": {"type": "text_delta", "text": text}}),
+        ("content_block_start", {"index": index, "content_block": {"type": kind, kind: "", **more}}),
+        ("content_block_delta", {"index": index, "delta": {"type": f"{kind}_delta", kind: text}}),
     )
 
 
-def _stopped(reason: str, index: int = 0) -> tuple[tuple[str, dict[str, object]], ...]:
+def _stopped(reason: str, index: int = 0) -> Events:
     delta = {"stop_reason": reason, "stop_sequence": None}
-    return (
-        ("content_block_stop", {"index": index}),
-        ("message_delta", {"delta": delta, "usage": {"output_tokens": 7}}),
-        ("message_stop", {}),
-    )
+    told = ("message_delta", {"delta": delta, "usage": {"output_tokens": 7}})
+    return (("content_block_stop", {"index": index}), told, ("message_stop", {}))
 
 
-def _thought(text: str) -> tuple[tuple[str, dict[str, object]], ...]:
-    return (
-        ("content_block_start", {"index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
-        ("content_block_delta", {"index": 0, "delta": {"type": "thinking_delta", "thinking": text}}),
-        ("content_block_stop", {"index": 0}),
-    )
+_THOUGHT: Events = (*_block("maybe 4", 0, "thinking", signature=""), ("content_block_stop", {"index": 0}))
 
 
 _OVERLOADED: dict[str, object] = {"error": {"type": "overloaded_error", "message": "Overloaded"}}
@@ -192,7 +179,7 @@ ANTHROPIC: Mapping[str, Reply] = {
     "stall in between": Wire(messages(*_block("Growth is")), end="hang"),
     "length": Wire(messages(*_block("Growth is"), *_stopped("max_tokens"))),
     "refusal": Wire(messages(*_block(""), *_stopped("refusal"))),
-    "thinking": Wire(messages(*_thought("maybe 4"), *_block("It is 3.", 1), *_stopped("end_turn", 1))),
+    "thinking": Wire(messages(*_THOUGHT, *_block("It is 3.", 1), *_stopped("end_turn", 1))),
     "error in the stream": Wire((*messages(*_block("Growth is")), sse({"type": "error", **_OVERLOADED}, "error"))),
     "529": Wire((json.dumps({"type": "error", **_OVERLOADED}).encode(),), 529, _JSON),
 }
@@ -207,6 +194,13 @@ def candidates(*texts: str, finish: str = "STOP", thought: str = "") -> tuple[by
     return (*said, sse({"candidates": [last]})) if finish else tuple(said)
 
 
+_EXHAUSTED = {
+    "code": 429,
+    "message": "Resource has been exhausted",
+    "status": "RESOURCE_EXHAUSTED",
+    "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}],
+}
+
 GOOGLE: Mapping[str, Reply] = {
     "fine": Wire(candidates("fine")),
     "no finish reason": Wire(candidates("Growth is", finish="")),
@@ -216,35 +210,19 @@ GOOGLE: Mapping[str, Reply] = {
     "content filter": Wire(candidates("Growth", finish="SAFETY")),
     "prompt blocked": Wire((sse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}),)),
     "thinking": Wire(candidates("It is 3.", thought="maybe 4")),
-    "429": Wire(
-        (
-            json.dumps(
-                {
-                    "error": {
-                        "code": 429,
-                        "message": "Resource has been exhausted",
-                        "status": "RESOURCE_EXHAUSTED",
-                        "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}],
-                    }
-                }
-            ).encode(),
-        ),
-        429,
-        _JSON,
-    ),
+    "429": Wire((json.dumps({"error": _EXHAUSTED}).encode(),), 429, _JSON),
 }
 
 
-def responses(*events: tuple[str, dict[str, object]]) -> tuple[bytes, ...]:
+def responses(*events: Event) -> tuple[bytes, ...]:
     """A stream of OpenAI's own newer protocol, with a text in it; then these events."""
     item = {"id": "m1", "type": "message", "role": "assistant", "content": [], "status": "in_progress"}
-    at: dict[str, object] = {"item_id": "m1", "output_index": 0, "content_index": 0}
     part = {"type": "output_text", "text": "", "annotations": []}
-    begun: tuple[tuple[str, dict[str, object]], ...] = (
+    begun: Events = (
         ("response.created", {"response": _response("in_progress")}),
         ("response.output_item.added", {"output_index": 0, "item": item}),
-        ("response.content_part.added", {**at, "part": part}),
-        ("response.output_text.delta", {**at, "delta": "Growth is 3 %.", "logprobs": []}),
+        ("response.content_part.added", {**_AT, "part": part}),
+        ("response.output_text.delta", {**_AT, "delta": "Growth is 3 %.", "logprobs": []}),
     )
     return tuple(sse({"type": kind, "sequence_number": 1, **body}, kind) for kind, body in (*begun, *events))
 
@@ -256,17 +234,16 @@ def _response(status: str, **more: object) -> dict[str, object]:
 
 _FULL = {"reason": "max_output_tokens"}
 _DIED = {"code": "server_error", "message": "engine died"}
-_NO: dict[str, object] = {"item_id": "m1", "output_index": 0, "content_index": 0, "refusal": "I cannot."}
+_AT: dict[str, object] = {"item_id": "m1", "output_index": 0, "content_index": 0}
+_COMPLETED: Event = ("response.completed", {"response": _response("completed")})
 
 RESPONSES: Mapping[str, Reply] = {
-    "fine": Wire(responses(("response.completed", {"response": _response("completed")}))),
+    "fine": Wire(responses(_COMPLETED)),
     "no finish reason": Wire(responses()),
     "closed in the middle": Wire(responses(), end="close"),
     "length": Wire(responses(("response.incomplete", {"response": _response("incomplete", incomplete_details=_FULL)}))),
     "error in the stream": Wire(responses(("response.failed", {"response": _response("failed", error=_DIED)}))),
-    "refusal": Wire(
-        responses(("response.refusal.done", _NO), ("response.completed", {"response": _response("completed")}))
-    ),
+    "refusal": Wire(responses(("response.refusal.done", {**_AT, "refusal": "I cannot."}), _COMPLETED)),
 }
 
 
@@ -281,23 +258,19 @@ def refused_port() -> Iterator[str]:
 @contextmanager
 def deaf_port() -> Iterator[str]:
     """A base_url that neither accepts nor refuses: its queue is full. Works on Linux."""
-    with socket.socket() as deaf:
+    with socket.socket() as deaf, ExitStack() as kept:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen(0)
-        waiting = [socket.socket() for _ in range(4)]
-        for one in waiting:
-            one.setblocking(False)
-            one.connect_ex(deaf.getsockname())
-        try:
-            yield f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
-        finally:
-            for one in waiting:
-                one.close()
+        for _ in range(4):
+            waiting = kept.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(deaf.getsockname())
+        yield f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
 
 
 def self_signed() -> ssl.SSLContext:
     """A certificate for 127.0.0.1 that nobody has signed but itself. Needs `cryptography`."""
-    from datetime import datetime, timedelta
+    from datetime import UTC, datetime, timedelta
     from ipaddress import ip_address
 
     from cryptography import x509
@@ -319,11 +292,9 @@ def self_signed() -> ssl.SSLContext:
         .sign(key, hashes.SHA256())
     )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "certificate.pem")
-        private = key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        file.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
-        context.load_cert_chain(file)
+    with tempfile.NamedTemporaryFile(suffix=".pem") as file:
+        pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+        file.write(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain) + certificate.public_bytes(pem))
+        file.flush()
+        context.load_cert_chain(file.name)
     return context

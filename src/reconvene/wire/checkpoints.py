@@ -54,8 +54,10 @@ class Checkpoints:
         for option in options:
             if option.fields:
                 self._check_distinct((*fields, *option.fields), option.line)
+        question = self._reading.template(node, "question")
         return Checkpoint(
-            prompt=self._reading.template(node, "prompt") or Checkpoint().prompt,
+            prompt=self._reading.template(node, "prompt") or question or Checkpoint().prompt,
+            question=question,
             condition=self._reading.expression(node, "condition"),
             show_files=self._reading.paths(node, "show_files"),
             status=node.text("status"),

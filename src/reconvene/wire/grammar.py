@@ -91,6 +91,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "entries": Key(integer(1), "how often one phase may be entered in one scope"),
         "rounds": Key(integer(1), "rounds in the whole run"),
         "calls": Key(one_of(integer(1), MapOf(integer(0))), "agent tasks in the whole run, or {group: n, total: n}"),
+        "cost": Key(one_of(NUMBER, MapOf(NUMBER)), "USD in the whole run, or {agent: n, group: n, total: n}"),
         "undo": Key(integer(0), "undone rounds in the whole run"),
         "concurrency": Key(integer(1), "agents that work at the same time"),
         "children": Key(integer(1), "runs that one run may start"),
@@ -176,7 +177,8 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "checkpoint": {
         "condition": Key(EXPRESSION, "ask only if this is true"),
-        "prompt": Key(TEXT, "the question; a template"),
+        "question": Key(TEXT, "what is to be decided, in one sentence that ends with a question mark; a template"),
+        "prompt": Key(TEXT, "what there is to know before one decides; a template"),
         "show_files": Key(_WORDS, "files to look at first; templates"),
         "status": Key(TEXT, "the checkpoint's own status word"),
         "feedback": Key(TEXT, "asked first on a terminal: what the person has to say; a template"),

@@ -85,7 +85,7 @@ def _recorded(workflow: Workflow, team: Path) -> Workflow:
     if not team.is_file():
         raise UserError(
             f"{workflow.name} comes with no recording: there is no {team}",
-            hint="run it without --recorded, or record its agents there (docs/language.md)",
+            hint="run it without --recorded, or record its agents there (docs/testing.md)",
         )
     agents = {
         name: agent if agent.kind == _REAL else replace(agent, kind="recorded", recorded="team", command_line="")

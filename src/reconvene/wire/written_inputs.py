@@ -19,6 +19,7 @@ from reconvene.wire.problems import shown
 from reconvene.wire.reading import RUN_ID_ROOTS, SETTING_ROOTS, VARIABLE, WORKSPACE_ROOTS, Reading
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
+_MOST_DOLLARS = 1e9
 _LIMITS = ("entries", "rounds", "undo", "concurrency", "children")
 
 
@@ -100,12 +101,32 @@ def read_limits(reading: Reading, root: Mapping, roster: Roster) -> Limits:
         if name not in roster.declared_groups:
             message = f"'calls': there is no group '{shown(name)}'"
             reading.add_unknown(calls.line_of(name), message, name, [*roster.groups, "total"])
+    costs = node.mapping("cost")
+    payers = [name for name in costs.entries if name != "total"]
+    for name in payers:
+        if name not in roster.names:
+            message = f"'cost': there is no agent or group '{shown(name)}'"
+            reading.add_unknown(costs.line_of(name), message, name, [*roster.names, "total"])
     counts = {key: node.integer(key, getattr(usual, key)) for key in _LIMITS}
     return Limits(
         **counts,
         calls=calls.integer("total", node.integer("calls", usual.calls)),
         group_calls={name: calls.integer(name, 0) for name in groups},
+        cost=_dollars(reading, costs, "total") or _dollars(reading, node, "cost"),
+        costs={name: _dollars(reading, costs, name) for name in payers},
     )
+
+
+def _dollars(reading: Reading, node: Mapping, key: str) -> float:
+    """0 where it is not written."""
+    written = node.get(key)
+    if not isinstance(written, Scalar) or not isinstance(written.value, int | float):
+        return 0.0
+    amount = float(written.value)
+    if not 0 < amount < _MOST_DOLLARS:
+        reading.add(written.line, f"'{shown(key)}' must be an amount of USD above 0", "such as cost: 20")
+        return 0.0
+    return amount
 
 
 def read_run_id(reading: Reading, root: Mapping) -> str:

@@ -147,18 +147,29 @@ def _read(text: str, problems: Problems) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        message = "this is not valid YAML: " + ", ".join(part for part in (error.context, error.problem) if part)
-        problems.add(line, message, _syntax_hint(error.problem or "", text, line), column=column)
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        message, hint = _syntax(said, text, line)
+        problems.add(line, message, hint, column=column)
     except yaml.YAMLError as error:
         problems.add(0, f"this is not valid YAML: {shown(error, 200)}")
     return None
 
 
-def _syntax_hint(problem: str, text: str, line: int) -> str:
+_KEY_FIRST = re.compile(r"\s*(- +)?[\w.-]+:(\s|$)")
+_ASTRAY = ("mapping values are not allowed", "expected <block end>", "could not find expected ':'")
+
+
+def _syntax(said: str, text: str, line: int) -> tuple[str, str]:
+    """What is wrong in plain words, and what to do; as the reader of YAML says it where it is something rarer."""
     here = "".join(text.splitlines()[line - 1 : line]) if line else ""
-    if "\t" in here[: len(here) - len(here.lstrip())] or "'\\t'" in problem:
-        return "indent with spaces, YAML does not allow tabs"
-    return "put text that contains ': ' in quotes" if "mapping values are not allowed" in problem else ""
+    if "\t" in here[: len(here) - len(here.lstrip())] or "'\\t'" in said:
+        return "this is not valid YAML: there is a tab in the indentation", "indent with spaces, YAML allows no tabs"
+    if any(each in said for each in _ASTRAY) and _KEY_FIRST.match(here) and here.count(": ") < 2:
+        hint = "keys of one entry begin in the same column, and what belongs to a key is indented below it"
+        return "this is not valid YAML: this line is not indented as the lines above it need", hint
+    return f"this is not valid YAML: {said}", (
+        "put text that contains ': ' in quotes" if "mapping values are not allowed" in said else ""
+    )
 
 
 class _Stop(Exception):

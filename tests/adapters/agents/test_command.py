@@ -82,8 +82,8 @@ def test_stdout_is_the_output_and_the_prompt_comes_on_stdin(tmp_path: Path) -> N
     assert not answer.has_value
     assert not answer.recorded
     assert answer.usage.requests == 1
-    assert heard[-1].what == "output"
-    assert heard[-1].detail == "reviewed"
+    assert [one.detail for one in heard if one.what == "output"][-1] == "reviewed"
+    assert "".join(one.detail for one in heard if one.what == "text") == answer.text, "no character is torn apart"
 
 
 def test_it_works_in_a_private_folder_with_its_files_and_nothing_else(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_a_model_answers_with_usage_and_cost(stream: bool) -> None:
     assert server.requests[0].prompt == "Say something.\n"
     assert heard[-1] == Progress("run-1", "R1/0/economist", "economist", "tokens", tokens=500)
     assert len(heard) > 1 or not stream
+    assert "".join(one.detail for one in heard if one.what == "text") == (answer.text if stream else "")
 
 
 def test_a_model_that_nobody_has_a_price_for_costs_nothing() -> None:

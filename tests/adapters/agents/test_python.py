@@ -127,6 +127,12 @@ def test_a_function_works_in_a_thread_of_its_own() -> None:
     assert run("where").text == "agent counter"
 
 
+def test_a_module_is_imported_in_a_thread_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("awaited")
+    monkeypatch.setattr(threading, "Thread", None)  # a second thread would cost more than a whole step
+    assert run("awaited").text == "hi"
+
+
 def test_attributes_of_attributes_are_found() -> None:
     assert run("Shelf.book").text == "from a shelf"
 

@@ -82,8 +82,7 @@ def test_what_is_no_longer_said_is_told_where_nothing_is_new() -> None:
         ("The plan **fits**.\n\nAll agree.", "The plan fits. All agree!"),
         ("- The plan fits.\n- All agree.", "1. the plan fits\n2. all agree"),
         ("The plan fits.", "The plan fits [FB-001]."),
-        ("The plan fits.\n\n| a | 1 |\n|---|---|", "The plan fits.\n\n| a | 2 |\n|---|---|"),
-        ("## Old\nThe plan fits.\n```\nx = 1\n```", "## New\nThe plan fits.\n```\nx = 2\n```"),
+        ("## Old\nThe plan fits.\n```\nx = 1\n```", "## New\nThe plan fits.\n```\nx  =  1\n```"),
         ("", ""),
         ("", "---"),
     ],
@@ -115,9 +114,76 @@ def test_a_long_sentence_is_cut() -> None:
 
 def test_of_a_text_without_end_only_the_beginning_is_compared() -> None:
     assert len(sentences("Some words here. " * 100_000)) == 100
-    assert pair("a. " * 400_000 + "(" * 100_000, "a. " * 400_000 + "*" * 100_000) is None
-    assert pair("#" * 500_000, "\n\n" * 500_000) is None
-    assert pair("``` " * 200_000, "- " * 200_000 + "`" * 100_000) is None
+    beyond = Change("", also=("what comes after 20,000 characters",))
+    assert compared("a. " * 400_000 + "(" * 100_000, "a. " * 400_000 + "*" * 100_000) == beyond
+    assert compared("word " * 200_000 + "1", "word " * 200_000 + "2") == beyond
+    assert compared("#" * 500_000, "\n\n" * 500_000) == beyond
+    found = compared("``` " * 200_000, "- " * 200_000 + "`" * 100_000)
+    assert found is not None
+    assert found.also == ("code", *beyond.also)
+
+
+TABLE = "| item | cost | when |\n|---|---|---|\n| kiln | £5M | May |\n| hall | £2M | June |\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        (TABLE, TABLE.replace("£5M", "£9M"), Change("", "kiln, cost: £5M", "kiln, cost: £9M")),
+        (TABLE, TABLE.replace("May", "July").replace("£2M", "£3M"), Change("", "hall, cost: £2M", "hall, cost: £3M")),
+        (TABLE, f"{TABLE}| crane | £1M | |\n", Change("", "", "crane | £1M")),
+        (TABLE, TABLE.replace("| hall | £2M | June |\n", ""), Change("", "hall | £2M | June", "")),
+        (TABLE, TABLE.replace("when", "date"), Change("", also=("a table",))),
+        (
+            f"The covenant holds at 3.1x.\n\n{TABLE}",
+            f"The covenant breaks at 3.9x.\n\n{TABLE.replace('£5M', '£9M')}",
+            Change(
+                "", "The covenant holds at 3.1x.", "The covenant breaks at 3.9x.", ("a table (kiln, cost: £5M → £9M)",)
+            ),
+        ),
+        (
+            f"All is well with the kiln today.\n\n{TABLE}",
+            f"All is fine with the kiln today.\n\n{TABLE.replace('£5M', '£9M')}",
+            Change(
+                "",
+                "All is well with the kiln today.",
+                "All is fine with the kiln today.",
+                ("a table (kiln, cost: £5M → £9M)",),
+            ),
+        ),
+        ("```\nreturn 1\n```", "```\nreturn 2\n```", Change("", also=("code",))),
+        ("A is good.\nB is bad.", "B is bad.\nA is good.", Change("", also=("the order",))),
+    ],
+)
+def test_tables_code_and_the_order_are_told(before: str, after: str, change: Change) -> None:
+    assert compared(before, after) == change
+
+
+def test_a_sentence_does_not_end_with_an_abbreviation() -> None:
+    before = "Approx. 3.5 % of the e.g. Dr. Smith vs. Mr. Jones U.S. cost. It is fine."
+    assert pair(before, before.replace("3.5", "4.5")) == (
+        "Approx. 3.5 % of the e.g. Dr. Smith vs. Mr. Jones U.S. cost.",
+        "Approx. 4.5 % of the e.g. Dr. Smith vs. Mr. Jones U.S. cost.",
+    )
+
+
+def test_a_word_under_a_heading_is_told_with_it() -> None:
+    before = "# Plan\n\n## Cost\n5M\n\n## Risk\nlow"
+    assert pair(before, before.replace("low", "high")) == ("Risk: low", "Risk: high")
+
+
+def test_a_sentence_that_turns_into_its_opposite_counts_before_other_words() -> None:
+    before = "The harbour is open today. We should build the plant."
+    after = "The harbour is closed today. We should not build the plant."
+    assert pair(before, after) == ("We should build the plant.", "We should not build the plant.")
+
+
+def test_where_long_sentences_begin_alike_the_part_that_differs_is_shown() -> None:
+    long = "and so on " * 60
+    found = compared(f"It is {long}worth 5 pounds.", f"It is {long}worth 6 pounds.")
+    assert found is not None
+    assert found.was.endswith("worth 5 pounds.")
+    assert found.now.endswith("worth 6 pounds.")
 
 
 # --- a run ------------------------------------------------------------------------------------------------------------
@@ -133,6 +199,7 @@ phases:
       options:
         - {label: Good, then: continue}
         - {label: Again, remark: optional, then: again}
+        - {label: Drop it, undo: true, then: leave}
   - id: last
     agents: [clerk]
     checkpoint:
@@ -163,6 +230,11 @@ class Told:
         assert shown is not None
         assert shown.changed == point.changed
         return list(point.changed)
+
+    @property
+    def since_try(self) -> bool:
+        point = queries.standing(self.engine, self.run).checkpoint
+        return point is not None and point.since_try
 
 
 @pytest.fixture
@@ -196,3 +268,28 @@ def test_a_round_that_was_taken_back_is_compared_with_what_the_person_had_seen(t
     told.engine.submit(told.run, Rollback(by="ann"))
     told.state = told.engine.drive_sync(told.run)
     assert told.changed == [row(1, 2)]
+    assert told.since_try
+
+
+def test_the_round_after_is_compared_with_the_one_that_stands(told: Told) -> None:
+    told.decide("Again")
+    assert not told.since_try
+    told.engine.submit(told.run, Rollback(by="ann"))
+    told.state = told.engine.drive_sync(told.run)
+    assert (told.changed, told.since_try) == ([row(2, 3)], True)
+    assert told.decide("Again") == [row(3, 4)]
+    assert not told.since_try
+
+
+def test_a_try_that_was_taken_back_for_good_is_passed_over(told: Told) -> None:
+    told.decide("Again")
+    assert told.decide("Drop it") == []  # the round of 2 is gone, and the run is at the next phase
+    assert told.decide("Back") == [row(1, 3)]
+
+
+def test_changes_of_figures_come_before_other_words(tmp_path: Path) -> None:
+    says = {"analyst": ["It looks good to all of us.", "It looks fair to all of us."],
+            "clerk": ["It costs 5 pounds a year.", "It costs 6 pounds a year."]}  # fmt: skip
+    one = Told(tmp_path / "home", FLOW, says)
+    assert [change.agent for change in one.decide("Again")] == ["clerk", "analyst"]
+    asyncio.run(one.engine.close())

@@ -72,7 +72,7 @@ def test_for_scripts_it_stands_with_the_checkpoint(reconvene: Command, parked: s
     for checkpoint in (done, shown):
         assert isinstance(checkpoint, dict)
         (row,) = checkpoint["changed"]
-        assert row.keys() == {"agent", "was", "is"}
+        assert row.keys() == {"agent", "was", "is", "also"}
         assert "is 1" in row["is"]
 
 
@@ -116,10 +116,10 @@ def test_what_a_refused_answer_said_is_kept_once(reconvene: Command, folder: Pat
     assert [remark["text"] for remark in remarks] == ["dearer", "shorter"]
 
 
-def test_on_a_terminal_it_stands_under_the_prompt(
+def test_on_a_terminal_it_stands_under_the_question(
     reconvene: Command, parked: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    checkpoint = Checkpoint("c", "Good?", (), (), "d", "waiting", False, "", changed=CHANGED)
+    checkpoint = Checkpoint("c", "Good?", (), (), "d", "waiting", False, "", changed=CHANGED, question="Good?")
     Screen(open_engine(folder / ".reconvene"), parked).checkpoint("again-1 waits", checkpoint)
     told = capsys.readouterr().out
     assert told.index("Good?") < told.index("What changed since the round before:") < told.index("was: The cost is 0")

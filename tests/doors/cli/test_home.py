@@ -98,12 +98,12 @@ def test_the_home_folder_of_the_person_ends_the_search(folder: Path) -> None:
 def test_another_file_system_ends_the_search(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = home._device
     monkeypatch.setattr(home, "_device", lambda place: real(place) + (place == str(folder)))
-    assert list(home._upwards(str(folder / "src" / "deep"))) == [str(folder / "src" / "deep"), str(folder / "src")]
+    assert list(home.upwards(str(folder / "src" / "deep"))) == [str(folder / "src" / "deep"), str(folder / "src")]
 
 
 def test_the_search_ends_below_the_root() -> None:
-    assert list(home._upwards("/")) == ["/"]
-    assert "/" not in list(home._upwards("/usr"))
+    assert list(home.upwards("/")) == ["/"]
+    assert "/" not in list(home.upwards("/usr"))
 
 
 def test_without_any_home_lists_say_where_they_looked_and_how_to_begin(folder: Path) -> None:
@@ -271,6 +271,7 @@ def test_a_copy_of_a_project_does_not_write_into_the_folders_of_the_original(fol
     (folder / "short.yaml").write_text(f"{WORKFLOW}{workspace}\n")
     parked(at(folder)("run", "short.yaml"))
     copy = at(Path(shutil.copytree(folder, folder.parent / "copy")))
+    assert copy("accept", ".reconvene").code == 0  # a copy is another home, which nobody made yet
     place = next(folder.rglob("text.md"))
     place.write_text("what a person made of it")
     for words in (("decide", "short-1", "--option", "Continue"), ("resume", "short-1")):

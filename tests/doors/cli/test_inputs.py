@@ -63,7 +63,7 @@ def test_files_add_up_and_a_folder_is_read_whole(tmp_path: Path) -> None:
         (["count=nan"], "finite"),
         (["fast=perhaps"], "true or false"),
         (["shape={"], "not valid JSON"),
-        (["company=@/no/such/file"], "cannot read"),
+        (["company=@/no/such/file"], "there is no such file"),
         (["company=/"], "is a folder"),
         (["company=\0"], "company"),
         (["resources=/no/such/folder"], "is not a folder"),

@@ -56,14 +56,34 @@ def test_a_page_for_people_says_how_to_go_on(five: list[str], reconvene: Command
 
 def test_a_run_that_moves_meanwhile_hides_no_other(five: list[str], reconvene: Command) -> None:
     following = rest(reconvene("runs", "--limit", "2"))
-    assert reconvene("remark", five[4], "a word").code == 0  # the last becomes the first
-    assert [row["run"] for row in reconvene(*following, "--json").objects] == five[2:4]
+    assert reconvene("remark", five[4], "a word").code == 0
+    assert reconvene("remark", five[0], "a word").code == 0
+    following = rest(page := reconvene(*following, "--json"))
+    assert [row["run"] for row in page.objects] == five[2:4]
+    assert [row["run"] for row in reconvene(*following, "--json").objects] == five[4:]
 
 
-def test_what_is_no_cursor_is_refused(five: list[str], reconvene: Command) -> None:
-    done = reconvene("runs", "--after", "flow-1")
-    assert done.code == 64
-    assert "'flow-1' is no cursor of this list" in done.err
+def test_a_cursor_of_an_older_release_is_understood(five: list[str], reconvene: Command) -> None:
+    rows = reconvene("runs", "--after", f"2026-03-01T09:00:00.000Z/{five[2]}", "--json").objects
+    assert [row["run"] for row in rows] == five[3:]
+
+
+@pytest.mark.parametrize("cursor", ["flow-9", "2026-03-01T09:00:00.000Z/flow-9", "/", "%"])
+def test_what_is_no_cursor_is_refused(cursor: str, five: list[str], reconvene: Command) -> None:
+    for name in ("runs", "inbox"):
+        done = reconvene(name, "--after", cursor)
+        assert done.code == 64
+        assert f"{cursor!r} is no cursor of this list" in done.err
+
+
+@pytest.mark.parametrize("option", ["--limit", "--after"])
+@pytest.mark.parametrize("number", [str(2**31), "99999999999999999999"])
+def test_a_number_that_nobody_can_mean_is_wrong_usage(
+    option: str, number: str, five: list[str], reconvene: Command
+) -> None:
+    for words in (("log", five[0]), *((("runs",), ("inbox",)) if option == "--limit" else ())):
+        done = reconvene(*words, option, number)
+        assert (done.code, "bug" in done.err) == (64, False), words
 
 
 def test_events_come_in_pages_and_follow_their_numbers(five: list[str], reconvene: Command) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
 from reconvene.app.views.estimates import Estimate
 from reconvene.app.views.ratings import Meter
-from reconvene.app.views.read_model import Change
+from reconvene.app.views.read_model import Change, Checkpoint
 from reconvene.app.views.remark_lives import Entry, ledger_of
 from reconvene.doors.shared.advice import changed_lines, never_answered, preview_line, reasons, sections, weighed
 from reconvene.doors.shared.remarks import said_in
@@ -73,7 +73,20 @@ def test_what_nobody_answered_is_named_at_the_end() -> None:
 
 
 def test_those_who_say_the_same_are_named_together_and_more_than_four_are_only_named() -> None:
-    lines = changed_lines([Change(f"a{n}", f"It was {max(n, 2)}.") for n in range(1, 8)])
+    lines = changed_lines(point(*(Change(f"a{n}", f"It was {max(n, 2)}.") for n in range(1, 8))))
+    assert lines[0] == "What changed since the round before:"
     assert lines[1:4] == ["  a1, a2", "    was: It was 2.", "    is:  (no longer said)"]
     assert lines[-1] == "  also changed: a6, a7"
-    assert changed_lines([]) == []
+    assert changed_lines(point()) == []
+
+
+def point(*changed: Change, since_try: bool = False) -> Checkpoint:
+    return Checkpoint("c", "Good?", (), (), "d", "waiting", False, "", changed=changed, since_try=since_try)
+
+
+def test_what_is_no_sentence_is_named_with_its_agent() -> None:
+    rows = (Change("ann", "Was.", "Is.", ("a table",)), Change("bob", also=("code", "the order")))
+    lines = changed_lines(point(*rows, since_try=True))
+    assert lines[0] == "What changed since the try you took back:"
+    assert lines[1:5] == ["  ann", "    was: Was.", "    is:  Is.", "    also a table"]
+    assert lines[-1] == "  also changed: bob (code, the order)"

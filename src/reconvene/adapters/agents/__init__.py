@@ -45,9 +45,14 @@ class Agents:
             case "model":
                 return await self._model(assignment, listener)
             case "command":
-                from reconvene.adapters.agents import asking, command
+                from reconvene.adapters.agents import asking, command, presets
 
-                return await command.run(asking.whole(assignment), listener, self._scratch, self._environ)
+                if not assignment.bound or presets.preset(assignment.agent.command) is not None:
+                    return await command.run(asking.whole(assignment), listener, self._scratch, self._environ)
+                # It is in another's place, for whom the prompt was written: the contract is told in words.
+                asked = asking.in_words(assignment._replace(writes=()))
+                lent = bool(assignment.folder)
+                return await command.run(asked, listener, self._scratch, self._environ, as_model=not lent)
             case "python":
                 from reconvene.adapters.agents import asking, python
 
@@ -87,8 +92,7 @@ class Agents:
         """A command-line agent in a model's place: asked in words for what a model would be asked for."""
         from reconvene.adapters.agents import asking, command
 
-        composed = assignment._replace(prompt=asking.compose(assignment, with_schema=True))
-        asked = composed._replace(agent=replace(assignment.agent, command=argv), prompt=composed.whole, system="")
+        asked = asking.in_words(assignment._replace(agent=replace(assignment.agent, command=argv)))
         return await command.run(asked, listener, self._scratch, self._environ, as_model=True)
 
     async def _pick(self) -> Picked:

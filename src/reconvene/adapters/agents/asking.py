@@ -32,6 +32,12 @@ def whole(assignment: Assignment) -> Assignment:
     return assignment._replace(prompt=prompt, system="")
 
 
+def in_words(assignment: Assignment) -> Assignment:
+    """For a program in a model's place: one text, and in it whatever a model would be asked for."""
+    composed = assignment._replace(prompt=compose(assignment, with_schema=True))
+    return composed._replace(prompt=composed.whole, system="")
+
+
 def _schema(assignment: Assignment) -> str:
     asked = "Answer with JSON only, no prose and no code fence, valid against this JSON Schema:\n\n"
     asked += _json(compact(assignment.schema))

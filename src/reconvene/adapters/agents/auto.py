@@ -50,13 +50,13 @@ _PROVIDERS = (
 )
 
 # by their bare names: `presets` says how each works
-_PROGRAMS = ("claude", "codex", "gemini")
+PROGRAMS = ("claude", "codex", "gemini")
 
 
 def coder(environ: Mapping[str, str], which: Which | None = None) -> str:
     """An installed coding agent, "" where there is none."""
     which = which or _finder(environ)
-    return next((program for program in _PROGRAMS if which(program)), "")
+    return next((program for program in PROGRAMS if which(program)), "")
 
 
 def probe_ollama(base_url: str) -> list[str] | None:
@@ -95,7 +95,7 @@ def pick(environ: Mapping[str, str], which: Which | None = None, probe_ollama: P
     models = probe_ollama(url) if all(missing(one.model) for one in keys) else None
     local = [Picked("model", f"ollama:{_chatty(models)}", (), f"Ollama is running at {url}")] if models else []
     ready = [one for one in (*keys, *local) if not missing(one.model)]
-    programs = (Picked("command", "", (one,), f"{one} is installed") for one in _PROGRAMS if which(one))
+    programs = (Picked("command", "", (one,), f"{one} is installed") for one in PROGRAMS if which(one))
     return next(iter(ready), None) or next(programs, None) or next(iter((*keys, *local)), None)
 
 
@@ -110,7 +110,7 @@ def _chatty(models: list[str]) -> str:
 
 def nothing_found() -> AgentError:
     keys = "ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_API_KEY"
-    programs = ", ".join(_PROGRAMS)
+    programs = ", ".join(PROGRAMS)
     return AgentError(
         "`model: auto` found nothing to use on this machine: no provider key is set, no Ollama is running, and none of "
         f"the command-line agents {programs} is installed.",

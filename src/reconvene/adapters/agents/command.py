@@ -7,6 +7,7 @@ known program (`presets`) stands for that program's way of working unattended, a
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import os
 import shlex
@@ -103,6 +104,7 @@ async def _work(job: _Job, listener: Listener, environ: Mapping[str, str]) -> An
     if not agent.command:
         raise AgentError(f"Agent {agent.name!r} has no command.", retryable=False, hint="Give it `command: [...]`.")
     request = redact(_request(job), environ)
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     began = time.monotonic()
     late = False
     try:
@@ -112,7 +114,7 @@ async def _work(job: _Job, listener: Listener, environ: Mapping[str, str]) -> An
             job.root,
             job.env,
             agent.timeout,
-            lambda data: _tell(job, listener, data),
+            lambda data: _tell(job, listener, decoder.decode(data)),
         )
     except process.TookTooLong as error:
         outcome, late = error.so_far, True
@@ -180,13 +182,17 @@ def _request(job: _Job) -> bytes:
     return json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "replace")
 
 
-def _tell(job: _Job, listener: Listener, data: bytes) -> None:
-    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
-    if job.preset is not None:
+def _tell(job: _Job, listener: Listener, text: str) -> None:
+    work = job.assignment
+    here = (work.run, work.task, work.agent.name)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if job.preset is not None:  # it reports what it does in a form of its own
         lines = [told for line in lines if (told := preset_output.progress(line))]
+        text = "".join(f"{line}\n" for line in lines)
     if lines:
-        work = job.assignment
-        listener(Progress(work.run, work.task, work.agent.name, "output", lines[-1][:200]))
+        listener(Progress(*here, "output", lines[-1][:200]))
+    if text:
+        listener(Progress(*here, "text", text))
 
 
 def _not_started(assignment: Assignment, error: OSError) -> AgentError:

@@ -204,10 +204,11 @@ async def _ask(
         ) as stream,
     ):
         async for event in stream:
-            length = _length(event)
-            if length:
+            piece = _piece(event)
+            if piece:
                 token()
-            characters += length
+                listener(Progress(assignment.run, assignment.task, assignment.agent.name, "text", piece))
+            characters += len(piece)
             if characters // _CHARS_PER_TOKEN >= told + _TELL_EVERY:
                 told = characters // _CHARS_PER_TOKEN
                 _tell(assignment, listener, told)
@@ -252,16 +253,16 @@ def _stalled(connection: Connection, limits: Limits, began: bool) -> AgentError:
     )
 
 
-def _length(event: object) -> int:
-    """Roughly how much came with a streamed event."""
+def _piece(event: object) -> str:
+    """What came with a streamed event."""
     piece = getattr(event, "delta", None) or getattr(event, "part", None)
     if type(event).__name__ == "PartEndEvent":
-        return 0
+        return ""
     for name in ("content_delta", "content", "args_delta"):
         text = getattr(piece, name, None)
         if isinstance(text, str):
-            return len(text)
-    return 0
+            return text
+    return ""
 
 
 def _tell(assignment: Assignment, listener: Listener, tokens: int) -> None:

@@ -23,12 +23,11 @@ from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment
 
 _Function = Callable[[object], object]
+_imported: set[tuple[str, str]] = set()  # what was named, and beside which folder
 
 
 async def run(assignment: Assignment) -> Answer:
-    # importing may take seconds: other agents go on
-    way = await _in_thread(lambda _: _load(assignment.agent), assignment, assignment.agent.name)
-    assert isinstance(way, other_frameworks.Way)
+    way = await _loaded(assignment.agent)
     given = other_frameworks.given(way, assignment)
     began = time.monotonic()
     try:
@@ -63,6 +62,17 @@ def _answer(assignment: Assignment, way: other_frameworks.Way, given: object, re
 def _failed(assignment: Assignment, error: Exception) -> AgentError:
     said = str(error)
     return AgentError(f"{assignment.agent.python} raised {type(error).__name__}" + (f": {said}" if said else "."))
+
+
+async def _loaded(agent: Agent) -> other_frameworks.Way:
+    """The first import may take seconds: it is done beside, so that other agents go on."""
+    known = (agent.python, agent.beside)
+    if known in _imported:
+        return _load(agent)
+    way = await _in_thread(lambda _: _load(agent), agent, agent.name)
+    assert isinstance(way, other_frameworks.Way)
+    _imported.add(known)
+    return way
 
 
 def _load(agent: Agent) -> other_frameworks.Way:

@@ -13,19 +13,13 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING
 
-from reconvene.adapters.git import notes, refs
+from reconvene.adapters.git import refs
 from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, seconds_of, seq_of
-from reconvene.adapters.git.objects import Found, Objects
-from reconvene.adapters.git.tree import TreeWriter
+from reconvene.adapters.git.objects import Found, Objects, TreeWriter
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
 from reconvene.ports import Commit
-
-if TYPE_CHECKING:
-    from reconvene.adapters.git.library import Library
 
 _LOCK = "reconvene.lock"
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
@@ -48,7 +42,7 @@ class GitHistory:
         """Append those that are not there yet. Objects first, the branch last: a crash leaves nothing half-said."""
         with self._in_plain_words(), self._locked():
             if not refs.exists(self.path):
-                self._create()
+                refs.create(self.path)
             branch = _branch(run)
             was = refs.target(self.path, branch)
             tip = self._tip(run)
@@ -61,8 +55,11 @@ class GitHistory:
                     after = commit.seq
             if newest != tip:
                 self._move(branch, newest, was)
-                notes.keep(self.path, branch, newest, writer.blobs())
+                refs.note_blobs(self.path, branch, newest, writer.blobs())
             self._last = (run, newest, writer)
+
+    def _move(self, branch: str, to: str, was: str) -> None:
+        refs.move(self.path, branch, to, was=was)
 
     def commits(self, run: str) -> list[tuple[str, Commit]]:
         """Oldest first, files left empty."""
@@ -76,28 +73,9 @@ class GitHistory:
             tip = self._tip(run)
             if not tip:
                 raise UserError(f"Run {run!r} has no history yet.", hint="It begins when the run first stops.")
-            return self._library().diff(run, tip, old, new, path)
+            from reconvene.adapters.git.library import Library
 
-    def tree_files(self, commit_id: str) -> dict[str, Callable[[], bytes]]:
-        """Path → how to get its bytes, for one commit of any run."""
-        with self._in_plain_words():
-            if not refs.exists(self.path):
-                from reconvene.adapters.git.library import no_such_commit
-
-                raise no_such_commit(commit_id)
-            return {path: partial(self._blob_bytes, oid) for path, oid in self._library().files(commit_id)}
-
-    def _blob_bytes(self, oid: str) -> bytes:
-        with self._in_plain_words():
-            kind, data = self._library().raw(oid)
-            if kind != b"blob":
-                raise StoreError(f"The history at {self.path} lacks {oid}.", hint=self._rebuild_hint())
-            return data
-
-    def _library(self) -> Library:
-        from reconvene.adapters.git.library import opened
-
-        return opened(self.path)
+            return Library(self.path).diff(run, tip, old, new, path)
 
     def _tip(self, run: str) -> str:
         """The newest commit of the run's branch. "" too where the branch points at nothing: then it is made again."""
@@ -123,22 +101,11 @@ class GitHistory:
         last, self._last = self._last, None
         if last is not None and tip and last[:2] == (run, tip):
             return last[2]
-        return TreeWriter(self._objects, notes.blobs_at(self.path, _branch(run), tip) if tip else {})
+        return TreeWriter(self._objects, refs.noted_blobs(self.path, _branch(run), tip) if tip else {})
 
     def _add(self, run: str, commit: Commit, tree: str, parent: str) -> str:
         when = seconds_of(commit.at)
         return self._objects.add_commit(tree, parent, person_of(commit.author), ENGINE, when, compose(run, commit))
-
-    def _create(self) -> None:
-        aside = os.path.join(self.path, "making")  # where earlier releases made theirs
-        if os.path.isdir(aside):
-            import shutil
-
-            shutil.rmtree(aside, ignore_errors=True)
-        refs.create(self.path)
-
-    def _move(self, branch: str, to: str, was: str) -> None:
-        refs.move(self.path, branch, to, was=was)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -158,11 +125,10 @@ class GitHistory:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise StoreError(f"The history at {self.path} cannot be used: {reason}.", hint=_DISK_HINT) from error
-        except refs.Damaged as error:
-            raise StoreError(f"The history at {self.path} is damaged: {error}.", hint=self._rebuild_hint()) from error
         except Exception as error:
             # pygit2 is imported only where it is used, so its errors are told by their class's home
-            if type(error).__module__.partition(".")[0] not in ("pygit2", "_pygit2"):
+            home = type(error).__module__.partition(".")[0]
+            if not isinstance(error, refs.Damaged) and home not in ("pygit2", "_pygit2"):
                 raise
             raise StoreError(f"The history at {self.path} is damaged: {error}.", hint=self._rebuild_hint()) from error
 

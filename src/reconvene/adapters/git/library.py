@@ -1,4 +1,4 @@
-"""What only the git library can do: diffs, trees read back, objects that plain git has packed. Loaded for that alone.
+"""What only the git library can do: diffs, and objects that plain git has packed. Loaded for that alone.
 
 Nothing of anybody's git set-up takes part: no configuration or attribute is looked for.
 """
@@ -6,7 +6,6 @@ Nothing of anybody's git set-up takes part: no configuration or attribute is loo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
 import pygit2
@@ -18,12 +17,6 @@ _ID = re.compile(r"[0-9a-f]{7,40}")
 _KINDS = {pygit2.Commit: b"commit", pygit2.Tree: b"tree", pygit2.Blob: b"blob"}
 
 
-def opened(path: str) -> Library:
-    _seal_off()
-    flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT | RepositoryOpenFlag.BARE
-    return Library(pygit2.Repository(path, flags))
-
-
 @cache
 def _seal_off() -> None:
     for level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
@@ -33,8 +26,10 @@ def _seal_off() -> None:
 class Library:
     """One repository, for reading."""
 
-    def __init__(self, repository: pygit2.Repository) -> None:
-        self._repository = repository
+    def __init__(self, path: str) -> None:
+        _seal_off()
+        flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT | RepositoryOpenFlag.BARE
+        self._repository = pygit2.Repository(path, flags)
 
     def raw(self, oid: str) -> tuple[bytes, bytes]:
         """Kind and bytes; both empty where it is not there."""
@@ -43,45 +38,23 @@ class Library:
 
     def diff(self, run: str, tip: str, old: str, new: str, path: str) -> str:
         """ "" as old: the empty tree; as new: the tip."""
-        after = self._commit_of(run, tip, new or tip).tree
+        after = self._commit(run, tip, new or tip).tree
         if old:
-            found = self._commit_of(run, tip, old).tree.diff_to_tree(after)
+            found = self._commit(run, tip, old).tree.diff_to_tree(after)
         else:
             found = after.diff_to_tree(swap=True)  # the other way round: from nothing
         patches = [patch for patch in found if patch is not None and _is_within(path, patch.delta)]
         return b"".join(patch.data for patch in patches).decode("utf-8", "replace")
 
-    def files(self, commit_id: str) -> Iterator[tuple[str, str]]:
-        """(path, id) of every file in a commit of any run."""
-        return _files(self._commit(commit_id).tree, "")
-
-    def _commit(self, commit_id: str) -> pygit2.Commit:
-        found = self._repository.get(commit_id) if _ID.fullmatch(commit_id) else None
-        if not isinstance(found, pygit2.Commit):
-            raise no_such_commit(commit_id)
-        return found
-
-    def _commit_of(self, run: str, tip: str, commit_id: str) -> pygit2.Commit:
+    def _commit(self, run: str, tip: str, commit_id: str) -> pygit2.Commit:
         """Of this run, by its id or the beginning of it."""
-        found = self._commit(commit_id)
-        if str(found.id) != tip and not self._repository.descendant_of(tip, found.id):
-            raise no_such_commit(commit_id, run)
-        return found
-
-
-def no_such_commit(commit_id: str, run: str = "") -> UserError:
-    where = f"the history of run {run!r}" if run else "the history"
-    return UserError(f"There is no commit {commit_id!r} in {where}.", hint="Its ids are listed by `git log`.")
+        found = self._repository.get(commit_id) if _ID.fullmatch(commit_id) else None
+        if isinstance(found, pygit2.Commit) and (str(found.id) == tip or self._repository.descendant_of(tip, found.id)):
+            return found
+        where = f"the history of run {run!r}"
+        raise UserError(f"There is no commit {commit_id!r} in {where}.", hint="Its ids are listed by `git log`.")
 
 
 def _is_within(path: str, delta: pygit2.DiffDelta) -> bool:
     names = (delta.old_file.path, delta.new_file.path)
     return not path or any(name == path or name.startswith(path.rstrip("/") + "/") for name in names)
-
-
-def _files(tree: pygit2.Tree, at: str) -> Iterator[tuple[str, str]]:
-    for entry in tree:
-        if isinstance(entry, pygit2.Tree):
-            yield from _files(entry, f"{at}{entry.name}/")
-        elif isinstance(entry, pygit2.Blob):
-            yield f"{at}{entry.name}", str(entry.id)

@@ -1,4 +1,4 @@
-"""Git's objects as files of their own ("loose"), written and read without the git library.
+"""Git's objects as files of their own ("loose"), and trees of them from path → digest, without the git library.
 
 An object's id is the SHA-1 of its kind, its length and its bytes: the same content has the same id, whoever writes it.
 What is there is never changed: a file comes into being whole, by a rename. Nothing is synced to disk one by one, since
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha1
 from typing import NamedTuple
 
 from reconvene.adapters.git.message import Person
+from reconvene.core.paths import safe_path
+from reconvene.errors import UserError
 
 _FILE, _FOLDER = b"100644", b"40000"
 
@@ -108,11 +110,14 @@ class Objects:
             return b"", b""
 
     def _read_packed(self, oid: str) -> tuple[bytes, bytes]:
-        if not any(name.endswith(".pack") for name in _listed(os.path.join(self._folder, "pack"))):
+        packs: list[str] = []
+        with suppress(FileNotFoundError):
+            packs = os.listdir(os.path.join(self._folder, "pack"))
+        if not any(name.endswith(".pack") for name in packs):
             return b"", b""
-        from reconvene.adapters.git.library import opened
+        from reconvene.adapters.git.library import Library
 
-        return opened(self._repository).raw(oid)
+        return Library(self._repository).raw(oid)
 
     def _path(self, oid: str) -> str:
         return os.path.join(self._folder, oid[:2], oid[2:])
@@ -126,8 +131,88 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def _listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except FileNotFoundError:
-        return []
+class TreeWriter:
+    """Writes one version after another, each at the cost of what changed in it: untouched folders keep their id.
+
+    Every name is checked again, so that no tree can hold `.git`, `..` or a path that is both file and folder. After an
+    error it is of no further use: it no longer knows what was written.
+    """
+
+    def __init__(self, objects: Objects, blobs: dict[str, str]) -> None:
+        self._objects = objects
+        self._blobs = blobs  # digest → id of a blob that is there
+        self._files: dict[str, str] = {}
+        self._folders: dict[str, dict[str, tuple[str, bool]]] = {"": {}}  # path → name → id, whether a folder
+        self._touched = {""}
+
+    def blobs(self) -> dict[str, str]:
+        """Digest → blob id, of what the last version holds."""
+        return {digest: self._blobs[digest] for digest in self._files.values()}
+
+    def write(self, files: Mapping[str, str], blob: Callable[[str], bytes]) -> str:
+        """The id of the tree that holds exactly these files."""
+        for path in self._files.keys() - files.keys():
+            self._remove(path)
+        for path, digest in files.items():
+            if self._files.get(path) != digest:
+                self._put(path, self._blob_id(digest, blob))
+        self._files = dict(files)
+        return self._flush()
+
+    def _blob_id(self, digest: str, blob: Callable[[str], bytes]) -> str:
+        if digest not in self._blobs:
+            self._blobs[digest] = self._objects.add_blob(blob(digest))
+        return self._blobs[digest]
+
+    def _put(self, path: str, blob: str) -> None:
+        if safe_path(path) != path:
+            raise UserError(f"The history cannot hold the file {path!r}.", hint=f"Call it {safe_path(path)!r}.")
+        folder, name = os.path.split(path)
+        self._ensure(folder)
+        if path in self._folders:
+            raise _both(path)
+        self._folders[folder][name] = (blob, False)
+
+    def _ensure(self, folder: str) -> None:
+        self._touched.add(folder)
+        if folder in self._folders:
+            return
+        outer, name = os.path.split(folder)
+        self._ensure(outer)
+        if name in self._folders[outer]:
+            raise _both(folder)
+        self._folders[outer][name] = ("", True)
+        self._folders[folder] = {}
+
+    def _remove(self, path: str) -> None:
+        folder, name = os.path.split(path)
+        del self._folders[folder][name]
+        self._touched.add(folder)
+        if folder and not self._folders[folder]:
+            del self._folders[folder]
+            self._touched.discard(folder)
+            self._remove(folder)
+
+    def _flush(self) -> str:
+        """Deepest folders first; each tells the one around it."""
+        todo = {outer for folder in self._touched for outer in _with_outer(folder)}
+        self._touched = {""}
+        tree = ""
+        for folder in sorted(todo, key=lambda path: path.count("/") + bool(path), reverse=True):
+            entries = self._folders[folder].items()
+            tree = self._objects.add_tree((name, oid, is_folder) for name, (oid, is_folder) in entries)
+            if folder:
+                outer, name = os.path.split(folder)
+                self._folders[outer][name] = (tree, True)
+        return tree
+
+
+def _with_outer(folder: str) -> Iterator[str]:
+    while folder:
+        yield folder
+        folder = os.path.dirname(folder)
+    yield ""
+
+
+def _both(path: str) -> UserError:
+    return UserError(f"{path!r} would be a file and a folder at the same time.", hint="Give one of them another name.")

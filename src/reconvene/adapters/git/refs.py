@@ -1,7 +1,7 @@
 """Branches, HEAD and the bare frame of a repository, as the files that git keeps them in.
 
 A file comes into being whole: it is written as `NAME.lock`, git's own sign that somebody is at it, and renamed. The
-caller sees to it that there is one writer at a time.
+caller sees to it that there is one writer at a time. Beside each branch lies a note of what its last commit is made of.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+
+import msgspec
 
 from reconvene.errors import StoreError
 
@@ -29,6 +31,11 @@ def exists(repository: str) -> bool:
 
 def create(repository: str) -> None:
     """What is there already, left by a process that was killed, is used."""
+    aside = os.path.join(repository, "making")  # where earlier releases made theirs
+    if os.path.isdir(aside):
+        import shutil
+
+        shutil.rmtree(aside, ignore_errors=True)
     for folder in _FOLDERS:
         os.makedirs(os.path.join(repository, folder), exist_ok=True)
     if not os.path.exists(os.path.join(repository, "config")):
@@ -51,19 +58,7 @@ def target(repository: str, name: str) -> str:
 
 def move(repository: str, name: str, to: str, *, was: str) -> None:
     """Let the branch point there, if it still points where it did."""
-    lock = _lock(repository, name)
-    try:
-        if target(repository, name) != was:
-            raise StoreError(
-                f"The branch {name} in {repository} was moved by somebody else just now.",
-                hint="Nothing was changed. Resume the run: the history catches up on top of it.",
-            )
-        _fill(lock, f"{to}\n")
-        os.rename(lock, os.path.join(repository, name))
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(lock)
-        raise
+    _put(repository, name, f"{to}\n", was)
     head = (_read(os.path.join(repository, "HEAD")) or "").strip()
     if head.startswith("ref: ") and not target(repository, head.removeprefix("ref: ")):
         _put(repository, "HEAD", f"ref: {name}\n")  # so that a plain `git log` shows something
@@ -78,25 +73,27 @@ def _packed(repository: str, name: str) -> str:
     return ""
 
 
-def _put(repository: str, name: str, text: str) -> None:
-    lock = _lock(repository, name)
-    _fill(lock, text)
-    os.rename(lock, os.path.join(repository, name))
-
-
-def _lock(repository: str, name: str) -> str:
-    """The lock file, ours. One that is there was left by a process that was killed: ours is the only one at work."""
-    path = os.path.join(repository, f"{name}.lock")
+def _put(repository: str, name: str, text: str, was: str | None = None) -> None:
+    """`was`: where the branch of that name must still point."""
+    path = os.path.join(repository, name)
+    lock = f"{path}.lock"
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with suppress(FileNotFoundError):
-        os.unlink(path)
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
-    return path
-
-
-def _fill(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+        os.unlink(lock)  # left by a process that was killed: ours is the only one at work
+    handle = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            if was is not None and target(repository, name) != was:
+                raise StoreError(
+                    f"The branch {name} in {repository} was moved by somebody else just now.",
+                    hint="Nothing was changed. Resume the run: the history catches up on top of it.",
+                )
+            file.write(text)
+        os.rename(lock, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(lock)
+        raise
 
 
 def _read(path: str) -> str | None:
@@ -105,3 +102,36 @@ def _read(path: str) -> str | None:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+# --- notes ---
+
+
+class _Note(msgspec.Struct):
+    """Of the commit `tip`: digest of a file → id of its blob. So a further commit reads only what is new, in another
+    process too. Deletable: without it everything is read once more."""
+
+    tip: str
+    blobs: dict[str, str]
+
+
+def noted_blobs(repository: str, name: str, tip: str) -> dict[str, str]:
+    try:
+        with open(_note(repository, name), "rb") as file:
+            note = msgspec.json.decode(file.read(), type=_Note)
+    except (OSError, msgspec.DecodeError):
+        return {}
+    return note.blobs if note.tip == tip else {}
+
+
+def note_blobs(repository: str, name: str, tip: str, blobs: dict[str, str]) -> None:
+    path = _note(repository, name)
+    with suppress(OSError):  # only a cache: a disk that is full must not undo the commit
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.new", "wb") as file:
+            file.write(msgspec.json.encode(_Note(tip, blobs)))
+        os.replace(f"{path}.new", path)
+
+
+def _note(repository: str, name: str) -> str:
+    return os.path.join(repository, "reconvene", f"{os.path.basename(name)}.json")

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reconvene.language.guest import OutOfTime
@@ -24,10 +25,6 @@ _CHILD = os.path.join(os.path.dirname(__file__), "child.py")
 _MODULES = (os.path.abspath(machine.__file__), os.path.abspath(contracts.__file__))
 _PATIENCE = 120.0  # seconds of waiting beyond the limit, for machines that have no time for it
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # a Python may not start without
-
-
-class _Gone(Exception):
-    """The process ended before it answered."""
 
 
 class Helper:
@@ -51,11 +48,11 @@ class Helper:
             self._end()
 
     def _asked(self, kind: bytes, fields: list[bytes], seconds: float) -> bytes:
-        request = kind + b"".join(len(field).to_bytes(4, "big") + field for field in fields)
+        request = kind + b"".join(map(_field, fields))
         with self._lock:
             try:
                 return self._exchange(request, seconds)
-            except _Gone:
+            except OSError:  # it could not be started, or ended before it answered
                 self._end()
                 raise OutOfTime from None
             except BaseException:  # Ctrl-C, too: the answer that is still to come must not be taken for the next one's
@@ -65,11 +62,8 @@ class Helper:
     def _exchange(self, request: bytes, seconds: float) -> bytes:
         process = self._alive() or self._start()
         assert process.stdin is not None
-        try:
-            process.stdin.write(request)
-            process.stdin.flush()
-        except OSError:
-            raise _Gone from None
+        process.stdin.write(request)
+        process.stdin.flush()
         until = time.monotonic() + seconds + _PATIENCE
         size = int.from_bytes(self._read(process, 4, until), "big")
         return self._read(process, size, until)
@@ -84,7 +78,7 @@ class Helper:
             ready, _, _ = select.select([handle], [], [], max(0.0, until - time.monotonic()))
             part = os.read(handle, min(size, 1 << 20)) if ready else b""
             if not part:
-                raise _Gone
+                raise BrokenPipeError
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
@@ -105,25 +99,18 @@ class Helper:
 
         library = os.path.dirname(os.path.abspath(_quickjs.__file__))
         path = os.pathsep.join(sys.path)
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-S", _CHILD, *_MODULES, library, path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=os.sep,
-                env={name: os.environ[name] for name in _KEPT if name in os.environ},
-                start_new_session=True,
-            )
-        except OSError:
-            raise _Gone from None
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", _CHILD, *_MODULES, library, path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=os.sep,
+            env={name: os.environ[name] for name in _KEPT if name in os.environ},
+            start_new_session=True,
+        )
         self._process, self._owner = process, os.getpid()
         assert process.stdin is not None
-        sandbox = SANDBOX.encode()
-        try:
-            process.stdin.write(len(sandbox).to_bytes(4, "big") + sandbox)
-        except OSError:
-            raise _Gone from None
+        process.stdin.write(_field(SANDBOX.encode()))
         return process
 
     def _end(self) -> None:
@@ -132,9 +119,11 @@ class Helper:
             return
         process.kill()
         for stream in (process.stdin, process.stdout):
-            try:
+            with suppress(OSError):  # what was still to be written
                 if stream is not None:
                     stream.close()
-            except OSError:  # what was still to be written
-                pass
         process.wait()
+
+
+def _field(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data

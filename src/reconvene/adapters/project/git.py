@@ -49,6 +49,12 @@ class GitFailed(AgentError):
     """git said no. The message is its own."""
 
 
+def signed(name: str, email: str) -> dict[str, str]:
+    """The variables that say whose a commit is."""
+    both = (("NAME", name), ("EMAIL", email))
+    return {f"GIT_{role}_{part}": text for role in ("AUTHOR", "COMMITTER") for part, text in both}
+
+
 def environment(environ: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in _KEPT if name in environ} | _FIXED | dict(variables)
 

@@ -74,8 +74,7 @@ class GitProjects:
         inside = os.path.realpath(self._home).startswith(os.path.realpath(repository.top) + os.sep)
         place = os.path.join(self._roots()[1 if inside else 0], _plain(run))
         os.makedirs(place, mode=0o700, exist_ok=True)
-        with open(os.path.join(place, "run"), "w", encoding="utf-8") as file:
-            file.write(run)
+        disk.save(os.path.join(place, "run"), run.encode())
         return place
 
     def _roots(self) -> tuple[str, str]:
@@ -94,8 +93,7 @@ class GitProjects:
             return answer._replace(files={}, project=opened)
         ignored = disk.write(tree.folder, answer.files)
         before = work.head or opened.base
-        author = worktree.Author(*_author(tree.repository))
-        commit = worktree.take(tree, before, opened.branch, _message(assignment, work), author)
+        commit = worktree.take(tree, before, opened.branch, _message(assignment, work))
         done = opened
         if commit:
             starts = [(since, since or opened.base) for since in work.since]
@@ -149,8 +147,7 @@ class GitProjects:
                 return ""
             wrong = move_branch(repository, branch, commit, ours)
             if not wrong:
-                with open(note, "w", encoding="utf-8") as file:
-                    file.write(commit)
+                disk.save(note, commit.encode())
             return wrong
 
     def close(self, run: str) -> None:
@@ -185,21 +182,12 @@ def _warning(opened: ProjectDone) -> str:
     return f"{opened.path} has {count}; agents start from {at} and do not see them"
 
 
-def _author(repository: Repository) -> tuple[str, str]:
-    name, email = repository.person()
-    return name or "Reconvene", email or "reconvene@localhost"
-
-
 def _message(assignment: Assignment, work: ProjectWork) -> str:
     subject = " ".join("".join(char if char.isprintable() else " " for char in work.title).split()) or assignment.phase
     if len(subject) > _SUBJECT:
         subject = subject[: _SUBJECT - 1].rstrip() + "…"
-    trailers = (
-        f"Reconvene-Run: {assignment.run}\n"
-        f"Reconvene-Task: {assignment.task}\n"
-        f"Reconvene-Agent: {assignment.agent.name}\n"
-    )
-    return f"{subject}\n\n{trailers}"
+    trailers = {"Run": assignment.run, "Task": assignment.task, "Agent": assignment.agent.name}
+    return f"{subject}\n\n" + "".join(f"Reconvene-{key}: {value}\n" for key, value in trailers.items())
 
 
 def _told(text: str, assignment: Assignment) -> Answer:

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reconvene.adapters.project.git import ALONE, Git, GitFailed
+from reconvene.adapters.project.git import ALONE, Git, GitFailed, signed
 from reconvene.errors import AgentError
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -32,7 +32,7 @@ class Repository(NamedTuple):
 
     def head(self) -> str:
         """The commit that is checked out, "" where there is none yet."""
-        return self.git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return self.commit("HEAD")
 
     def commit(self, ref: str) -> str:
         return self.git.maybe("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
@@ -54,9 +54,7 @@ def plant(folder: str, files: Mapping[str, str], environ: Mapping[str, str]) -> 
         os.makedirs(os.path.dirname(file), exist_ok=True)
         with open(file, "x", encoding="utf-8") as opened:
             opened.write(text)
-    roles = ("GIT_AUTHOR", "GIT_COMMITTER")
-    named = {f"{role}_{part}": text for role in roles for part, text in (("NAME", "Reconvene"), ("EMAIL", "none"))}
-    git = Git(environ, folder, {**ALONE, **named})
+    git = Git(environ, folder, {**ALONE, **signed("Reconvene", "none")})
     git.do("init", "--quiet", "--template=", "--initial-branch=main")
     git.do("add", "--all")
     git.do("commit", "--quiet", "--message=The project of a recording")
@@ -66,11 +64,8 @@ def find(folder: str, environ: Mapping[str, str]) -> Repository:
     """The repository that this folder is part of."""
     quoted = shlex.quote(folder)
     if not os.path.isdir(folder):
-        raise AgentError(
-            f"The project's folder {folder} is not there any more.",
-            hint="Put it back, or start a new run.",
-            retryable=False,
-        )
+        why = f"The project's folder {folder} is not there any more."
+        raise AgentError(why, hint="Put it back, or start a new run.", retryable=False)
     git = Git(environ, folder)
     words = ("--show-toplevel", "--git-common-dir", "--show-object-format", "--show-prefix")
     try:
@@ -79,13 +74,9 @@ def find(folder: str, environ: Mapping[str, str]) -> Repository:
         if "dubious ownership" in error.message:
             hint = f"git config --global --add safe.directory {quoted}"
             raise AgentError(f"git does not trust {folder}: it belongs to another account.", hint=hint) from None
+        why = "is not the working folder of a git repository, and agents change a project only on a branch of its own."
         hint = f"git -C {quoted} init && git -C {quoted} add -A && git -C {quoted} commit -m Start"
-        raise AgentError(
-            f"{folder} is not the working folder of a git repository, and agents change a project only on a branch "
-            "of its own.",
-            hint=hint,
-            retryable=False,
-        ) from None
+        raise AgentError(f"{folder} {why}", hint=hint, retryable=False) from None
     top, common, form = found[:3]
     return Repository(folder, top, common, found[3] if len(found) > 3 else "", form, git)
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reconvene.adapters.project import worktree_files as disk
-from reconvene.adapters.project.git import ALONE, Git, GitFailed
+from reconvene.adapters.project.git import ALONE, Git, GitFailed, signed
 from reconvene.adapters.project.repository import Repository
 from reconvene.errors import AgentError
 
@@ -54,11 +54,6 @@ class Worktree(NamedTuple):
         return f"gitdir: {self.git}\n".encode("utf-8", "surrogateescape")
 
 
-class Author(NamedTuple):
-    name: str
-    email: str
-
-
 def engine_git(place: str, repository: Repository, environ: Mapping[str, str]) -> Git:
     """The engine's own view of the repository: its objects, none of its configuration."""
     own = os.path.join(place, "engine.git")
@@ -66,7 +61,7 @@ def engine_git(place: str, repository: Repository, environ: Mapping[str, str]) -
     if not os.path.isdir(os.path.join(own, "refs")):
         bare.do("init", "--quiet", "--bare", "--template=", f"--object-format={repository.format}", own)
         os.makedirs(os.path.join(own, "info"), exist_ok=True)
-        _save(os.path.join(own, "info", "attributes"), _ATTRIBUTES.encode())
+        disk.save(os.path.join(own, "info", "attributes"), _ATTRIBUTES.encode())
     _share(own, repository)
     return bare.with_(GIT_DIR=own, GIT_OBJECT_DIRECTORY=repository.objects)
 
@@ -75,17 +70,12 @@ def _share(own: str, repository: Repository) -> None:
     """What is not configuration but belongs to reading the objects: where history is cut off, what is ignored."""
     os.makedirs(os.path.join(own, "info"), exist_ok=True)
     excluded = disk.read_small(os.path.join(repository.common, "info", "exclude"), 1_000_000)
-    _save(os.path.join(own, "info", "exclude"), excluded)
+    disk.save(os.path.join(own, "info", "exclude"), excluded)
     shallow = disk.read_small(os.path.join(repository.common, "shallow"), 10_000_000)
     if shallow:
-        _save(os.path.join(own, "shallow"), shallow)
+        disk.save(os.path.join(own, "shallow"), shallow)
     elif os.path.exists(os.path.join(own, "shallow")):
         os.unlink(os.path.join(own, "shallow"))
-
-
-def _save(path: str, data: bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(data)
 
 
 def ready(
@@ -93,46 +83,36 @@ def ready(
 ) -> Worktree:
     """A clean worktree at this commit ("" = nothing yet) for this agent. What git ignores there (caches) may stay."""
     engine = engine_git(place, repository, environ)
-    for root in _used(place, agent):
-        worktree = _at(root, repository, engine, environ)
-        with contextlib.suppress(OSError):
+
+    def at(root: str) -> Worktree:
+        bound = engine.with_(GIT_WORK_TREE=os.path.join(root, "tree"), GIT_INDEX_FILE=os.path.join(root, "index"))
+        worktree = Worktree(root, repository, bound, environ)
+        _reset(worktree, commit)
+        _agents_git(worktree, commit, branch)
+        return worktree
+
+    used = re.compile(re.escape(agent) + r"-[0-9a-f]{8}")
+    for name in sorted(filter(used.fullmatch, os.listdir(place))):
+        root = os.path.join(place, name)
+        with contextlib.suppress(OSError, GitFailed):
             os.unlink(os.path.join(root, _IDLE))
-            with contextlib.suppress(GitFailed):
-                _reset(worktree, commit)
-                _agents_git(worktree, commit, branch)
-                return worktree
+            return at(root)
         disk.remove(root)
     root = os.path.join(place, f"{agent}-{secrets.token_hex(4)}")
     os.makedirs(os.path.join(root, "tree"), mode=0o700)
-    worktree = _at(root, repository, engine, environ)
-    _reset(worktree, commit)
-    _agents_git(worktree, commit, branch)
-    return worktree
-
-
-def _used(place: str, agent: str) -> list[str]:
-    named = re.compile(re.escape(agent) + r"-[0-9a-f]{8}")
-    return [os.path.join(place, name) for name in sorted(os.listdir(place)) if named.fullmatch(name)]
-
-
-def _at(root: str, repository: Repository, engine: Git, environ: Mapping[str, str]) -> Worktree:
-    bound = engine.with_(GIT_WORK_TREE=os.path.join(root, "tree"), GIT_INDEX_FILE=os.path.join(root, "index"))
-    return Worktree(root, repository, bound, environ)
+    return at(root)
 
 
 def release(worktree: Worktree) -> None:
     """Nobody works here any more: the next attempt may use it again."""
     with contextlib.suppress(OSError):
-        _save(os.path.join(worktree.root, _IDLE), b"")
+        disk.save(os.path.join(worktree.root, _IDLE), b"")
 
 
 def _reset(worktree: Worktree, commit: str) -> None:
     disk.defuse(worktree.tree)
     disk.remove(os.path.join(worktree.tree, ".git"))
-    if commit:
-        worktree.engine.do("read-tree", "--reset", "-u", commit)
-    else:
-        worktree.engine.do("read-tree", "--empty")
+    worktree.engine.do("read-tree", *(("--reset", "-u", commit) if commit else ("--empty",)))
     worktree.engine.do("clean", "-ffdq")
     os.makedirs(worktree.folder, exist_ok=True)
 
@@ -142,8 +122,7 @@ def _agents_git(worktree: Worktree, commit: str, branch: str) -> None:
     own, repository = worktree.git, worktree.repository
     disk.remove(own)
     alone = Git(worktree.environ, worktree.root, ALONE)
-    form = f"--object-format={repository.format}"
-    alone.do("init", "--quiet", "--bare", "--template=", form, own)
+    alone.do("init", "--quiet", "--bare", "--template=", f"--object-format={repository.format}", own)
     bound = alone.with_(GIT_DIR=own)
     bound.do("config", "core.bare", "false")
     bound.do("config", "core.worktree", worktree.tree)
@@ -152,13 +131,13 @@ def _agents_git(worktree: Worktree, commit: str, branch: str) -> None:
             bound.do("config", key, value)
     os.makedirs(os.path.join(own, "objects", "info"), exist_ok=True)
     alternates = repository.objects.encode("utf-8", "surrogateescape")
-    _save(os.path.join(own, "objects", "info", "alternates"), alternates + b"\n")
+    disk.save(os.path.join(own, "objects", "info", "alternates"), alternates + b"\n")
     _share(own, repository)
     bound.do("symbolic-ref", "HEAD", f"refs/heads/{branch}")
     if commit:
         bound.do("update-ref", f"refs/heads/{branch}", commit)
-    _save(os.path.join(own, "index"), disk.read_small(os.path.join(worktree.root, "index"), 1 << 30))
-    _save(os.path.join(worktree.tree, ".git"), worktree.pointer)
+    disk.save(os.path.join(own, "index"), disk.read_small(os.path.join(worktree.root, "index"), 1 << 30))
+    disk.save(os.path.join(worktree.tree, ".git"), worktree.pointer)
 
 
 # --- after the attempt ------------------------------------------------------------------------------------------------
@@ -169,7 +148,7 @@ def check_pointer(worktree: Worktree) -> None:
         raise AgentError("It replaced the `.git` file of its worktree. Leave that file alone; git itself may be used.")
 
 
-def take(worktree: Worktree, before: str, branch: str, message: str, author: Author) -> str:
+def take(worktree: Worktree, before: str, branch: str, message: str) -> str:
     """Everything that changed since `before` as a commit on top of it; "" where nothing did."""
     disk.defuse(worktree.tree)
     _keep_submodules(worktree)
@@ -181,13 +160,10 @@ def take(worktree: Worktree, before: str, branch: str, message: str, author: Aut
         return parent if parent != before else ""
     if not parent and not engine.names("ls-tree", "-z", tree):
         return ""
-    signed = {
-        f"GIT_{role}_{what}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", author.name), ("EMAIL", author.email))
-    }
+    name, email = worktree.repository.person()
+    author = signed(name or "Reconvene", email or "reconvene@localhost")
     parents = ("-p", parent) if parent else ()
-    return engine.with_(**signed).text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
+    return engine.with_(**author).text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
 
 
 def _keep_submodules(worktree: Worktree) -> None:
@@ -263,9 +239,8 @@ def diff(engine: Git, old: str, new: str) -> str:
 
 
 def changed(engine: Git, old: str, new: str) -> tuple[str, ...]:
-    names = engine.names(
-        "diff-tree", "-r", "-z", "--name-only", "--no-renames", old or _nothing(engine), new or _nothing(engine)
-    )
+    ends = (old or _nothing(engine), new or _nothing(engine))
+    names = engine.names("diff-tree", "-r", "-z", "--name-only", "--no-renames", *ends)
     return tuple(name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in names[:_MAX_NAMES])
 
 

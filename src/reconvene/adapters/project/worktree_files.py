@@ -107,6 +107,12 @@ def remove(path: str) -> None:
             subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
 
 
+def save(path: str, data: bytes) -> None:
+    """Only for files of the engine: it follows links."""
+    with open(path, "wb") as file:
+        file.write(data)
+
+
 def read_small(path: str, limit: int) -> bytes:
     """A plain file's beginning, b"" for anything else: a link, a pipe, nothing."""
     try:

@@ -72,7 +72,7 @@ class Contents:
                 hint="If a log refers to it, the store is damaged: restore it from a backup.",
             )
         row = Row(*found[0])
-        return self._put_together(row) if row.packed == _LIST else unpack(self._path, row.packed, row.data)
+        return self._put_together(row) if row.packed == _LIST else unpack(self._path, *row[1:])
 
     def _in_pieces(self, long: Mapping[str, bytes]) -> list[Row]:
         from reconvene.wire.content_pieces import Cutter
@@ -109,9 +109,7 @@ class Contents:
 
     def _fetch(self, names: list[str]) -> dict[str, bytes]:
         rows = self._ask(_READ_THESE, list(dict.fromkeys(names)))
-        return {
-            row.digest: row.data if row.packed == _LIST else unpack(self._path, row.packed, row.data) for row in rows
-        }
+        return {row.digest: row.data if row.packed == _LIST else unpack(self._path, *row[1:]) for row in rows}
 
     def _ask(self, question: str, names: list[str]) -> Iterator[Row]:
         for first in range(0, len(names), _ASKED):

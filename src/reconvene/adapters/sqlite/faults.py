@@ -54,10 +54,9 @@ def store_error(error: sqlite3.Error | OSError | UnicodeEncodeError, path: str) 
             hint="Save or type the text as UTF-8 and try again.",
         )
     if isinstance(error, OSError):
+        where = f" ({error.filename})" if error.filename and error.filename != path else ""
         return StoreError(
-            f"The store {path} cannot be used: {error.strerror or error}"
-            + (f" ({error.filename})" if error.filename and error.filename != path else "")
-            + ".",
+            f"The store {path} cannot be used: {error.strerror or error}{where}.",
             hint="Check that its folder exists and that you may write there (ls -ld), or choose another with --home.",
         )
     # Extended codes (SQLITE_IOERR_FSYNC, …) carry the primary one in their low byte.

@@ -1,21 +1,25 @@
-"""The layout of the database: its version (PRAGMA user_version), and the steps that lead to it. Not what it holds.
+"""Opens the database file: its folder, how durable it is, and its layout. It must not know what is stored.
 
-Every store begins empty and takes the same steps, in order: a new one takes all of them at once, an old one those that
-it lacks, when a newer release first opens it. To change the layout, add `migrations/0002_what_it_does.sql` and name it
-in `STEPS`. Where the tables stay and only their contents get a form that older releases would misread, the step is a
-comment: its number keeps those releases out. A step that a release has is never changed. It is SQL without BEGIN and
-COMMIT: each step is one transaction together with its version, so a process that is killed in the middle leaves the
-store at the version before.
+The layout has a version (PRAGMA user_version), and steps that lead to it. Every store begins empty and takes the same
+steps, in order: a new one takes all of them at once, an old one those that it lacks, when a newer release first opens
+it. To change the layout, add `migrations/0002_what_it_does.sql` and name it in `STEPS`. Where the tables stay and only
+their contents get a form that older releases would misread, the step is a comment: its number keeps those releases out.
+A step that a release has is never changed. It is SQL without BEGIN and COMMIT: each step is one transaction together
+with its version, so a process that is killed in the middle leaves the store at the version before.
 
-Whoever calls holds the lock of the folder, so nobody opens the store meanwhile. Those who have it open already, perhaps
-with an older release that knows nothing of the new layout, are found by SQLite's exclusive lock: a store changes its
-layout only while nobody else has it open.
+All of it is done under the lock of the folder, so nobody opens the store meanwhile. Those who have it open already,
+perhaps with an older release that knows nothing of the new layout, are found by SQLite's exclusive lock: a store
+changes its layout only while nobody else has it open.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from shlex import quote
 from typing import NoReturn
 
 from reconvene.errors import StoreError
@@ -25,14 +29,103 @@ NEWEST = len(STEPS)
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
+# The pages at which SQLite moves the write-ahead log into the database and starts it over. While that file grows, every
+# fsync also has to put its new length on disk, which may cost as much as the data; at SQLite's own 1,000 pages, a run
+# of a few hundred steps would pay that at each of them. Far fewer, and the moving would cost more than is saved.
+_WAL_PAGES = 128
 
-def version_of(connection: sqlite3.Connection) -> int:
+
+def connect(path: str, busy_timeout: float) -> sqlite3.Connection:
+    """A connection to a log that is ready for use, created where there was none."""
+    folder = os.path.dirname(path)
+    make_private_folder(folder)
+    # The switch to WAL does not wait for others, and a layout is changed while nobody else opens the store.
+    with folder_lock(folder):
+        if not os.path.lexists(path):
+            _create(path)
+        elif os.path.isfile(path) and not os.path.getsize(path):
+            raise StoreError(
+                f"The store {path} is damaged: it is empty, which a store never is.",
+                hint=f"Restore it from a backup. If no run was ever made there: rm {quote(path)}",
+            )
+        return _open(path, busy_timeout)
+
+
+def _create(path: str) -> None:
+    """A store that is whole from its first moment: a process that is killed leaves none, never an empty file."""
+    new = f"{path}.new"
+    for name in (new, f"{new}-journal", f"{new}-wal", f"{new}-shm"):  # of a process that was killed
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+    with closing(sqlite3.connect(new, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous=OFF")  # once, below, is enough
+        _lay_out(connection, path)
+    _sync(new)
+    os.rename(new, path)
+    _sync(os.path.dirname(path))
+
+
+def _sync(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _open(path: str, busy_timeout: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, check_same_thread=False)
+    try:
+        version = _version_of(connection)
+        if not 0 <= version <= NEWEST:
+            _refuse(connection, path, version)
+        if 0 < version < NEWEST:
+            connection.close()  # it would be one more that has the store open
+            _migrate(path, version, busy_timeout)
+            return _open(path, busy_timeout)
+        if version == 0:
+            _lay_out(connection, path)
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint={_WAL_PAGES}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def make_private_folder(folder: str) -> None:
+    """Like makedirs, but every folder made on the way is for its owner only: runs hold what people wrote."""
+    if os.path.isdir(folder):
+        return
+    make_private_folder(os.path.dirname(folder))
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(folder):
+            raise
+
+
+@contextmanager
+def folder_lock(folder: str) -> Iterator[None]:
+    """Take turns with every other process that locks this folder. Gone with the process, whatever happens to it."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+# --- the layout ---
+
+
+def _version_of(connection: sqlite3.Connection) -> int:
     """0 = there is no layout yet."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 
 
-def create(connection: sqlite3.Connection, path: str) -> None:
+def _lay_out(connection: sqlite3.Connection, path: str) -> None:
     if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
         raise StoreError(
             f"The store {path} is an SQLite database, but not a Reconvene log.",
@@ -42,7 +135,7 @@ def create(connection: sqlite3.Connection, path: str) -> None:
     _take_steps(connection, 0)
 
 
-def migrate(path: str, version: int, busy_timeout: float) -> None:
+def _migrate(path: str, version: int, busy_timeout: float) -> None:
     """From this version to the newest. No connection of the caller's own may be open."""
     connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None)
     try:
@@ -60,16 +153,17 @@ def migrate(path: str, version: int, busy_timeout: float) -> None:
         connection.close()
 
 
-def refuse(connection: sqlite3.Connection, path: str, version: int) -> NoReturn:
+def _refuse(connection: sqlite3.Connection, path: str, version: int) -> NoReturn:
     """The layout of a newer release, or of none. Closes the connection, and leaves every file as it was."""
     last = connection
     # The last one to close moves into the database what a killed process left in the write-ahead log, unless it may
     # only read. Where nothing was left, it removes the files that opening made, and one that may only read would not.
-    if _holds_anything(f"{path}-wal"):
+    log = f"{path}-wal"
+    if os.path.exists(log) and os.path.getsize(log) > 0:
         import pathlib
 
         last = sqlite3.connect(f"{pathlib.Path(path).as_uri()}?mode=ro", uri=True)
-        version_of(last)  # SQLite opens nothing before it is used
+        _version_of(last)  # SQLite opens nothing before it is used
     connection.close()
     last.close()
     if version < 0:
@@ -82,10 +176,6 @@ def refuse(connection: sqlite3.Connection, path: str, version: int) -> NoReturn:
         f" (its layout is {version}, this release knows {NEWEST}).",
         hint="Upgrade: pip install --upgrade reconvene. Nothing was changed.",
     )
-
-
-def _holds_anything(path: str) -> bool:
-    return os.path.exists(path) and os.path.getsize(path) > 0
 
 
 def _take_steps(connection: sqlite3.Connection, version: int) -> None:

@@ -9,13 +9,12 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from threading import RLock
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.faults import store_error
-from reconvene.adapters.sqlite.opening import connect
+from reconvene.adapters.sqlite.layout import connect
 from reconvene.adapters.sqlite.presence import Presence
 from reconvene.errors import Conflict
 from reconvene.ports import Append, IndexRow
@@ -41,14 +40,9 @@ _READ = (
     "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends"
     " WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
 )
-# Backwards by id, so that sorting by `updated` (which is stable) leaves the younger run first among equals.
 _COLUMNS = ", ".join(f"CAST(COALESCE({name}, '') AS TEXT)" for name in IndexRow._fields)  # text, also where damaged
-_INDEX = f"SELECT {_COLUMNS} FROM runs WHERE status IS NOT NULL ORDER BY id DESC"
-_INDEX_OF_STATUS = f"SELECT {_COLUMNS} FROM runs WHERE status = ? ORDER BY id DESC"
-# One page: what the store sorts it need not hand out.
-_UPDATED = "COALESCE(updated, '')"
-_AFTER = f"({_UPDATED}, id) < (?, (SELECT id FROM runs WHERE run = ?))"
-_PAGE = f"SELECT {_COLUMNS} FROM runs WHERE {{}} ORDER BY {_UPDATED} DESC, id DESC LIMIT ?"
+_PAGE = f"SELECT {_COLUMNS} FROM runs WHERE {{}} ORDER BY id DESC LIMIT ?"
+_AFTER = "id < (SELECT id FROM runs WHERE run = ?)"
 _INDEX_ROW = f"SELECT {_COLUMNS} FROM runs WHERE run = ? AND status IS NOT NULL"
 _SAVE_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, seq, key, packed, data) VALUES (?, ?, ?, ?, ?)"
 
@@ -94,7 +88,9 @@ class SqliteLog:
             for artefact in fresh:
                 execute(ADD, artefact)
         if index is not None:
-            self._remember(run, (key, index.status, new_head))
+            if len(self._places) > _REMEMBERED:
+                self._places.clear()
+            self._places[run] = (key, index.status, new_head)
         self._contents.added(fresh)
         return new_head
 
@@ -116,12 +112,6 @@ class SqliteLog:
             f"Run {run} has moved on: its log is at {found[1] if found else 0}, not at {expected_seq}.",
             hint="Somebody else was faster. Look at where it stands now: reconvene show " + run,
         )
-
-    def _remember(self, run: str, place: tuple[int, str | None, int]) -> None:
-        """After the commit."""
-        if len(self._places) > _REMEMBERED:
-            self._places.clear()
-        self._places[run] = place
 
     def head(self, run: str) -> int:
         with self._plain_words():
@@ -153,23 +143,12 @@ class SqliteLog:
         with self._plain_words():
             return self._connection.execute(sql, values).fetchall()
 
-    def index(
-        self, *, status: str | None = None, after: tuple[str, str] | None = None, limit: int = 0
-    ) -> list[IndexRow]:
-        if after is not None or limit:
-            tests = ["status IS NOT NULL" if status is None else "status = ?", *([_AFTER] if after else [])]
-            values = (*([] if status is None else [status]), *(after or ()), limit or -1)
-            with self._plain_words():
-                cursor = self._connection.execute(_PAGE.format(" AND ".join(tests)), values)
-                return list(map(IndexRow._make, cursor))
+    def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
+        tests = ["status IS NOT NULL" if status is None else "status = ?", *([_AFTER] if after else [])]
+        values = (*([] if status is None else [status]), *([after] if after else []), limit or -1)
         with self._plain_words():
-            if status is None:
-                cursor = self._connection.execute(_INDEX)
-            else:
-                cursor = self._connection.execute(_INDEX_OF_STATUS, (status,))
-            rows = list(map(IndexRow._make, cursor))
-        rows.sort(key=itemgetter(4), reverse=True)
-        return rows
+            cursor = self._connection.execute(_PAGE.format(" AND ".join(tests)), values)
+            return list(map(IndexRow._make, cursor))
 
     def index_row(self, run: str) -> IndexRow | None:
         with self._plain_words():
@@ -239,17 +218,13 @@ class SqliteLog:
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
                 self._connection.execute("COMMIT")
-            except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
-                self._roll_back()
-                raise store_error(error, self._path) from error
-            except BaseException:
-                self._roll_back()
+            except BaseException as error:
+                # After some errors (a full disk) SQLite has already done it.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error | OSError | UnicodeEncodeError):
+                    raise store_error(error, self._path) from error
                 raise
-
-    def _roll_back(self) -> None:
-        # After some errors (a full disk) SQLite has already done it.
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
 
     @contextmanager
     def _without_fsync(self) -> Iterator[None]:

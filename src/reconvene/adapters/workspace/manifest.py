@@ -10,7 +10,6 @@ import os
 from typing import NamedTuple
 
 from msgspec import Struct, json
-from msgspec.structs import astuple
 
 from reconvene.adapters.workspace.safe_files import replace_file
 
@@ -19,7 +18,7 @@ _COARSE_TICK_NS = 2_100_000_000  # FAT and some network disks: 2 s
 _SECOND_NS = 1_000_000_000
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     digest: str
     mtime_ns: int
     size: int
@@ -40,19 +39,9 @@ class Entry(NamedTuple):
         return same and self.is_settled()
 
 
-class _Noted(Struct):
-    """An entry in the file."""
-
-    digest: str
-    mtime_ns: int
-    size: int
-    ctime_ns: int
-    seen_ns: int
-
-
 class _Document(Struct):
     folders: list[str]
-    files: dict[str, _Noted]
+    files: dict[str, Entry]
     version: int = 1
 
 
@@ -85,8 +74,7 @@ class ManifestFile:
     def save(self, manifest: Manifest) -> None:
         if manifest == self.load():
             return
-        files = {path: _Noted(*entry) for path, entry in sorted(manifest.files.items())}
-        document = _Document(sorted(manifest.folders), files)
+        document = _Document(sorted(manifest.folders), dict(sorted(manifest.files.items())))
         folder, name = os.path.split(self._path)
         os.makedirs(folder or ".", exist_ok=True)
         handle = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -109,4 +97,4 @@ class ManifestFile:
                 document = _decode(file.read())
         except (OSError, ValueError):
             return Manifest({}, set())
-        return Manifest({path: Entry(*astuple(noted)) for path, noted in document.files.items()}, set(document.folders))
+        return Manifest(document.files, set(document.folders))

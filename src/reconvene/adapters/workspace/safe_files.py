@@ -110,13 +110,11 @@ def _open_parent(root: str, path: str, made: set[str] | None) -> int | None:
             inner = _open_inner(held, name, at, made)
             os.close(held)
             held = inner
-    except FileNotFoundError:
-        _close(held)
-        if made is not None:
-            raise
-        return None
-    except BaseException:
-        _close(held)
+    except BaseException as error:
+        if held >= 0:
+            os.close(held)
+        if isinstance(error, FileNotFoundError) and made is None:
+            return None
         raise
     return held
 
@@ -128,27 +126,15 @@ def _open_inner(folder: int, name: str, at: str, made: set[str] | None) -> int:
         if made is None:
             raise
     except OSError as error:
-        blocked = _in_the_way(folder, name, at)
-        if blocked is None:
+        there = look(folder, name)
+        if there is None or stat.S_ISDIR(there.st_mode):
             raise
-        raise blocked from error
+        what = "a link" if stat.S_ISLNK(there.st_mode) else "a file"
+        raise StoreError(
+            f"The workspace needs a folder {at!r}, but {what} of that name is in the way; links are never followed.",
+            hint=f"Move or remove {at!r} in the workspace, then resume the run.",
+        ) from error
     os.mkdir(name, dir_fd=folder)
     made.add(at)
     os.fsync(folder)
     return open_folder(name, folder)
-
-
-def _in_the_way(folder: int, name: str, at: str) -> StoreError | None:
-    there = look(folder, name)
-    if there is None or stat.S_ISDIR(there.st_mode):
-        return None
-    what = "a link" if stat.S_ISLNK(there.st_mode) else "a file"
-    return StoreError(
-        f"The workspace needs a folder {at!r}, but {what} of that name is in the way; links are never followed.",
-        hint=f"Move or remove {at!r} in the workspace, then resume the run.",
-    )
-
-
-def _close(handle: int) -> None:
-    if handle >= 0:
-        os.close(handle)

@@ -25,9 +25,12 @@ _CLUTTER = (
 
 
 class Survey:
-    """What one walk saw."""
+    """What one walk saw. `ours`: paths to be looked at whatever they are called. `written`: what the manifest vouches
+    for."""
 
-    def __init__(self) -> None:
+    def __init__(self, ours: Container[str], written: Mapping[str, Entry]) -> None:
+        self.ours = ours
+        self.written = written
         self.digests: dict[str, str] = {}
         self.links: dict[str, str] = {}  # links and special files: path → why; a link hides all that is behind it
         self.unread: dict[str, str] = {}  # too large, unreadable, unusable name: path → why
@@ -47,16 +50,12 @@ class Eyes:
         self.seen: dict[str, Entry] = {}
 
     def survey(self, ours: Container[str], written: Mapping[str, Entry]) -> Survey:
-        """`ours`: paths to be looked at whatever they are called. `written`: what the manifest vouches for."""
-        survey = Survey()
+        survey = Survey(ours, written)
         try:
             root = open_root(self._root)
         except FileNotFoundError:
             return survey
-        try:
-            self._walk(root, "", ours, written, survey)
-        finally:
-            os.close(root)
+        self._walk(root, "", survey)
         return survey
 
     def entry_at(self, folder: int, path: str, there: os.stat_result, written: Mapping[str, Entry]) -> Entry | None:
@@ -78,41 +77,39 @@ class Eyes:
         entry = self.seen[path] = Entry.of(digest_of(found[0]), found[1], now)
         return entry
 
-    def _walk(self, folder: int, at: str, ours: Container[str], written: Mapping[str, Entry], survey: Survey) -> None:
-        for name in sorted(os.listdir(folder)):
-            path = at + name
-            there = look(folder, name)
-            if there is None:
-                continue
-            if path not in ours and not is_safe(path):
-                survey.unread[ascii(path)] = "its name cannot be used"
-            elif stat.S_ISDIR(there.st_mode):
-                self._enter(folder, path, ours, written, survey)
-            elif path not in ours and _is_clutter(name):
-                continue
-            elif not stat.S_ISREG(there.st_mode):
-                survey.links[path] = "a link" if stat.S_ISLNK(there.st_mode) else "not a plain file"
-            elif entry := self.entry_at(folder, path, there, written):
-                survey.digests[path] = entry.digest
-            else:
-                survey.unread[path] = "too large" if there.st_size > MAX_BYTES else "it cannot be read"
-
-    def _enter(
-        self, folder: int, path: str, ours: Container[str], written: Mapping[str, Entry], survey: Survey
-    ) -> None:
+    def _walk(self, folder: int, at: str, survey: Survey) -> None:
+        """Closes the folder."""
+        ours = survey.ours
         try:
-            inner = open_folder(os.path.basename(path), folder)
-        except PermissionError:
-            survey.unread[path] = "it cannot be read"
-            return
-        except (FileNotFoundError, NotADirectoryError):  # just gone, or just swapped
-            return
-        try:
-            self._walk(inner, path + "/", ours, written, survey)
-        except PermissionError:
-            survey.unread[path] = "it cannot be read"
+            for name in sorted(os.listdir(folder)):
+                path = at + name
+                there = look(folder, name)
+                if there is None:
+                    continue
+                if path not in ours and not is_safe(path):
+                    survey.unread[ascii(path)] = "its name cannot be used"
+                elif stat.S_ISDIR(there.st_mode):
+                    self._enter(folder, path, survey)
+                elif path not in ours and _is_clutter(name):
+                    continue
+                elif not stat.S_ISREG(there.st_mode):
+                    survey.links[path] = "a link" if stat.S_ISLNK(there.st_mode) else "not a plain file"
+                elif entry := self.entry_at(folder, path, there, survey.written):
+                    survey.digests[path] = entry.digest
+                else:
+                    survey.unread[path] = "too large" if there.st_size > MAX_BYTES else "it cannot be read"
         finally:
-            os.close(inner)
+            os.close(folder)
+
+    def _enter(self, folder: int, path: str, survey: Survey) -> None:
+        try:
+            try:
+                inner = open_folder(os.path.basename(path), folder)
+            except (FileNotFoundError, NotADirectoryError):  # just gone, or just swapped
+                return
+            self._walk(inner, path + "/", survey)
+        except PermissionError:
+            survey.unread[path] = "it cannot be read"
 
 
 def _covers(places: Mapping[str, str], path: str) -> bool:

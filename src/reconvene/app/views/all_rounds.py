@@ -78,6 +78,7 @@ class RoundShown(Struct, frozen=True):
     undone: Undone | None = None
     attempts: int = 0
     rejections: int = 0
+    item: str = ""  # the title of the item that it is about, where it was looked up
 
 
 class Round(RoundShown, frozen=True):

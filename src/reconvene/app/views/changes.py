@@ -3,7 +3,9 @@
 Read from the state of a run at an open checkpoint: what was said since the last decision, beside what the same agents
 had said before it in the same phase (and item). Knows no workflow, and no heading but `Summary`. Texts are compared
 sentence by sentence, summaries first. Of the sentences that differ, those with other figures come first, then those
-that name a remark, then the first. Never writes.
+that say no instead of yes, those that name a remark, and the first. Tables are compared cell by cell; what differs
+beside that (code, the order, what lies beyond the part that is compared) is named. Of the agents, those come first
+whose figures or whose yes and no have changed. Never writes.
 """
 
 from __future__ import annotations
@@ -13,7 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from reconvene.app.session import Session
+from reconvene.app.views import parts
 from reconvene.app.views.read_model import Change
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Ref
@@ -22,6 +27,7 @@ from reconvene.core.shown.documents import summary_in
 
 _LONGEST = 20_000  # characters of an output that are compared
 _MOST = 100  # sentences of it
+_WIDEST = 10 * _LONGEST  # characters in which tables and code are looked for
 _SHOWN = 300  # characters of a sentence that are told
 _REMARKS = 50  # of the person's, with which a sentence is compared to see whether it only repeats one
 _ALIKE = 0.35  # share of words from which two sentences are taken to be about the same
@@ -32,7 +38,16 @@ _SHORT = 4  # letters from which a word says what a sentence is about
 _REPLIES = ("reply", "message")  # where a structured answer speaks to the person: shown as talk
 
 _BREAK = re.compile(r"(?<=[.!?])\s+(?=[“\"'(\[]*[A-ZÀ-ÖØ-Þ])|(?<=[。！？])")
-_CODE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+# A point that ends no sentence: e.g., U.S., z.B., and titles and the like before a name or a number.
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:\w\.)+\w|\b(?:dr|mr|mrs|ms|prof|st|vs|no|nr|fig|approx|ca|cf|inc|ltd|jr|sr|bzw|vgl|usw))\.$",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^\s*#{1,6}\s+(?P<title>.*?)[\s#:]*$", re.MULTILINE)
+_NO = re.compile(
+    r"\b(?:not|no|never|none|cannot|without|nicht|kein\w*|nie|ohne|pas|jamais|sans|nunca|sin)\b|n['’]t\b|[不没無无]|ない|عدم",
+    re.IGNORECASE,
+)
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
 _LEAD = re.compile(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
 _NOT_PROSE = re.compile(r"\s*(?:[#|]|[-=*_]{3,}\s*$)")
@@ -47,8 +62,16 @@ _NOTHING: Mapping[str, str] = {}
 
 
 def changes(session: Session) -> tuple[Change, ...]:
-    """What was said since the last decision and differs from before, in the order in which the agents worked."""
-    return tuple(_found(session.state, session.book))
+    """What was said since the last decision and differs from before: what matters first, else in the order in which
+    the agents worked."""
+    return tuple(sorted(_found(session.state, session.book), key=_rank))
+
+
+def _rank(change: Change) -> int:
+    """Other figures, or no for yes; other words; no words at all."""
+    if change.was and change.now and (_figures(change.was) != _figures(change.now) or _turned(change.was, change.now)):
+        return 0
+    return 1 if change.was or change.now else 2
 
 
 def _found(state: RunState, book: Book) -> Iterator[Change]:
@@ -62,7 +85,13 @@ def _found(state: RunState, book: Book) -> Iterator[Change]:
             said, again = _said(state, earlier, number), not _next_of_the_plan(state, book, entry)
             change = compared(_text(book, before), _text(book, entry.ref), said, again=again)
             if change is not None:
-                yield Change(entry.role, change.was, change.now)
+                yield replace(change, agent=entry.role)
+
+
+def since_a_try(session: Session) -> bool:
+    """Whether they are changes since a try that the person took back, and not since the round before."""
+    decided = _last_decision(session.state)
+    return bool(decided) and session.state.record.talk[decided].kind == "undone"
 
 
 def _last_decision(state: RunState) -> int:
@@ -79,12 +108,31 @@ def _outputs(state: RunState, decided: int) -> list[int]:
 
 
 def _before(state: RunState, number: int, decided: int) -> int:
-    """What the same agent had last said at the same spot before the decision; 0 where it said nothing there."""
+    """What the same agent had last said at the same spot before the decision; 0 where it said nothing there.
+
+    Where the last word was to take a round back, that is the try that was taken back; tries that were taken back
+    earlier are passed over."""
     talk, agent = state.record.talk, state.record.talk[number].role
-    number = talk[number].before
-    while number and (number > decided or talk[number].kind != "output" or talk[number].role != agent):
-        number = talk[number].before
-    return number
+    number, undone = talk[number].before, False
+    while number:
+        entry = talk[number]
+        if number < decided:
+            undone = _still_undone(state, number, undone)
+        if number < decided and entry.kind == "output" and entry.role == agent and not undone:
+            return number
+        number = entry.before
+    return 0
+
+
+def _still_undone(state: RunState, number: int, undone: bool) -> bool:
+    """Going back through the talk of a spot: whether what is met belongs to a round that was taken back."""
+    talk, entry = state.record.talk, state.record.talk[number]
+    if entry.kind == "undone":
+        return True
+    if entry.kind != "decision":
+        return undone
+    after = next((one for one in range(number + 1, len(talk) + 1) if talk[one].spot == entry.spot), 0)
+    return undone and bool(after) and talk[after].kind == "undone"  # the decision to take it back is part of it
 
 
 def _said(state: RunState, after: int, until: int) -> dict[str, str]:
@@ -116,7 +164,8 @@ def _leaves(name: str, value: object) -> Iterator[str]:
         for inner in value:
             yield from _leaves(name, inner)
     elif value is not None and value != "":
-        yield value if isinstance(value, str) and len(value) > _PROSE else f"{name}: {value}"
+        alone = not name or (isinstance(value, str) and len(value) > _PROSE)
+        yield str(value) if alone else f"{name}: {value}"
 
 
 # --- two texts --------------------------------------------------------------------------------------------------------
@@ -128,6 +177,7 @@ class _Pair(NamedTuple):
     label: bool = False  # too short to say anything
     repeats: bool = False  # the new one only repeats what the person said
     figures: bool = False  # both speak of the same, with other figures
+    turned: bool = False  # and one of them says no
     named: bool = False  # the new one names a remark
 
 
@@ -144,8 +194,31 @@ def compared(before: str, after: str, said: Mapping[str, str] = _NOTHING, *, aga
         pairs = [pair for pair in pairs if pair.named or (pair.was and pair.now)]
     elif all(pair.label or pair.repeats for pair in pairs):
         pairs += _pairs(old.all, new.all, old.known & new.known, remarks)
-    best = min(pairs, key=lambda pair: (pair.repeats, pair.label, not pair.figures, not pair.named), default=None)
-    return Change("", _cut(best.was), _cut(best.now)) if best else None
+    best = min(pairs, key=_worth, default=None)
+    also = tuple(_beside(before, after)) if again else ()
+    differ = parts.cells(before[:_WIDEST], after[:_WIDEST]) if again else []
+    if differ and (best is None or best.label):
+        return Change("", _cut(differ[0].was), _cut(differ[0].now), also)
+    if differ or (again and parts.tables(before[:_WIDEST]) != parts.tables(after[:_WIDEST])):
+        also = (f"a table{parts.told(differ)}", *also)
+    if best is not None:
+        return Change("", *_cut_both(best.was, best.now), also)
+    if not also and again and old.all and sorted(map(_plain, old.all)) == sorted(map(_plain, new.all)):
+        also = ("the order",) if list(map(_plain, old.all)) != list(map(_plain, new.all)) else ()
+    return Change("", also=also) if also else None
+
+
+def _worth(pair: _Pair) -> tuple[bool, ...]:
+    """The least is told."""
+    return pair.repeats, pair.label and not pair.turned, not pair.figures, not pair.turned, not pair.named
+
+
+def _beside(before: str, after: str) -> Iterator[str]:
+    """What differs and is no sentence and no table."""
+    if parts.code(before[:_WIDEST]) != parts.code(after[:_WIDEST]):
+        yield "code"
+    if before[_LONGEST:].split() != after[_LONGEST:].split():
+        yield f"what comes after {_LONGEST:,} characters"
 
 
 class _Told:
@@ -185,14 +258,24 @@ def _paired(sentence: str, gone: dict[str, frozenset[str]], said: Mapping[str, s
         label=len(told) < _LABEL,
         repeats=any(sum(word in remark for word in told) >= _REPEATED * len(told) for remark in said.values()),
         figures=bool(was) and _figures(was) != _figures(sentence),
+        turned=bool(was) and _turned(was, sentence),
         named=not said.keys().isdisjoint(_REMARK.findall(sentence)),
     )
 
 
 def sentences(text: str) -> list[str]:
-    """Prose only, without markup: no headings, tables or code."""
-    paragraphs = _PARAGRAPH.split(_CODE.sub("", text[:_LONGEST]))
-    return [sentence for paragraph in paragraphs for sentence in _sentences(paragraph)][:_MOST]
+    """Prose only, without markup: no headings, tables or code. A word or two stand with the heading above them."""
+    found, heading = list[str](), ""
+    for paragraph in _PARAGRAPH.split(parts.CODE.sub("", text[:_LONGEST])):
+        headings = _HEADING.findall(paragraph) if "#" in paragraph else []
+        heading = _MARKUP.sub("", headings[-1]) if headings else heading
+        for sentence in _sentences(paragraph):
+            short = len(_WORD.findall(sentence)) < _LABEL and not sentence.endswith((".", "!", "?"))
+            titled = heading and short and ":" not in sentence
+            found.append(f"{heading}: {sentence}" if titled else sentence)
+        if len(found) >= _MOST:
+            break
+    return found[:_MOST]
 
 
 @lru_cache(1000)  # most paragraphs stand in both texts, and those of a summary twice in each
@@ -201,7 +284,13 @@ def _sentences(paragraph: str) -> tuple[str, ...]:
     plain = " ".join(" ".join(lines).split())
     if not _MARKS.isdisjoint(plain):
         plain = _MARKUP.sub("", plain)
-    return tuple(part for part in _BREAK.split(plain) if _WORD.search(part))
+    whole = list[str]()
+    for part in _BREAK.split(plain):
+        if whole and _ABBREVIATED.search(whole[-1][-20:]):
+            whole[-1] += f" {part}"
+        else:
+            whole.append(part)
+    return tuple(part for part in whole if _WORD.search(part))
 
 
 @lru_cache(1000)
@@ -223,5 +312,21 @@ def _figures(sentence: str) -> set[str]:
     return set(_FIGURE.findall(sentence))
 
 
+def _turned(was: str, now: str) -> bool:
+    """Whether one says no and the other does not."""
+    return bool(_NO.search(was)) != bool(_NO.search(now))
+
+
 def _cut(sentence: str) -> str:
     return sentence if len(sentence) <= _SHOWN else sentence[: _SHOWN - 1] + "…"
+
+
+def _cut_both(was: str, now: str) -> tuple[str, str]:
+    """Both so that what differs is in what is shown: what they begin with alike is left out where it is long."""
+    if max(len(was), len(now)) <= _SHOWN or not was or not now:
+        return _cut(was), _cut(now)
+    same = next((at for at, (one, other) in enumerate(zip(was, now)) if one != other), min(len(was), len(now)))
+    start = was.rfind(" ", 0, max(same - _SHOWN // 3, 0)) + 1
+    if same < _SHOWN // 2 or start <= 0:
+        return _cut(was), _cut(now)
+    return _cut("… " + was[start:]), _cut("… " + now[start:])

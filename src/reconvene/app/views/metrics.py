@@ -19,6 +19,7 @@ from reconvene.app.views.ledger import Ledger
 from reconvene.app.views.targets import Reading
 from reconvene.core.definition.workflow import Again, Continue, End, Goto
 from reconvene.core.facts import events as e
+from reconvene.core.facts.evolve import used
 
 _MOST_BARS = 20  # rounds drawn: the latest
 
@@ -66,6 +67,9 @@ class Metrics(Struct, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0  # USD, as far as known
+    calls: int = 0  # attempts that used something, recordings not counted
+    unpriced: int = 0  # of them, those whose price is not known
+    unpriced_tokens: int = 0
     deliverables: int = 0  # files that agents wrote in phases since closed
 
     @property
@@ -175,6 +179,9 @@ class Fold:
         self.decisions = self.iterations = self.remarks = self.tasks = self.attempts = 0
         self.tokens_in = self.tokens_out = 0
         self.cost = 0.0
+        self.calls = 0
+        self.unpriced = 0
+        self.unpriced_tokens = 0
 
     def take(self, event: e.AnyEvent) -> None:
         self._pass_time(event)
@@ -245,8 +252,11 @@ class Fold:
                 self._current.seconds += seconds
 
     def _spend(self, event: e.AttemptEnded | e.LateOutputArchived) -> None:
-        usage = event.usage
+        usage, spent = event.usage, used(event)
         self.attempts += not _in_doubt(event) or event.output is None  # one whose output waits is counted when judged
+        self.calls += spent.calls
+        self.unpriced += spent.unpriced
+        self.unpriced_tokens += spent.tokens
         self.tokens_in += usage.input_tokens
         self.tokens_out += usage.output_tokens
         self.cost += usage.cost
@@ -312,6 +322,9 @@ class Fold:
             input_tokens=self.tokens_in,
             output_tokens=self.tokens_out,
             cost=self.cost,
+            calls=self.calls,
+            unpriced=self.unpriced,
+            unpriced_tokens=self.unpriced_tokens,
             deliverables=sum(scope in self._closed for scope in self._files.values()),
         )
 
@@ -351,6 +364,9 @@ def _lines(metrics: Metrics, width: int) -> Iterator[str]:
     tokens = metrics.input_tokens + metrics.output_tokens
     spent = f"{metrics.tasks} agent tasks in {metrics.attempts} attempts, {tokens} tokens"
     yield spent + (f", ${metrics.cost:.2f}" if metrics.cost else "")
+    if metrics.unpriced and (metrics.cost or metrics.unpriced_tokens):
+        known = f"cost known for {metrics.calls - metrics.unpriced} of {metrics.calls} calls"
+        yield f"{known}; {metrics.unpriced_tokens:,} tokens without a price"
     if metrics.cost_per_deliverable is not None:
         yield f"${metrics.cost_per_deliverable:.2f} for each of {metrics.deliverables} accepted deliverables"
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
-from reconvene.core.definition.workflow import Phase
+from reconvene.core.definition.workflow import Phase, Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.state import PassedOver, RunState, TalkEntry, children_of
+from reconvene.core.facts.ids import parse_task
+from reconvene.core.facts.round import Unasked
+from reconvene.core.facts.rows import PassedOver
+from reconvene.core.facts.state import RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
+from reconvene.core.working import spending
+
+_LONGEST_TROUBLE = 100
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=\S)")
 
 
 def field(asked: e.FieldAsked) -> model.Field:
@@ -40,7 +48,29 @@ def checkpoint(state: RunState) -> model.Checkpoint | None:
         point.at,
         point.feedback,
         tuple(map(field, point.fields)),
+        question=point.question or (trouble_in(point.prompt) if point.attention else question_in(point.prompt)),
     )
+
+
+def trouble_in(prompt: str) -> str:
+    """What is wrong, in short, and the question that follows: of a checkpoint of the engine's own."""
+    first = next((line[2:] for line in prompt.split("\n") if line.startswith("- ")), "")
+    short = re.split(r"[.:;]\s", first, maxsplit=1)[0].rstrip(".")
+    return f"{short[:1].upper()}{short[1:_LONGEST_TROUBLE]}. How shall it go on?" if short else "How shall it go on?"
+
+
+def question_in(prompt: str) -> str:
+    """What a prompt asks, where the workflow has no question of its own: its last sentence, or its first line.
+
+    What agents wrote stands in the middle of a prompt, if anywhere: a question there is not the workflow's."""
+    lines = [" ".join(line.strip(" *_#>").split()) for line in prompt.split("\n")]
+    lines = [line for line in lines if line]
+    if not lines:
+        return "What now?"
+    for line in (lines[-1], lines[0]):
+        if line.endswith("?"):
+            return _SENTENCE.split(line)[-1]
+    return lines[0]
 
 
 def run(state: RunState) -> model.Run:
@@ -58,7 +88,10 @@ def run(state: RunState) -> model.Run:
         updated=state.updated,
         outcome=state.outcome,
         why=state.why,
+        reason="provider" if state.awaits is not None else "",
+        provider=provider(state),
         passed_over=tuple(map(passed, passed_since(state))),
+        unasked=tuple(map(unasked, unasked_since(state))),
         project=_project(state),
         parent=state.parent,
         piece=state.piece if state.parent else "",
@@ -91,6 +124,33 @@ def passed(one: PassedOver) -> model.PassedOver:
     return model.PassedOver(one.phase, one.n, one.at, one.why, text)
 
 
+def provider(state: RunState) -> model.Provider | None:
+    awaits = state.awaits
+    if awaits is None:
+        return None
+    agents = tuple(parse_task(task)[2] for task in awaits.tasks)
+    return model.Provider(awaits.model, awaits.outcome, awaits.why, awaits.since, awaits.not_before, agents)
+
+
+def unasked_since(state: RunState) -> list[Unasked]:
+    """Those since the last checkpoint that the person decided."""
+    before = state.record.checkpoints - (state.world.open is not None)
+    return [one for one in state.record.unasked if one.before == before]
+
+
+def unasked(one: Unasked) -> model.Unasked:
+    text = f"a gate of {one.agent} ({one.phase}, round {one.n}) could not be asked, and its output stands: {one.why}"
+    return model.Unasked(one.agent, one.phase, one.n, one.at, one.why, text)
+
+
+def asking_gates(workflow: Workflow) -> tuple[str, ...]:
+    """The agents some gate of which asks a model. What comes from a recording is not judged."""
+    found = {agent.name for agent in workflow.agents.values() if any(gate.ask for gate in agent.gates)}
+    for step in (step for phase in every_phase(workflow) for step in phase.steps if any(g.ask for g in step.gates)):
+        found |= set(step.agents)
+    return tuple(name for name, agent in workflow.agents.items() if name in found and agent.kind != "recorded")
+
+
 # --- in full ---
 
 
@@ -99,22 +159,53 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
     record, listed = state.record, run(state)
     own = {name: getattr(listed, name) for name in listed.__struct_fields__}
     own["passed_over"] = tuple(map(passed, record.passed_over))
+    own["unasked"] = tuple(map(unasked, record.unasked))
     return model.RunInFull(
         **own,
         context=scope.context(state, book),
         workspace=state.workspace,
         files=files(state),
         remarks=remarks(state, map(record.remarks.__getitem__, on_record.standing(state))),
-        decisions=convert(on_record.checkpoints(state), tuple[model.Decision, ...]),
+        decisions=decisions(state),
         tasks=tasks(state),
         usage=model.Usage(
-            record.tasks, record.rounds, record.input_tokens, record.output_tokens, round(record.cost, 6)
+            record.tasks,
+            record.rounds,
+            record.input_tokens,
+            record.output_tokens,
+            round(record.cost, 6),
+            tuple(map(_budget, spending.budgets(state, book))),
         ),
         failures=record.failures,
         errors=tuple(error.said for error in record.errors),
         todo=todo(state, book),
         talk=talk(state, book),
+        bindings=bindings(state),
     )
+
+
+def bindings(state: RunState) -> tuple[model.Bound, ...]:
+    held = sorted(state.record.bindings.items())
+    return tuple(
+        model.Bound(name, at.binding.who, at.binding.fallback, at.by, at.at, at.binding.source) for name, at in held
+    )
+
+
+_ITEM = re.compile(r"\[(.*?)\](?=/|$)")
+
+
+def decisions(state: RunState) -> tuple[model.Decision, ...]:
+    """Those at checkpoints of the workflow, in order, each with the item that it was about."""
+    rows = convert(on_record.checkpoints(state), tuple[model.Decision, ...])
+    made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
+    scopes = [one.scope for one in made if not one.attention]
+    return tuple(structs.replace(row, item=" / ".join(_ITEM.findall(scope))) for row, scope in zip(rows, scopes))
+
+
+def _budget(one: spending.CostLimit) -> model.Budget:
+    spent = one.spent
+    cost, allowed = round(spent.cost, 6), round(one.allowed, 6)
+    return model.Budget(one.name, cost, allowed, spent.calls, spent.unpriced, spent.tokens)
 
 
 def remarks(state: RunState, said: Iterable[e.RemarkAdded]) -> tuple[model.Remark, ...]:
@@ -128,7 +219,12 @@ def tasks(state: RunState) -> tuple[model.Task, ...]:
     if step is None:
         return ()
     found = [(agent, step.tasks[agent]) for agent in step.order]
-    return tuple(model.Task(agent, task.status, task.attempt, task.why) for agent, task in found)
+    return tuple(
+        model.Task(agent, task.status, task.attempt, task.parked.why, task.parked.not_before)
+        if task.parked is not None
+        else model.Task(agent, task.status, task.attempt, task.why)
+        for agent, task in found
+    )
 
 
 def files(state: RunState) -> tuple[model.File, ...]:

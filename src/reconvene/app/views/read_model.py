@@ -47,6 +47,8 @@ class Option(Shown, frozen=True):
     recommend: bool = False
     remark: str = "none"  # none, optional, required
     fields: tuple[Field, ...] = ()
+    leads: str = ""  # what follows from it, in words; "" where it was not looked up
+    ends: bool = False  # it ends the run otherwise than by its last phase
 
 
 class Change(Struct, frozen=True):
@@ -56,6 +58,16 @@ class Change(Struct, frozen=True):
     agent: str
     was: str = ""
     now: str = field(default="", name="is")
+    also: tuple[str, ...] = ()  # what else differs and is no sentence: a table, code, the order
+
+
+class Written(Shown, frozen=True):
+    """What an agent wrote in the round that a checkpoint is about, by its first lines of substance."""
+
+    agent: str
+    lines: tuple[str, ...]
+    characters: int
+    step: int = 0  # the first is 0
 
 
 class Checkpoint(Shown, frozen=True):
@@ -70,7 +82,10 @@ class Checkpoint(Shown, frozen=True):
     feedback: str = ""  # the question for remarks
     fields: tuple[Field, ...] = ()
     answers: Answers | None = None  # so far, by field; None where they were not looked up
-    changed: tuple[Change, ...] = ()  # since the round before
+    changed: tuple[Change, ...] = ()  # since the round before, what matters first
+    since_try: bool = False  # instead: since a try that the person took back
+    question: str = ""  # what is to be decided, in one sentence
+    outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
 
 
 # --- a run ---
@@ -84,6 +99,28 @@ class PassedOver(Shown, frozen=True):
     at: str
     why: str
     text: str
+
+
+class Unasked(Shown, frozen=True):
+    """An output that stands though a gate could not ask its model about it."""
+
+    agent: str
+    phase: str
+    round: int
+    at: str
+    why: str
+    text: str
+
+
+class Provider(Shown, frozen=True):
+    """A provider for which a run waits: nobody has to decide, and nobody tries before its time."""
+
+    model: str
+    outcome: str
+    why: str
+    since: str
+    not_before: str
+    agents: tuple[str, ...] = ()
 
 
 class Project(Shown, frozen=True):
@@ -107,6 +144,16 @@ class Child(Shown, frozen=True):
     outcome: str = ""
 
 
+class Item(Shown, frozen=True):
+    """The item of a list that a phase is at."""
+
+    phase: str
+    key: str
+    title: str
+    number: int  # the first is 1
+    of: int
+
+
 class Run(Shown, frozen=True):
     """A run, as lists show it. Its row in the index holds exactly this."""
 
@@ -120,7 +167,10 @@ class Run(Shown, frozen=True):
     updated: str
     outcome: str = ""
     why: str = ""
+    reason: str = ""  # of waiting: "provider"; "" = the checkpoint
+    provider: Provider | None = None
     passed_over: tuple[PassedOver, ...] = ()  # since the last checkpoint that the person could see
+    unasked: tuple[Unasked, ...] = ()  # likewise
     project: Project | None = None
     parent: str = ""
     piece: str = ""
@@ -131,6 +181,7 @@ class Run(Shown, frozen=True):
     pinned: str = ""  # digest of the workflow that it started with
     driven: bool | None = None  # while running: whether a process is at work on it
     error: str = ""  # why it could not be driven on just now
+    items: tuple[Item, ...] = ()  # at which the run is, the outermost first; where they were looked up
 
 
 class Remark(Shown, frozen=True):
@@ -166,6 +217,7 @@ class Decision(Shown, frozen=True, kw_only=True):
     option: str
     by: str
     timestamp: str
+    item: str = ""  # its key, where the phase goes through a list
 
 
 class Said(Shown, frozen=True):
@@ -188,6 +240,7 @@ class Task(Shown, frozen=True):
     status: str
     attempt: int
     why: str = ""
+    not_before: str = ""  # it waits for its provider until then
 
 
 class File(Shown, frozen=True):
@@ -208,12 +261,25 @@ class Late(Shown, frozen=True):
     text: str
 
 
+class Budget(Shown, frozen=True):
+    """What was spent, in USD as far as known, of what is allowed. unpriced: of its calls, those without a known price;
+    tokens: theirs."""
+
+    name: str  # cost, or cost.NAME of an agent or a group, as the limit is called
+    cost: float
+    allowed: float  # 0 = there is no limit
+    calls: int
+    unpriced: int
+    tokens: int
+
+
 class Usage(Shown, frozen=True):
     calls: int
     rounds: int
     input_tokens: int
     output_tokens: int
     cost: float
+    budgets: tuple[Budget, ...] = ()  # the whole run's first, then those with a limit of their own
 
 
 class Todo(Shown, frozen=True):
@@ -221,6 +287,17 @@ class Todo(Shown, frozen=True):
 
     what: str
     done: bool
+
+
+class Bound(Shown, frozen=True):
+    """Who carries an agent out in place of what the workflow says. agent "": every agent of a model."""
+
+    agent: str
+    who: str  # a model, a command line, or python:module:function
+    fallback: bool  # only agents whose model the workflow leaves open
+    by: str
+    at: str
+    source: str  # the settings file and line that says so; "" = a person did
 
 
 class RunInFull(Run, frozen=True, kw_only=True):
@@ -237,8 +314,11 @@ class RunInFull(Run, frozen=True, kw_only=True):
     failures: tuple[str, ...]
     errors: tuple[str, ...]
     todo: tuple[Todo, ...]
+    judged_by: str = ""  # the model that is asked what gates ask
+    unjudged: tuple[str, ...] = ()  # agents whose gates ask a model, while none is set: they pass
     talk: tuple[Said, ...] = ()
     late: tuple[Late, ...] = ()
+    bindings: tuple[Bound, ...] = ()
 
 
 # --- the log ---

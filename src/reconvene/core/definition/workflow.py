@@ -44,6 +44,8 @@ class Limits(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     undo: int = 5  # undone rounds in the whole run
     concurrency: int = 8  # agents of this run working at the same time
     children: int = 50  # runs that this run may start
+    cost: float = 0.0  # USD in the whole run; 0 = no limit
+    costs: dict[str, float] = field(default_factory=dict)  # USD per agent or group
 
 
 class Gate(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -161,6 +163,7 @@ class Checkpoint(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     fields: tuple[Field, ...] = ()
     options: tuple[Option, ...] = ()
     line: int = 0
+    question: str = ""  # what is to be decided, in one sentence; a template
 
 
 class Each(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
 
@@ -37,6 +38,7 @@ class StartRun(Struct, frozen=True):
     title: str = ""
     place: str = ""  # in the queue; "" = begin at once
     remarks: tuple[RemarkAdded, ...] = ()  # the parent's, to be inherited
+    bindings: tuple[Binding, ...] = ()
 
 
 class Pinned(Struct, frozen=True):
@@ -130,6 +132,7 @@ class RecordAttempt(Struct, frozen=True):
     files: tuple[FileOut, ...] = ()
     ignored: tuple[str, ...] = ()
     why: str = ""
+    told: str = ""  # what the next attempt may know of a failure; "" = `why`
     usage: Usage = field(default_factory=Usage)
     prompt: str = ""
     reply: str = ""
@@ -140,6 +143,30 @@ class RecordAttempt(Struct, frozen=True):
     diffs: tuple[DiffSince, ...] = ()
     changed: tuple[str, ...] = ()  # paths, for the gates
     objections: tuple[str, ...] = ()  # a model's, to what the gates ask
+    unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
+
+
+class RecordFault(Struct, frozen=True):
+    """The provider failed an attempt, which goes on: after `wait` seconds, or not before somebody resumes the run."""
+
+    task: str
+    attempt: int
+    model: str
+    outcome: str
+    why: str
+    times: int = 1
+    wait: float = 0.0
+    not_before: str = ""
+    answer: str = ""
+    reply: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+class HoldTask(Struct, frozen=True):
+    """This attempt does not begin: a limit of cost is reached."""
+
+    task: str
+    attempt: int
 
 
 class RecordCheck(Struct, frozen=True):
@@ -190,6 +217,14 @@ class Resume(Struct, frozen=True):
     door: str = ""
 
 
+class BindAgents(Struct, frozen=True):
+    """Who carries agents out from the next attempt on; each for an agent, a group, or every agent of a model."""
+
+    bindings: tuple[Binding, ...]
+    by: str = ""
+    door: str = ""
+
+
 class Abort(Struct, frozen=True):
     by: str = ""
     door: str = ""
@@ -227,13 +262,16 @@ Command = (
     | SaveDraft
     | RecordEdits
     | RecordAttempt
+    | RecordFault
     | RecordCheck
+    | HoldTask
     | Claim
     | RecordChild
     | MoveInQueue
     | DropQueued
     | Pause
     | Resume
+    | BindAgents
     | Abort
     | Rollback
     | PruneArchives

@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Move
 
 
@@ -195,6 +196,14 @@ class TasksClaimed(Event, frozen=True):
     claim: str
 
 
+class TaskHeld(Event, frozen=True):
+    """A limit of cost was reached before this attempt began."""
+
+    task: str
+    attempt: int
+    limit: str  # cost, or cost.NAME
+
+
 class AttemptEnded(Event, frozen=True):
     """One attempt's end. then: what follows for the task (settled here, never derived later).
 
@@ -210,6 +219,7 @@ class AttemptEnded(Event, frozen=True):
     files: tuple[FileOut, ...] = ()
     ignored: tuple[str, ...] = ()
     why: str = ""
+    told: str = ""  # of a failure, what the next attempt is told; "" = `why`
     code: str = ""  # of the rule that it broke; `why` begins with it
     usage: Usage = field(default_factory=Usage)
     prompt: str = ""  # digest of the full request as sent (secrets redacted)
@@ -221,6 +231,34 @@ class AttemptEnded(Event, frozen=True):
     commit: str = ""  # of the project, with what the agent changed there; "" = it changed nothing
     diff: Ref | None = None  # what this attempt changed
     diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
+    unasked: tuple[str, ...] = ()  # what a gate wanted to ask a model, and why that could not be asked
+
+
+class ProviderFailed(Event, frozen=True):
+    """The provider failed, not the agent: the same attempt is made again, after `wait` or from `not_before` on."""
+
+    task: str
+    attempt: int
+    model: str
+    outcome: str  # of `errors.Outcome`
+    why: str
+    times: int = 1  # in a row
+    wait: float = 0.0  # seconds, where the same process tries again
+    not_before: str = ""  # set: the process has waited enough
+    answer: str = ""  # digest of what the agent gave, where the model failed that a gate asks: it is not asked again
+    reply: str = ""  # digest of what came of the reply
+    usage: Usage = field(default_factory=Usage)
+
+
+class ProviderAwaited(Event, frozen=True):
+    """Whoever could work has a provider that fails: the run waits for it. No checkpoint, and nobody's fault."""
+
+    tasks: tuple[str, ...]
+    model: str
+    outcome: str
+    why: str
+    since: str  # its first failure
+    not_before: str  # nobody tries before
 
 
 class ProjectOpened(Event, frozen=True):
@@ -344,6 +382,7 @@ class CheckpointOpened(Event, frozen=True):
     attention: bool = False
     digest: str = ""
     reopened: bool = False
+    question: str = ""  # what is to be decided, where the workflow says it apart from the prompt
 
 
 class RemarkAdded(Event, frozen=True):
@@ -561,6 +600,14 @@ class Resumed(Event, frozen=True):
     door: str = ""
 
 
+class AgentsBound(Event, frozen=True):
+    """Who carries these agents out from the next attempt on. Groups are spread; what is for everyone comes first."""
+
+    bindings: tuple[Binding, ...]
+    by: str = ""
+    door: str = ""
+
+
 EndStatus = Literal["completed", "failed", "aborted"]
 
 
@@ -582,7 +629,10 @@ AnyEvent = (
     | StepSkipped
     | StepStarted
     | TasksClaimed
+    | TaskHeld
     | AttemptEnded
+    | ProviderFailed
+    | ProviderAwaited
     | ProjectOpened
     | LateOutputArchived
     | OutputForced
@@ -619,5 +669,6 @@ AnyEvent = (
     | QueueLeft
     | Paused
     | Resumed
+    | AgentsBound
     | RunEnded
 )

@@ -8,27 +8,22 @@ from typing import Literal, cast
 from immutables import Map
 from msgspec.structs import replace
 
+from reconvene.core.definition.bindings import combined
 from reconvene.core.definition.workflow import Again, Continue
 from reconvene.core.facts import events as e
 from reconvene.core.facts import talk
 from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
-from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt
+from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt, Unasked
+from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
 from reconvene.core.facts.state import (
     EMPTY,
     TRANSITIONS,
-    ChildAt,
-    Failed,
     FileVersion,
     Frame,
-    GapCheck,
     ItemAt,
-    Note,
-    PassedOver,
-    ProjectAt,
     Record,
     RunState,
     Stage,
-    Undone,
     Value,
     Visit,
     World,
@@ -177,7 +172,7 @@ def _run_started(state: RunState, ev: e.RunStarted) -> RunState:
 
 def _forked(state: RunState, ev: e.Forked) -> RunState:
     """What was under way in the source was never begun here. Its children stay its own; a fork of a child is none."""
-    state = replace(state, run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
+    state = replace(_taken_up(state), run=ev.run, workspace=ev.workspace or state.workspace, paused=False)
     if state.record.project is not None:
         state = _set_record(state, project=replace(state.record.project, branch=""))
     state = replace(_set_record(state, children=Map()), parent="", piece="", title="")
@@ -191,10 +186,29 @@ def _forked(state: RunState, ev: e.Forked) -> RunState:
     return _set_round(state, replace(_round(state.world.top), open=replace(step, tasks=tasks)))
 
 
+def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
+    before = state.record.bindings
+    held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
+    fresh = {each.agent for each in ev.bindings}
+    bound = {
+        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at)
+        for name, one in held.items()
+    }
+    return _set_record(state, bindings=Map(bound))
+
+
 def _run_ended(state: RunState, ev: e.RunEnded) -> RunState:
     world = replace(state.world, open=None, trouble=())
     return replace(
-        state, ended=ev.status, outcome=ev.outcome, why=ev.why, paused=False, place="", world=world, marks=Map()
+        state,
+        ended=ev.status,
+        outcome=ev.outcome,
+        why=ev.why,
+        paused=False,
+        awaits=None,
+        place="",
+        world=world,
+        marks=Map(),
     )
 
 
@@ -203,7 +217,20 @@ def _paused(state: RunState, ev: e.Paused) -> RunState:
 
 
 def _resumed(state: RunState, ev: e.Resumed) -> RunState:
-    return replace(state, paused=False, pause_now=False)
+    return replace(_taken_up(state), paused=False, pause_now=False)
+
+
+def _taken_up(state: RunState) -> RunState:
+    """Whoever waits for a provider is tried again."""
+    state = replace(state, awaits=None)
+    round_ = state.world.top.round if state.world.cursor else None
+    step = round_.open if round_ is not None else None
+    if round_ is None or step is None:
+        return state
+    for task in step.tasks.values():
+        if task.parked is not None:
+            step = replace(step, tasks=step.tasks.set(task.agent, replace(task, parked=None)))
+    return _set_round(state, replace(round_, open=step)) if step is not round_.open else state
 
 
 # --- children and the queue ---
@@ -355,8 +382,16 @@ def _tasks_claimed(state: RunState, ev: e.TasksClaimed) -> RunState:
         found = _open_task(state, name)
         if found is not None:
             round_, step, task = found
-            state = _set_task(state, round_, step, replace(task, claim=ev.claim))
+            state = _set_task(state, round_, step, replace(task, claim=ev.claim, parked=None))
     return state
+
+
+def _task_held(state: RunState, ev: e.TaskHeld) -> RunState:
+    found = _open_task(state, ev.task)
+    if found is None:
+        raise Bug(f"{ev.task} is held but is not open")
+    round_, step, task = found
+    return _set_task(state, round_, step, replace(task, status="held", claim=""), closed=1)
 
 
 def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
@@ -378,22 +413,68 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             tries=task.tries + counted,
             claim=ev.claim,
             why=ev.why or task.why,
-            rejected=ev.output or task.rejected if counted else task.rejected,
+            reason=ev.why if ev.verdict == "rejected" else task.reason,
+            told=_told(ev, task),
+            rejected=ev.output or task.rejected if _shown_again(ev, task) else task.rejected,
             rejected_diff=ev.diff if ev.verdict == "rejected" else task.rejected_diff,
             example=ev.example or task.example,
             unjudged=None,
+            since="",
+            parked=None,
+            answer="" if counted else task.answer,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
         state = _set_world(state, head=ev.commit, diffs=Map({diff.since: diff.ref for diff in ev.diffs}))
+    if ev.then == "done" and ev.unasked:
+        state = _set_record(state, unasked=_unasked(state, ev, round_))
     if ev.then == "done":
         task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="", unjudged=None)
     else:
         status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
         unjudged = ev if ev.then == "ask" and ev.output is not None else None
         rejected = ev.output if ev.output and not unjudged else task.rejected
-        task = replace(task, status=status, why=ev.why, rejected=rejected, unjudged=unjudged)
+        task = replace(task, status=status, why=ev.why, told=_told(ev, task), rejected=rejected, unjudged=unjudged)
     return _set_task(state, round_, step, task, closed=1)
+
+
+def _told(ev: e.AttemptEnded, task: TaskAt) -> str:
+    """What the next attempt is told beside a gate's reason: of the failure since, if there was one."""
+    match ev.verdict:
+        case "rejected" | "accepted":
+            return ""
+        case "cancelled":
+            return task.told
+        case _:
+            return ev.told or ev.why
+
+
+def _shown_again(ev: e.AttemptEnded, task: TaskAt) -> bool:
+    """What a gate sent back stays in front of the agent until a gate sends something else back."""
+    return ev.verdict == "rejected" or (ev.verdict == "failed" and not task.reason)
+
+
+def _unasked(state: RunState, ev: e.AttemptEnded, round_: RoundAt) -> tuple[Unasked, ...]:
+    agent, phase, record = parse_task(ev.task)[2], state.world.top.phase, state.record
+    fresh = (Unasked(agent, phase, round_.n, ev.at, why, record.checkpoints) for why in ev.unasked)
+    return (*record.unasked, *fresh)[-_KEPT:]
+
+
+def _provider_failed(state: RunState, ev: e.ProviderFailed) -> RunState:
+    """No end of the attempt: nothing is counted, and the task stays open. Who has waited enough gives it back."""
+    state = _set_record(state, failures=(*state.record.failures, f"{ev.task}: {ev.why}")[-_KEPT:])
+    found = _open_task(state, ev.task)
+    if found is None:
+        raise Bug(f"{ev.task} was failed by its provider but is not open")
+    round_, step, task = found
+    task = replace(task, since=task.since or ev.at, answer=ev.answer or task.answer)
+    if ev.not_before:
+        task = replace(task, claim="", parked=ev)
+    return _set_task(state, round_, step, task)
+
+
+def _provider_awaited(state: RunState, ev: e.ProviderAwaited) -> RunState:
+    return replace(_move_top(state, ev), awaits=ev)
 
 
 def _project_opened(state: RunState, ev: e.ProjectOpened) -> RunState:
@@ -438,8 +519,28 @@ def _spent(record: Record, ev: e.AttemptEnded | e.LateOutputArchived, key: str) 
         input_tokens=record.input_tokens + ev.usage.input_tokens,
         output_tokens=record.output_tokens + ev.usage.output_tokens,
         cost=record.cost + ev.usage.cost,
+        spent=_spent_by(record.spent, ev),
         ended=record.ended.set(key, ev.output.digest if ev.output else ""),
     )
+
+
+def used(ev: e.AttemptEnded | e.LateOutputArchived) -> Spent:
+    """What this attempt used. One that neither used anything nor gave an output is no call, nor is a recording."""
+    usage = ev.usage
+    tokens = usage.input_tokens + usage.output_tokens
+    recorded = isinstance(ev, e.AttemptEnded) and ev.recorded
+    if recorded or not (usage.cost or tokens or (usage.requests and ev.output is not None)):
+        return Spent()
+    return Spent(1, usage.cost) if usage.cost else Spent(1, 0.0, 1, tokens)
+
+
+def _spent_by(spent: Map[str, Spent], ev: e.AttemptEnded | e.LateOutputArchived) -> Map[str, Spent]:
+    now, agent = used(ev), parse_task(ev.task)[2]
+    if not now.calls:
+        return spent
+    was = spent.get(agent, Spent())
+    sums = (was.calls + now.calls, was.cost + now.cost, was.unpriced + now.unpriced, was.tokens + now.tokens)
+    return spent.set(agent, Spent(*sums))
 
 
 def _late_output(state: RunState, ev: e.LateOutputArchived) -> RunState:
@@ -501,7 +602,7 @@ def _round_undone(state: RunState, ev: e.RoundUndone) -> RunState:
         stage = _stage(frame, ev)
         mark = _with_top(mark, replace(frame, stage=stage, n=ev.n, planned=frame.planned + (not extra), pending=None))
     marks = _drop_marks(state.marks, mark.cursor)
-    return replace(state, world=mark, marks=marks, record=_with_rollback(state, ev))
+    return replace(state, world=mark, marks=marks, record=_with_rollback(state, ev), awaits=None)
 
 
 def _with_rollback(state: RunState, ev: e.RoundUndone) -> Record:
@@ -554,9 +655,13 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     state = _set_world(state, trouble=left)
     if ev.ruling == "raise":
         grants = _bump(state.record.grants, ev.paths[0], int(ev.paths[1]))
-        return _set_record(state, grants=grants)
+        state = _set_record(state, grants=grants)
     round_ = world.top.round
     step = round_.open if round_ else None
+    if ev.kind == "limit" and ev.agents and round_ is not None and step is not None:
+        return _set_round(state, replace(round_, open=_without_hold(step, ev)))
+    if ev.ruling == "raise":
+        return state
     if (
         (ev.kind in ("missing", "doubt", "conflict") or (ev.kind == "kit" and ev.agents))
         and round_ is not None
@@ -564,6 +669,17 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     ):
         return _set_round(state, replace(round_, open=_settled_step(step, ev)))
     return _set_world(state, rulings=state.world.rulings.set(ev.key, ev.ruling))
+
+
+def _without_hold(step: StepAt, ev: e.TroubleSettled) -> StepAt:
+    """Tasks that a limit held back begin after all, or are gone without."""
+    held = [step.tasks[agent] for agent in ev.agents if step.tasks[agent].status == "held"]
+    if ev.ruling == "raise":
+        tasks = step.tasks.update({task.agent: replace(task, status="open", claim=ev.claim) for task in held})
+        return replace(step, tasks=tasks, open=step.open + len(held))
+    why = f"limit {ev.paths[0]} was reached"
+    tasks = step.tasks.update({task.agent: replace(task, status="missing", why=why) for task in held})
+    return replace(step, tasks=tasks, settled=(*step.settled, "missing"))
 
 
 def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
@@ -782,6 +898,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.QueueLeft: _queue_left,
         e.Paused: _paused,
         e.Resumed: _resumed,
+        e.AgentsBound: _agents_bound,
         e.PhaseEntered: _phase_entered,
         e.PhaseSkipped: _phase_skipped,
         e.PhaseClosed: _phase_closed,
@@ -791,7 +908,10 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.StepSkipped: _step_skipped,
         e.StepStarted: _step_started,
         e.TasksClaimed: _tasks_claimed,
+        e.TaskHeld: _task_held,
         e.AttemptEnded: _attempt_ended,
+        e.ProviderFailed: _provider_failed,
+        e.ProviderAwaited: _provider_awaited,
         e.ProjectOpened: _project_opened,
         e.LateOutputArchived: _late_output,
         e.OutputForced: _output_forced,

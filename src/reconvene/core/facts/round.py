@@ -7,14 +7,15 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.core.facts.events import AttemptEnded, FileOut, Read, Ref
+from reconvene.core.facts.events import AttemptEnded, FileOut, ProviderFailed, Read, Ref
 
 
 class TaskAt(Struct, frozen=True):
-    """One agent's work in the open step. ask = in doubt or unjudged, waiting for the person."""
+    """One agent's work in the open step. ask = in doubt or unjudged, waiting for the person; held = a limit of cost is
+    reached."""
 
     agent: str
-    status: Literal["open", "done", "missing", "ask"] = "open"
+    status: Literal["open", "done", "missing", "ask", "held"] = "open"
     attempt: int = 1
     tries: int = 0  # attempts that count against `retries`
     claim: str = ""
@@ -24,10 +25,15 @@ class TaskAt(Struct, frozen=True):
     value: Ref | None = None
     files: tuple[FileOut, ...] = ()
     why: str = ""
+    reason: str = ""  # why a gate last sent an output back
+    told: str = ""  # of a failure after that, what the agent may know
     rejected: Ref | None = None  # the last output a gate sent back
     rejected_diff: Ref | None = None  # and what it had changed in the project
     example: str = ""  # digest of one that would pass
     unjudged: AttemptEnded | None = None  # its output waits because a kit that judges it failed
+    since: str = ""  # when its provider first failed this attempt
+    parked: ProviderFailed | None = None  # nobody tries by itself any more
+    answer: str = ""  # digest of what the agent gave in this attempt; only a gate is still to be asked
 
 
 class StepAt(Struct, frozen=True):
@@ -64,3 +70,14 @@ class RoundAt(Struct, frozen=True):
     last: bool = False
     ended_by: str = ""
     missing: tuple[str, ...] = ()
+
+
+class Unasked(Struct, frozen=True):
+    """An output that stands though a gate could not ask its model. before: checkpoints that had opened until then."""
+
+    agent: str
+    phase: str
+    n: int
+    at: str
+    why: str
+    before: int

@@ -25,21 +25,21 @@ from msgspec import Struct
 from reconvene.core.definition.workflow import Again
 from reconvene.core.facts.events import (
     CheckpointOpened,
-    Child,
     DecisionRecorded,
     FieldAsked,
-    FileOut,
+    ProviderAwaited,
     Ref,
     RemarkAdded,
     RemarkRead,
     Trouble,
 )
-from reconvene.core.facts.round import OutputAt, RoundAt
+from reconvene.core.facts.round import OutputAt, RoundAt, Unasked
+from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
 
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
 # version before.
-EVOLVE_VERSION = 5
+EVOLVE_VERSION = 6
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -59,6 +59,7 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     ("round", "StepSkipped"): "round",
     ("round", "StepStarted"): "round",
     ("round", "StepClosed"): "round",
+    ("round", "ProviderAwaited"): "round",  # the run waits, in the middle of a step
     ("round", "RoundClosed"): "closed",
     ("closed", "CheckPassed"): "closed",
     ("closed", "GapFound"): "closed",
@@ -219,90 +220,6 @@ class Asked(Struct, frozen=True, omit_defaults=True):
     settled: bool = False  # left with `continue` or `end`: what has no answer is deferred
 
 
-class GapCheck(Struct, frozen=True):
-    phase: str
-    action: str
-    say: str
-    count: int
-    at: str
-    agents: tuple[str, ...] = ()
-
-
-class Failed(Struct, frozen=True):
-    """An expression, or a template, that failed where the run could go on."""
-
-    where: str  # where the expression stands, or the path of the file
-    message: str
-
-    @property
-    def said(self) -> str:
-        return f"{self.where}: {self.message}"
-
-
-class PassedOver(Struct, frozen=True):
-    """A checkpoint that was not asked because its condition failed. before: checkpoints that had opened until then."""
-
-    phase: str
-    n: int
-    at: str
-    why: str
-    before: int
-
-
-class ProjectAt(Struct, frozen=True):
-    """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
-
-    path: str
-    branch: str
-    base: str
-    uncommitted: int = 0
-
-
-class ChildAt(Struct, frozen=True):
-    """A run that a decision started. run "" = its log is still to be made."""
-
-    child: Child
-    number: int
-    serial: int  # the round that was decided on
-    remarks: int  # so many of this run's remarks are inherited
-    run: str = ""
-
-
-class Note(Struct, frozen=True):
-    """An attempt that was not accepted at once, or was after others had not been."""
-
-    at: str
-    task: str
-    phase: str
-    scope: str
-    n: int
-    attempt: int
-    verdict: str
-    then: str
-    why: str = ""
-    code: str = ""
-    output: Ref | None = None
-    value: Ref | None = None
-    files: tuple[FileOut, ...] = ()
-    failures: int = 0
-
-
-class Undone(Struct, frozen=True):
-    """A round that was taken back, and what its tasks had brought."""
-
-    at: str
-    serial: int
-    phase: str
-    scope: str
-    n: int
-    dropped: bool
-    by: str
-    why: str
-    checkpoint: str
-    folder: str
-    outputs: tuple[OutputAt, ...] = ()
-
-
 class Record(Struct, frozen=True):
     rounds: int = 0  # serials given out
     tasks: int = 0
@@ -330,11 +247,14 @@ class Record(Struct, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    spent: Map[str, Spent] = Map()  # agent → what its attempts used
     children: Map[str, ChildAt] = Map()  # key → what a decision started
     failures: tuple[str, ...] = ()  # the latest few, for people
     errors: tuple[Failed, ...] = ()  # expressions and templates, the latest few
     project: ProjectAt | None = None
     passed_over: tuple[PassedOver, ...] = ()  # the latest few
+    bindings: Map[str, BoundAt] = Map()  # agent, "" = every agent of a model → who carries it out
+    unasked: tuple[Unasked, ...] = ()  # the latest few
 
 
 class RunState(Struct, frozen=True):
@@ -354,6 +274,7 @@ class RunState(Struct, frozen=True):
     updated: str = ""
     paused: bool = False
     pause_now: bool = False
+    awaits: ProviderAwaited | None = None  # the provider for which it waits
     ended: str = ""  # completed | failed | aborted
     outcome: str = ""
     why: str = ""
@@ -378,7 +299,9 @@ class RunState(Struct, frozen=True):
             return "waiting"
         if self.place:
             return "queued"
-        return "paused" if self.paused else "running"
+        if self.paused:
+            return "paused"
+        return "waiting" if self.awaits is not None else "running"
 
 
 def children_of(state: RunState) -> list[ChildAt]:

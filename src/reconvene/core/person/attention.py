@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from reconvene.core.definition.bindings import either
 from reconvene.core.definition.workflow import Continue, End, Goto
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.person.binding import bind
 from reconvene.core.person.checkpoint import WITHOUT, emit_opened
 from reconvene.core.person.remarking import add_remarks
 from reconvene.core.working.attempts import judge_again
@@ -13,12 +17,14 @@ from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
 
 AGAIN = "Try again"
+REBIND = "Try again with another model"
+WHO = "model"  # the field of that option
 TRUE = "Count it as true"
 FALSE = "Count it as false"
 RAISE = "Raise the limit"
 STOP = "Stop the run"
 _MOST_SHOWN = 4000  # characters of an unusable answer
-RESERVED = (AGAIN, WITHOUT, TRUE, FALSE, RAISE, STOP)
+RESERVED = (AGAIN, REBIND, WITHOUT, TRUE, FALSE, RAISE, STOP)
 
 
 def _use_label(agent: str) -> str:
@@ -39,9 +45,36 @@ def open_attention(tx: Transaction) -> None:
     if kinds - {"expression"} or any(not trouble.boolean for trouble in troubles):
         labels.append(WITHOUT)
     labels += [_use_label(agent) for trouble in troubles if trouble.kind == "conflict" for agent in trouble.agents]
+    labels += [REBIND] * bool(_bindable(tx, troubles))
     labels.append(STOP)
-    options = tuple(e.OptionOffered(label, index=-1, remark="optional") for label in dict.fromkeys(labels))
+    options = tuple(
+        e.OptionOffered(label, index=-1, fields=_fields(tx, troubles))
+        if label == REBIND
+        else e.OptionOffered(label, index=-1, remark="optional")
+        for label in dict.fromkeys(labels)
+    )
     emit_opened(tx, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
+
+
+def _bindable(tx: Transaction, troubles: Iterable[e.Trouble]) -> list[str]:
+    """The missing agents that somebody else could carry out."""
+    agents = tx.book.workflow.agents
+    missing = [agent for trouble in troubles if trouble.kind == "missing" for agent in trouble.agents]
+    return [name for name in dict.fromkeys(missing) if agents[name].kind not in ("recorded", "survey")]
+
+
+def _fields(tx: Transaction, troubles: Iterable[e.Trouble]) -> tuple[e.FieldAsked, ...]:
+    names = ", ".join(_bindable(tx, troubles))
+    return (e.FieldAsked(WHO, prompt=f"Who for {names}? (provider:name, or a command line)", required=True),)
+
+
+def _rebind(tx: Transaction, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
+    """To whom the field names; without it, a binding must have been made since the person was asked."""
+    names, said = _bindable(tx, tx.state.world.trouble), str(command.fields.get(WHO) or "").strip()
+    if said:
+        bind(tx, tuple(either(said, name) for name in names), command.by, command.door)
+    elif not any(held.at >= point.at for held in tx.state.record.bindings.values()):
+        raise Refused(f"{REBIND!r} needs the other model.", hint="Add --model provider:name, or --agent 'NAME=command'")
 
 
 def _what_came(tx: Transaction) -> list[str]:
@@ -66,6 +99,7 @@ def _what_came(tx: Transaction) -> list[str]:
 
 _RULINGS = {
     AGAIN: "again",
+    REBIND: "again",
     WITHOUT: "without",
     TRUE: "true",
     FALSE: "false",
@@ -76,6 +110,8 @@ _RULINGS = {
 def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.AnswerCheckpoint, key: str) -> None:
     ids = add_remarks(tx, command.remarks, command.by, command.door)
     stop = label == STOP
+    if label == REBIND:
+        _rebind(tx, point, command)
     tx.emit(
         e.DecisionRecorded(
             at=tx.now,

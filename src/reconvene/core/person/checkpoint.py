@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reconvene.core.definition.field_types import TYPES
-from reconvene.core.definition.workflow import Again, Field, Option
+from reconvene.core.definition.workflow import Again, Checkpoint, Field, Option
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import to_json
 from reconvene.core.facts.ids import checkpoint_id, digest_of
@@ -25,19 +25,20 @@ def open_checkpoint(tx: Transaction, *, reopened: bool = False) -> None:
     assert point is not None
     fields, kept = drafts.carry(tx.state, tx.book, frame.address, tuple(_ask(tx, point.fields)))
     keep_draft(tx, kept, checkpoint_id(tx.state.record.checkpoints + 1), drafts.ENGINE)
-    show = tuple(_shown(tx, path) for path in point.show_files)
+    show = tuple(shown for path in point.show_files if (shown := _shown(tx, path)))
     options = tuple(_offer(tx, option, index) for index, option in enumerate(point.options))
     if not any(option.available for option in options):
         options = (*options, e.OptionOffered(WITHOUT, index=-1))
     emit_opened(
         tx,
-        prompt=tx.filled(point.prompt, f"prompt of {frame.phase}"),
+        prompt=_question(tx, point),
         options=options,
         fields=fields,
         show_files=show,
         status=point.status,
         feedback=tx.filled(point.feedback, f"feedback of {frame.phase}"),
         reopened=reopened,
+        question=" ".join(tx.filled(point.question, f"question of {frame.phase}").split()),
     )
 
 
@@ -52,6 +53,7 @@ def emit_opened(
     feedback: str = "",
     attention: bool = False,
     reopened: bool = False,
+    question: str = "",
 ) -> None:
     frame = tx.frame
     number = tx.state.record.checkpoints + 1
@@ -73,6 +75,7 @@ def emit_opened(
             attention=attention,
             reopened=reopened,
             digest=digest(tx.state, serial, options, show_files),
+            question=question,
         )
     )
 
@@ -230,6 +233,22 @@ def _name(item: object, keys: tuple[str, ...]) -> str:
 # --- texts ---
 
 
+def _question(tx: Transaction, point: Checkpoint) -> str:
+    """What is asked. Where a part of it cannot be filled in: which, why, and what to do."""
+    found = tx.tried(point.prompt, f"prompt of {tx.frame.phase}")
+    if isinstance(found, str):
+        return found
+    file = tx.book.workflow.file
+    part = f"`{found.part}`: " if found.part else ""
+    where = f"{file}, line {point.line}" if file and point.line else file or "the workflow"
+    check = f", then: reconvene check {file}" if file else ""
+    return (
+        f"{found.text}\n\n! A part of this question cannot be shown: {part}{found.why}.\n\n"
+        f"- The options mean what they say. What there is: reconvene show {tx.state.run}\n"
+        f"- For later runs, correct the checkpoint in {where}{check}"
+    )
+
+
 def revise(tx: Transaction) -> None:
     """What the person said may change what is recommended to them."""
     point = tx.state.world.open
@@ -250,7 +269,9 @@ def _may_change(option: Option) -> bool:
 
 
 def _shown(tx: Transaction, path: str) -> str:
-    """A shown file relative to the workspace, where it lies in it."""
-    rendered = tx.filled(path, f"show_files of {tx.frame.phase}")
+    """A shown file relative to the workspace, where it lies in it; "" where its name cannot be filled in."""
+    rendered = tx.tried(path, f"show_files of {tx.frame.phase}")
+    if not isinstance(rendered, str):
+        return ""
     root = tx.state.workspace.rstrip("/") + "/"
     return rendered.removeprefix(root).removeprefix("./")

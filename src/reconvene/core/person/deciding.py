@@ -28,6 +28,11 @@ def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
         _already_decided(tx, command, key)
         return
     require_alive(tx)
+    if point is None and tx.state.awaits is not None:
+        raise Refused(
+            f"Run {tx.state.run} waits for {tx.state.awaits.model}, not for a decision: there is nothing to decide.",
+            hint=f"reconvene resume {tx.state.run}",
+        )
     if point is None:
         raise Refused(
             f"Run {tx.state.run} is {tx.state.status}: nothing waits for a decision.",

@@ -57,7 +57,7 @@ def prune(tx: Transaction, command: c.PruneArchives) -> None:
         tx.emit(e.ArchivesPruned(at=tx.now, paths=paths, by=command.by, door=command.door))
 
 
-def undo(tx: Transaction, point: e.CheckpointOpened, *, dropped: bool, by: str, why: str) -> bool:
+def undo(tx: Transaction, point: e.CheckpointOpened | None, *, dropped: bool, by: str, why: str) -> bool:
     frame = tx.frame
     folder, archived = _archive(tx)
     tx.emit(
@@ -70,7 +70,7 @@ def undo(tx: Transaction, point: e.CheckpointOpened, *, dropped: bool, by: str, 
             dropped=dropped,
             by=by,
             why=why,
-            checkpoint=point.id,
+            checkpoint=point.id if point is not None else "",
             folder=folder,
             archived=archived,
         )
@@ -106,12 +106,12 @@ def _archive(tx: Transaction) -> tuple[str, tuple[e.FileOut, ...]]:
 def rollback(tx: Transaction, command: c.Rollback) -> None:
     require_alive(tx)
     point = tx.state.world.open
-    if point is None:
+    if point is None and tx.state.awaits is None:
         raise Refused(
             f"Run {tx.state.run} is {tx.state.status}: a round is rolled back at its checkpoint.",
             hint=f"reconvene pause {tx.state.run}, or fork it from an earlier point",
         )
-    if command.checkpoint not in ("", point.id):
+    if command.checkpoint not in ("", point.id if point is not None else ""):
         raise StaleDecision(
             f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {tx.state.run}"
         )

@@ -17,7 +17,7 @@ from reconvene.core.run import checks
 from reconvene.core.shown.scope import for_expression
 from reconvene.core.working import rendering, tracking
 from reconvene.core.working.moves import fund, rounds_left
-from reconvene.core.working.steps import close_step, start_step
+from reconvene.core.working.steps import await_provider, close_step, start_step
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug
 from reconvene.language.expressions import ExpressionError, evaluate
@@ -30,7 +30,9 @@ def advance(tx: Transaction) -> None:
     for _ in range(_MOST):
         tx.steps += 1
         state = tx.state
-        if state.ended or state.paused or state.place or state.world.open is not None:
+        if state.ended or state.paused or state.place or state.awaits or state.world.open is not None:
+            return
+        if await_provider(tx):
             return
         if state.world.trouble:
             if _busy(tx.frame):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, assert_never
 
+from msgspec import structs
+
 from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -18,11 +20,11 @@ from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import checkpoint, deciding, undoing
+from reconvene.core.person import binding, checkpoint, deciding, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
-from reconvene.core.working import attempts, children, gates, rendering
+from reconvene.core.working import attempts, children, gates, rendering, spending
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
@@ -90,8 +92,13 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             checkpoint.revise(tx)
         case c.RecordAttempt():
             _attempt(tx, command)
+        case c.RecordFault():
+            if _open_task(tx, command) is not None:
+                tx.emit(e.ProviderFailed(at=tx.now, **structs.asdict(command)))
         case c.RecordCheck():
             checks.record(tx, command)
+        case c.HoldTask():
+            _hold(tx, command)
         case c.Claim():
             _claim(tx, command)
         case c.RecordChild():
@@ -111,8 +118,11 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
                 tx.emit(e.Paused(at=tx.now, by=command.by, door=command.door, now=command.now))
         case c.Resume():
             require_alive(tx)
-            if tx.state.paused:
+            if tx.state.paused or tx.state.awaits is not None:
                 tx.emit(e.Resumed(at=tx.now, by=command.by, door=command.door))
+        case c.BindAgents():
+            require_alive(tx)
+            binding.bind(tx, command.bindings, command.by, command.door)
         case c.Abort():
             if tx.state.ended == "aborted":
                 return
@@ -151,6 +161,7 @@ def _start(tx: Transaction, command: c.StartRun) -> None:
             place=command.place,
         )
     )
+    binding.bind(tx, command.bindings, command.by, command.door)
     inherit(tx, command.remarks, command.parent)
 
 
@@ -182,6 +193,8 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         commit=command.commit,
         diff=command.diff,
         diffs=command.diffs,
+        told=command.told if verdict == "failed" and command.told != wrong.why else "",
+        unasked=command.unasked if verdict in ("accepted", "doubt") else (),
     )
     attempts.end(tx, task, ended, wrong, retryable=command.retryable)
 
@@ -202,7 +215,7 @@ def _opened(tx: Transaction, opened: c.Opened | None) -> None:
     )
 
 
-def _open_task(tx: Transaction, command: c.RecordAttempt) -> tuple[StepAt, TaskAt] | None:
+def _open_task(tx: Transaction, command: c.RecordAttempt | c.RecordFault | c.HoldTask) -> tuple[StepAt, TaskAt] | None:
     serial, index, agent = parse_task(command.task)
     round_ = tx.frame.round
     if tx.state.ended or round_ is None or round_.serial != serial or round_.open is None or round_.open.index != index:
@@ -211,6 +224,13 @@ def _open_task(tx: Transaction, command: c.RecordAttempt) -> tuple[StepAt, TaskA
     if task is None or task.status != "open" or task.attempt != command.attempt:
         return None
     return round_.open, task
+
+
+def _hold(tx: Transaction, command: c.HoldTask) -> None:
+    found = _open_task(tx, command)
+    limit = spending.reached(tx.state, tx.book, found[1].agent) if found else None
+    if limit is not None:
+        tx.emit(e.TaskHeld(at=tx.now, task=command.task, attempt=command.attempt, limit=limit.name))
 
 
 def _late(tx: Transaction, command: c.RecordAttempt) -> None:
@@ -259,7 +279,8 @@ def _claim(tx: Transaction, command: c.Claim) -> None:
         if task.claim == tx.claim:
             continue
         if not task.claim:
-            free.append(name)
+            if task.parked is None or task.parked.not_before <= tx.now:
+                free.append(name)
             continue
         effects = tx.book.workflow.agents[task.agent].effects
         tx.emit(

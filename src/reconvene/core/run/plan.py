@@ -7,6 +7,7 @@ from typing import NamedTuple
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import task_id
 from reconvene.core.facts.state import RunState, children_of
+from reconvene.core.working.steps import at_work
 
 
 class RunTask(NamedTuple):
@@ -48,7 +49,7 @@ def _moves(state: RunState) -> bool:
 
 
 def _stands(state: RunState) -> bool:
-    return bool(state.ended or state.paused or state.place) or state.world.open is not None
+    return bool(state.ended or state.paused or state.place) or state.awaits is not None or state.world.open is not None
 
 
 def unmade_children(state: RunState) -> list[StartChild]:
@@ -66,14 +67,11 @@ def work(state: RunState, book: Book) -> list[Work]:
     round_ = frame.round
     if round_ is not None and round_.open is not None:
         step = round_.open
-        tasks: list[Work] = [
-            RunTask(task_id(round_.serial, step.index, agent), agent, step.tasks[agent].attempt)
-            for agent in step.order
-            if step.tasks[agent].status == "open"
+        return [
+            RunTask(task_id(round_.serial, step.index, task.agent), task.agent, task.attempt)
+            for task in at_work(step, book.phase(frame.phase))
+            if task.parked is None
         ]
-        # who changes the project builds on what the one before has changed
-        in_turn = book.phase(frame.phase).steps[step.index].place == "project"
-        return tasks[:1] if in_turn else tasks
     if frame.stage == "closed" and round_ is not None and round_.last and frame.checked != round_.serial:
         check = book.phase(frame.phase).check
         if check is not None and check.script:

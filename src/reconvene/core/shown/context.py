@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Step
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import Read, RemarkAdded
@@ -21,6 +20,7 @@ from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.shown import conversation, documents, drafts, expected, marks, on_record, scope
 from reconvene.core.shown.marks import Section
+from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Bug, UserError
 
 _EXAMPLE = "one that would pass, about another matter"
@@ -51,9 +51,7 @@ def shown(
         raise Bug(f"{task_name} is not open")
     step_at = _found(round_.open, project or {})
     task = step_at.tasks[agent_name]
-    agent = book.workflow.agents[agent_name]
-    if agent.command_line:
-        agent = settled(agent, book.object(state.settings), book.object(state.inputs))
+    agent = settled_agent(state, book, agent_name)
     step = book.phase(state.world.top.phase).steps[step_at.index]
     agent = replace(agent, gates=(*agent.gates, *step.gates)) if step.gates else agent
     writes = scope.writes(state, book, step)
@@ -293,17 +291,19 @@ def _drafts(state: RunState, book: Book) -> str:
 
 
 def _retry(book: Book, task: TaskAt) -> tuple[Section, ...]:
-    if not task.why:
+    why = task.reason or task.told
+    if not why:
         return ()
     if task.rejected is None:
-        return (Section("attempt", f"Your last attempt failed: {task.why}\n\nPlease try again."),)
+        return (Section("attempt", f"Your last attempt failed: {why}\n\nPlease try again."),)
     said = book.text(task.rejected.digest).strip()
     diff = book.text(task.rejected_diff.digest) if task.rejected_diff is not None else ""
-    then = "What you wrote then is above. Do it again, with that put right."
+    since = f"An attempt after that failed: {task.told}\n\n" if task.reason and task.told else ""
+    then = f"What you wrote then is above. {since}Do it again, with that put right."
     return (
         Section("rejected", said[: documents.MOST_INLINE] or "(nothing)", shown=_share(said)),
         Section("taken-back", diff[: documents.MOST_INLINE], "what you changed in the project then", _share(diff)),
-        Section("attempt", f"Your last attempt was sent back: {task.why}\n\n{then}"),
+        Section("attempt", f"Your last attempt was sent back: {why}\n\n{then}"),
     )
 
 

@@ -262,8 +262,8 @@ def for_template(state: RunState, book: Book, names: frozenset[str] | set[str]) 
 
 
 def render(text: str, state: RunState, book: Book, failed: Callable[[str], None]) -> str:
-    """A template over the run's scope. One that fails is shown as written, and the failure is reported; where a kit is
-    at fault, that is shown instead: how the template is written helps nobody then."""
+    """A template over the run's scope. One that fails is given back as written, and the failure is reported; where a
+    kit is at fault, that is given instead: how the template is written helps nobody then."""
     if "{" not in text:
         return text
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from reconvene.core.definition.workflow import FileSpec
 from reconvene.core.facts import events as e
 from reconvene.core.facts.round import TaskAt
-from reconvene.core.facts.state import Failed
+from reconvene.core.facts.rows import Failed
 from reconvene.core.paths import safe_path
 from reconvene.core.shown import scope
 from reconvene.core.shown.documents import summary_in

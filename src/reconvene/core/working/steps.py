@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconvene.core.definition.workflow import Step
+from reconvene.core.definition.workflow import Phase, Step
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
 from reconvene.core.facts.round import StepAt, TaskAt
@@ -10,7 +10,7 @@ from reconvene.core.facts.state import Frame
 from reconvene.core.shown import reads, scope
 from reconvene.core.shown.conversation import WORD, Replay, replay
 from reconvene.core.shown.scope import value_key
-from reconvene.core.working import rendering
+from reconvene.core.working import rendering, spending
 from reconvene.core.working.moves import fund, undo_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import KitFailed
@@ -31,7 +31,14 @@ def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: in
     if not agents:
         tx.emit(e.StepSkipped(at=tx.now, serial=serial, step=index))
         return True
-    funded = fund(tx.state, tx.book, agents)
+    paid = _paid_for(tx, frame, agents, where)
+    if paid is None:
+        return False
+    dear = tuple(agent for agent in agents if agent not in paid)
+    if not paid:
+        tx.emit(e.StepSkipped(at=tx.now, serial=serial, step=index))
+        return True
+    funded = fund(tx.state, tx.book, paid)
     if not funded.agents:
         key = f"limit {funded.limit} at {where}"
         if tx.state.world.rulings.get(key):
@@ -58,7 +65,7 @@ def start_step(tx: Transaction, frame: Frame, step: Step, index: int, serial: in
             remarks=len(tx.state.record.remarks),
             reads=reads.shared(tx.state, tx.book, step),
             tasks=tasks,
-            unfunded=funded.unfunded,
+            unfunded=(*funded.unfunded, *dear),
             limit=funded.limit,
             talk=told.entries,
             untold=told.left_out,
@@ -77,6 +84,19 @@ def _starts(tx: Transaction, step: Step, agents: tuple[str, ...], where: str) ->
     except KitFailed as error:
         tx.kit_failed(error, f"{where}, reads")
         return None
+
+
+def _paid_for(tx: Transaction, frame: Frame, agents: tuple[str, ...], where: str) -> tuple[str, ...] | None:
+    """Those that no limit of cost keeps from beginning, or that a person goes on without; None = a person must say."""
+    over = {agent: limit for agent in agents if (limit := spending.reached(tx.state, tx.book, agent))}
+    before = len(tx.state.world.trouble)
+    for limit in {limit.name: limit for limit in over.values()}.values():
+        key = f"limit {limit.name} at {where}"
+        if not tx.state.world.rulings.get(key):
+            tx.met("limit", key, limit.sentence(frame.phase), paths=(limit.name, str(limit.raises)))
+    if len(tx.state.world.trouble) > before:
+        return None
+    return tuple(agent for agent in agents if agent not in over)
 
 
 def _agents(tx: Transaction, frame: Frame, step: Step, index: int, where: str) -> tuple[str, ...] | None:
@@ -191,6 +211,9 @@ def _best(tx: Transaction, index: int, agent: str, n: int) -> e.OutputForced | N
 def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str) -> bool:
     """All that only a person can settle about this step, met at once."""
     before = len(tx.state.world.trouble)
+    _held_trouble(tx, tasks, where)
+    if len(tx.state.world.trouble) > before:
+        return True
     for task in tasks:
         if task.unjudged is not None:
             message = f"{task.why} The output of {task.agent} is kept, and nobody has judged it"
@@ -228,6 +251,26 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
                 paths=(path,),
             )
     return len(tx.state.world.trouble) > before
+
+
+def _held_trouble(tx: Transaction, tasks: list[TaskAt], where: str) -> None:
+    """What a limit of cost kept from beginning, asked once for each limit."""
+    held: dict[str, list[str]] = {}
+    limits: dict[str, spending.CostLimit] = {}
+    for task in tasks:
+        limit = spending.reached(tx.state, tx.book, task.agent) if task.status == "held" else None
+        if limit is not None:
+            limits[limit.name] = limit
+            held.setdefault(limit.name, []).append(task.agent)
+    for name, agents in held.items():
+        waiting = f"{', '.join(agents)} {'has' if len(agents) == 1 else 'have'} not begun"
+        tx.met(
+            "limit",
+            f"limit {name} within {where}",
+            f"{limits[name].sentence(tx.frame.phase)}; {waiting}",
+            agents=tuple(agents),
+            paths=(name, str(limits[name].raises)),
+        )
 
 
 def _conflicts(tx: Transaction, step: StepAt, tasks: list[TaskAt]) -> dict[str, tuple[str, ...]]:
@@ -281,6 +324,36 @@ def _values(tx: Transaction, definition: Step, done: list[TaskAt]) -> tuple[e.Va
         for task in done
         if task.output is not None
     )
+
+
+def at_work(step: StepAt, phase: Phase) -> list[TaskAt]:
+    """Whose turn it is. Who changes the project builds on what the one before has changed."""
+    tasks = [step.tasks[agent] for agent in step.order if step.tasks[agent].status == "open"]
+    return tasks[:1] if phase.steps[step.index].place == "project" else tasks
+
+
+def await_provider(tx: Transaction) -> bool:
+    """Where everybody whose turn it is has a provider that fails, the run waits until the last may be asked again."""
+    round_ = tx.frame.round
+    if round_ is None or round_.open is None:
+        return False
+    tasks = at_work(round_.open, tx.phase)
+    faults = [task.parked for task in tasks if task.parked is not None]
+    if not faults or len(faults) < len(tasks):
+        return False
+    last = max(faults, key=lambda fault: fault.not_before)
+    tx.emit(
+        e.ProviderAwaited(
+            at=tx.now,
+            tasks=tuple(fault.task for fault in faults),
+            model=", ".join(dict.fromkeys(fault.model for fault in faults)),
+            outcome=last.outcome,
+            why="; ".join(dict.fromkeys(fault.why for fault in faults)),
+            since=min(task.since for task in tasks),
+            not_before=last.not_before,
+        )
+    )
+    return True
 
 
 def open_tasks(tx: Transaction) -> list[tuple[str, TaskAt]]:

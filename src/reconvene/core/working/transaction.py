@@ -11,7 +11,8 @@ from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.round import RoundAt
 from reconvene.core.facts.state import Frame, ItemAt, RunState
 from reconvene.core.shown import scope
-from reconvene.errors import Bug, KitFailed
+from reconvene.core.shown.unfilled import Unfilled, unfilled
+from reconvene.errors import Bug, KitFailed, UserError
 from reconvene.language.expressions import ExpressionError, ExpressionLimit, evaluate, truth
 
 _NOWHERE = Frame(phase="", scope="", entry=0, stage="round")
@@ -139,5 +140,23 @@ class Transaction:
             return None
 
     def filled(self, text: str, where: str) -> str:
-        """A template over the run. One that fails is shown as written, and the failure is recorded."""
-        return scope.render(text, self.state, self.book, lambda message: self.failed(where, text[:200], message))
+        """A template over the run. Where it fails, that is said in its place, and the failure is recorded."""
+        found = self.tried(text, where)
+        return found if isinstance(found, str) else found.text
+
+    def tried(self, text: str, where: str) -> str | Unfilled:
+        """The same for whoever wants to know that it failed."""
+        wrong: list[str] = []
+        said = scope.render(text, self.state, self.book, wrong.append)
+        if not wrong:
+            return said
+        self.failed(where, text[:200], wrong[0])
+        if said != text:
+            return said  # a kit is at fault, and that is said
+        return unfilled(text, wrong[0], self._part)
+
+    def _part(self, text: str) -> str:
+        def refuse(message: str) -> None:
+            raise UserError(message)
+
+        return scope.render(text, self.state, self.book, refuse)

@@ -23,7 +23,29 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DOOR = "terminal"
-BY = click.option("--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, else your account's name.")
+MOST = 2**31 - 1  # of anything that is counted: what is greater was not meant
+COUNT = click.IntRange(0, MOST)
+LIVE = click.option(
+    "--live", multiple=True, metavar="AGENT", help="Show what AGENT writes as it comes; `all` for everybody."
+)
+BY = click.option(
+    "--by", default="", metavar="NAME", help="Who you are; else RECONVENE_BY, your settings, your account's name."
+)
+
+_MODEL = click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="[NAME=]MODEL",
+    help="Who is asked, as provider:name: by all agents of a model, or by the agent or group NAME. May be repeated.",
+)
+_AGENT = click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="NAME=COMMAND",
+    help="The command line, or python:module:function, that carries out the agent or group NAME. May be repeated.",
+)
 
 # How a run stands → what the process exits with. `running` is a run that was recorded and is not being driven.
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "queued": 3, "running": 0}
@@ -33,11 +55,18 @@ _START = "reconvene run WORKFLOW"
 
 
 class Call(NamedTuple):
-    """One invocation: where state lives, whether a script is reading, and, of commands with BY, who the person is."""
+    """One invocation: where state lives, whether a script is reading, and, of commands with BY, who the person is.
+
+    models, agents: of commands with `binds`, as they were typed. quiet: with --no-input.
+    """
 
     place: Home
     as_json: bool
     by: str = ""
+    models: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    quiet: bool = False
+    live: tuple[str, ...] = ()  # of commands with LIVE: the agents whose text is shown as it comes
 
     @property
     def home(self) -> str:
@@ -54,6 +83,11 @@ class Call(NamedTuple):
         return command_line(*(("--home", self.home) if elsewhere else ()), *words)
 
 
+def binds(function: Callable[..., int]) -> Callable[..., int]:
+    """The options that say who carries agents out. What is typed is in the call: see `typed_bindings`."""
+    return _MODEL(_AGENT(function))
+
+
 def command(
     epilog: str = "", *, commands: Sequence[click.Command] = ()
 ) -> Callable[[Callable[..., int]], click.Command]:
@@ -63,11 +97,21 @@ def command(
 
     def decorate(function: Callable[..., int]) -> click.Command:
         @functools.wraps(function)
-        def run(home: str, as_json: bool, by: str | None = None, **arguments: object) -> int:
+        def run(
+            home: str,
+            as_json: bool,
+            by: str | None = None,
+            live: tuple[str, ...] = (),
+            models: tuple[str, ...] = (),
+            agents: tuple[str, ...] = (),
+            **arguments: object,
+        ) -> int:
             if click.get_current_context().invoked_subcommand is not None:
                 return 0
-            call = Call(find(_nearest("home", home)), _nearest("as_json", as_json))
-            return function(call if by is None else call._replace(by=person(by)), **arguments)
+            where, scripted = find(_nearest("home", home)), _nearest("as_json", as_json)
+            quiet = arguments.get("no_input") is True
+            call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet)
+            return function(call if by is None else call._replace(by=person(by, _by_file)), **arguments)
 
         named = function.__name__.removesuffix("_command")
         shaped = "\b\n" + epilog.strip() if epilog else None  # \b: keep the lines of examples as they are
@@ -83,6 +127,12 @@ def command(
         return made
 
     return decorate
+
+
+def _by_file() -> str:
+    from reconvene.settings_file import by
+
+    return by()
 
 
 def _nearest(name: str, own: T) -> T:
@@ -138,10 +188,11 @@ def note(text: str) -> None:
 
 def open_engine(call: Call) -> Engine:
     """The engine over the home, made where there is none. Its log is closed with the command, however that ends."""
+    from reconvene.trust import is_foreign
     from reconvene.wiring import open_engine as opened
 
     require_fit(call.place)
-    engine = opened(call.home, say=note)
+    engine = opened(call.home, say=note, foreign=is_foreign(call.place))
     click.get_current_context().call_on_close(engine.log.close)
     return engine
 
@@ -162,7 +213,9 @@ def put_none(call: Call, text: str) -> None:
 
 
 def open_run(call: Call, given: str | None) -> tuple[Engine, str]:
-    """The engine, and the run that is meant: by id or a unique beginning of it, or the only open one."""
+    """The engine, and the run that is meant: by id or a unique beginning of it, or the only open one.
+
+    To read it; where it is changed or driven, `accepting.open_to_change`."""
     engine = open_home(call)
     return engine, engine.find(given) if given else _only_open(engine)
 

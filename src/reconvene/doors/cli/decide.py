@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, open_run
+from reconvene.doors.cli.accepting import open_to_change
+from reconvene.doors.cli.common import BY, DOOR, LIVE, MOST, Call, answer, binds, command, put, put_json, say
 from reconvene.errors import Refused, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.core.facts.commands import Command, RemarkIn
+    from reconvene.core.facts.state import RunState
 
 
 @command("""
@@ -19,6 +21,7 @@ Examples:
   reconvene decide two-step-1 --option Continue
   reconvene decide two-step-1 --option Again --feedback 'correction: Revenue is $900M' --feedback 'shorter please'
   reconvene decide two-step-1 --option 2 --field severity=high --by Ada
+  reconvene decide two-step-1 --option "Try again" --model reviewer=ollama:qwen3
 """)
 @click.argument("run", required=False)
 @click.option("--option", "option", metavar="LABEL", help="Its label, the beginning of it, or its number.")
@@ -26,7 +29,9 @@ Examples:
     "--field", "fields", multiple=True, metavar="ID=VALUE", help="The answer to a field; ID=@FILE reads a file."
 )
 @click.option("--feedback", multiple=True, metavar='"KIND: TEXT"', help="A remark for the agents; may be repeated.")
+@binds
 @BY
+@LIVE
 @click.option("--digest", default="", help="Of what you saw: refuse the decision if it has changed since.")
 @click.option("--no-drive", is_flag=True, help="Only record the decision.")
 def decide(
@@ -40,19 +45,60 @@ def decide(
 ) -> int:
     """Answer the open checkpoint of RUN and drive on to the next stop.
 
-    Without --option, on a terminal, you are asked. The kinds of feedback are: correction, new context, clarification,
+    Without --option you are asked, on a terminal; elsewhere the options are listed, with what follows from each and
+    the fields that it takes. The kinds of feedback are: correction, new context, clarification,
     strategic shift, reaction ("reaction to economist: …"), missing factor, comment.
     """
+    from reconvene.doors.cli.typed_bindings import bind
+
+    engine, found = open_to_change(call, run)
     if option is None and (no_drive or fields or feedback or not call.interactive):
-        raise UserError("which option? add --option LABEL", hint="see them with: reconvene show")
-    engine, found = open_run(call, run)
+        _list_options(call, engine, found)
+        raise UserError(
+            "which option? nothing was decided", hint=f"add --option LABEL to: {call.command('decide', found)}"
+        )
+    if call.live:
+        from reconvene.doors.cli.drive import check_live
+
+        check_live(call, engine.session(found).book.workflow)
     if option is not None:
         decision = _decision(call, engine, found, option, fields, _remarks_in(engine, found, feedback), digest)
+        bind(call, engine, found)
         return _submit(call, engine, found, decision, drive=not no_drive)
 
     from reconvene.doors.cli.drive import proceed, who_decides
 
+    bind(call, engine, found)
     return proceed(call, engine, found, who_decides(call, None, False))
+
+
+def _list_options(call: Call, engine: Engine, run: str) -> None:
+    """What can be decided here, each option with what follows from it and the fields that it takes."""
+    from reconvene.app import queries
+    from reconvene.doors.cli.stops import field_lines, option_lines
+    from reconvene.doors.shared.options import on_offer
+
+    point = queries.standing(engine, run).checkpoint
+    if point is None:
+        raise _no_checkpoint(engine.load(run))
+    if call.as_json:
+        put_json({"run": run, "question": point.question, "options": point.options, "fields": point.fields})
+        return
+    say(point.question)
+    if point.fields:
+        put("\nfields, with any option (--field ID=VALUE):")
+        for line in field_lines(point.fields, point.answers):
+            say(f"  {line}")
+    put()
+    for option, lines in zip(on_offer(point.options), option_lines(point.options)):
+        taken = [f"   {line}" for line in field_lines(option.fields, None, "--field ")]
+        for line in (*lines, *taken):
+            say(f"  {line}")
+
+
+def _no_checkpoint(state: RunState) -> Refused:
+    run = state.run
+    return Refused(f"{run} is {state.status}; there is no checkpoint to decide", hint=f"see: reconvene show {run}")
 
 
 def _decision(
@@ -70,8 +116,13 @@ def _decision(
 
     state = engine.load(run)  # the log's word, not the index's: it is what the decision is about
     checkpoint = projections.checkpoint(state)
+    if checkpoint is None and state.awaits is not None:
+        raise Refused(
+            f"{run} waits for {state.awaits.model}, not for a decision: there is nothing to decide",
+            hint=f"go on with: reconvene resume {run}",
+        )
     if checkpoint is None:
-        raise Refused(f"{run} is {state.status}; there is no checkpoint to decide", hint=f"see: reconvene show {run}")
+        raise _no_checkpoint(state)
     chosen = match_option(checkpoint, option)
     answers: Answers = {}
     if fields:
@@ -108,7 +159,7 @@ def pause(call: Call, run: str | None, now: bool) -> int:
     """Pause RUN: agents at work finish and are recorded, nothing new starts. `resume` goes on."""
     from reconvene.core.facts.commands import Pause
 
-    return _submit(call, *open_run(call, run), Pause(by=call.by, door=DOOR, now=now))
+    return _submit(call, *open_to_change(call, run), Pause(by=call.by, door=DOOR, now=now))
 
 
 @command()
@@ -119,7 +170,7 @@ def abort(call: Call, run: str, feedback: tuple[str, ...]) -> int:
     """End RUN for good. Its log and files stay."""
     from reconvene.core.facts.commands import Abort
 
-    engine, found = open_run(call, run)
+    engine, found = open_to_change(call, run)
     return _submit(call, engine, found, Abort(call.by, DOOR, _remarks_in(engine, found, feedback)))
 
 
@@ -132,20 +183,26 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], no_drive: b
     """Undo the round of RUN that you are looking at, and run it again. What you said stays said."""
     from reconvene.core.facts.commands import Rollback
 
-    engine, found = open_run(call, run)
+    engine, found = open_to_change(call, run)
     undo = Rollback(by=call.by, door=DOOR, remarks=_remarks_in(engine, found, feedback))
     return _submit(call, engine, found, undo, drive=not no_drive)
 
 
 @command("Example:\n  reconvene log two-step-1        # find the event\n  reconvene fork two-step-1 --at 12")
 @click.argument("run")
-@click.option("--at", "at", type=click.IntRange(min=1), required=True, metavar="SEQ", help="The last event to share.")
+@click.option("--at", "at", type=click.IntRange(1, MOST), required=True, metavar="SEQ", help="The last event to share.")
+@binds
 @BY
 def fork(call: Call, run: str, at: int) -> int:
-    """Fork RUN: a new run with its own files, holding RUN's events up to SEQ."""
-    from reconvene.app import queries
+    """Fork RUN: a new run with its own files, holding RUN's events up to SEQ.
 
-    engine, source = open_run(call, run)
+    Its agents are carried out by whoever carries out those of RUN now; --model and --agent name others.
+    """
+    from reconvene.app import queries
+    from reconvene.doors.cli.typed_bindings import bind
+
+    engine, source = open_to_change(call, run)
     made = engine.fork(source, at=at, by=call.by, door=DOOR)
+    bind(call, engine, made)
     told = f"{made} is {source} as it was at event {at}\n\ncontinue with:\n  {call.command('resume', made)}"
     return answer(call, queries.summary(engine, made), told)

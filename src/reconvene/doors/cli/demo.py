@@ -32,7 +32,8 @@ def demo(call: Call, name: str | None, case: str) -> int:
     you decide; elsewhere the decisions that come with it are taken. NAME is a packaged workflow, or the file of one of
     your own that has a recording.
     """
-    from reconvene.doors.cli.drive import file_of, run_command
+    from reconvene.doors.cli.drive import run_command
+    from reconvene.doors.cli.named_workflow import file_of
     from reconvene.wire.packaged import demos
     from reconvene.wire.recordings import cases
 

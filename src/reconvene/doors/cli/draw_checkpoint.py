@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.cli import pager
+from reconvene.doors.cli.text import clean, fitted, one_line
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
 from reconvene.doors.shared.fields import asked, mark, worded
-from reconvene.doors.shared.options import Menu
+from reconvene.doors.shared.glance import aside, text_of, written_lines
+from reconvene.doors.shared.options import Menu, on_offer
 from reconvene.doors.shared.remarks import said_in
 
 if TYPE_CHECKING:
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.read_model import Checkpoint, Field, Remark, Said
+    from reconvene.app.views.read_model import Checkpoint, Field, Remark, Said, Written
     from reconvene.core.facts.commands import Answers
 
+READ_ON = "Read on"
 _FIRST_LINES = 8
+_FEWEST_LINES = 1  # of what there is to read that are shown on the smallest screen
 
 
 class Screen:
@@ -35,6 +39,8 @@ class Screen:
         self._engine = engine
         self._run = run
         self._console: Console = Console(highlight=False)
+        self._paper = ""  # all of the checkpoint, as it was drawn
+        self._left = 0
 
     def line(self, text: str = "", style: str = "", *, whole: bool = False) -> None:
         """`whole`: never broken by us, so that a long path can be copied."""
@@ -43,24 +49,70 @@ class Screen:
         self._console.print(Text(clean(text), style=style), soft_wrap=whole)
 
     def checkpoint(
-        self, headline: str, checkpoint: Checkpoint, talk: Sequence[Said] = (), warnings: Sequence[str] = ()
+        self,
+        headline: str,
+        checkpoint: Checkpoint,
+        talk: Sequence[Said] = (),
+        warnings: Sequence[str] = (),
+        review: Review | None = None,
+        asked: int = 10,
     ) -> None:
-        workspace = self._engine.load(self._run).workspace
+        """One screen: where the run is, what is asked, what changed, what can be chosen; below it, what there is to
+        read, as far as it fits. The rest is for `read_on`. `asked`: the lines of what is asked next."""
+        with self._console.capture() as top:
+            self._top(headline, checkpoint, warnings)
+        with self._console.capture() as below:
+            self._below(checkpoint, talk)
+            if review is not None:
+                self.advice(review)
+        self._paper = top.get() + below.get()
+        lines = below.get().rstrip("\n").split("\n")
+        room = max(self._console.height - top.get().count("\n") - asked - 2, _FEWEST_LINES)
+        self._left = len(lines) - room if len(lines) > room + 1 else 0
+        shown = lines[: len(lines) - self._left] if self._left else lines
+        self._console.file.write(top.get() + "\n".join(shown) + "\n")
+        if self._left:
+            how = "? reads on" if checkpoint.feedback else f"“{READ_ON}”"
+            self.line(f"… {self._left} more lines: {how}", "dim")
+
+    def _top(self, headline: str, checkpoint: Checkpoint, warnings: Sequence[str]) -> None:
         self._console.print()
         self._console.rule(style="dim")
-        self.line(headline, "bold yellow" if checkpoint.attention else "bold")
-        if checkpoint.status not in ("", "waiting"):
-            self.line(checkpoint.status, "dim")
+        own = f" ({checkpoint.status})" if checkpoint.status not in ("", "waiting") else ""
+        self.line(headline + own, "bold yellow" if checkpoint.attention else "dim")
         for warning in warnings:
             self.line(warning, "yellow")
-        self._section("the talk so far:", talk_lines(talk))
-        self._console.print()
-        self.markdown(checkpoint.prompt)
-        title, *changed = changed_lines(checkpoint.changed) or [""]
+        if checkpoint.question:
+            self.line(one_line(checkpoint.question), "bold")
+        title, *changed = changed_lines(checkpoint) or [""]
         self._section(title, changed)
+        if checkpoint.feedback:  # the menu comes later
+            width = max(self._console.width - 4, 20)
+            told = [fitted(f"{one.label} → {aside(one)}", width) for one in on_offer(checkpoint.options)]
+            self._section("Then you decide:", told)
+
+    def _below(self, checkpoint: Checkpoint, talk: Sequence[Said]) -> None:
+        self._section("the talk so far:", talk_lines(talk))
+        if text := text_of(checkpoint):
+            self._console.print()
+            self.markdown(text)
         for path in checkpoint.show_files:
-            self._beginning(path, workspace)
+            self._beginning(path, self._engine.load(self._run).workspace)
+        self._section("What the agents wrote:", written_lines(checkpoint.outputs))
         self._said(checkpoint)
+
+    @property
+    def left(self) -> int:
+        """How many lines of the checkpoint did not fit."""
+        return self._left
+
+    def read_on(self) -> None:
+        """Everything that there is to read, with the person's pager."""
+        pager.show(self._paper)
+
+    def output(self, written: Written, text: str) -> None:
+        """All that an agent wrote."""
+        pager.show(f"{one_line(written.agent)}\n\n{text}")
 
     def _section(self, title: str, lines: Sequence[str]) -> None:
         """Nothing where there are no lines."""
@@ -79,9 +131,11 @@ class Screen:
                 self._indented(f"     {field.note}", "yellow")
         self._console.print()
         for entry in menu.options:
-            aside = "  (recommended)" if checkpoint.options[int(entry.key)].recommend else ""
-            aside = f"  (not now: {entry.why_not})" if entry.why_not else aside
-            self._indented(f"{entry.number}. {entry.name} [{entry.letter}]{aside}", "dim" if entry.why_not else "")
+            option = checkpoint.options[int(entry.key)]
+            more = "  (recommended)" if option.recommend else ""
+            more += f"  → {aside(option)}" if aside(option) else ""
+            more = f"  (not now: {entry.why_not})" if entry.why_not else more
+            self._indented(f"{entry.number}. {entry.name} [{entry.letter}]{more}", "dim" if entry.why_not else "")
         extras = "  ".join(f"[{entry.letter}] {entry.name}" for entry in menu.entries if entry.kind == "extra")
         self._indented(extras, "dim")
 
@@ -155,7 +209,6 @@ class Screen:
     def question(self, text: str) -> None:
         """The workflow's own words for "what do you say?"."""
         self._console.print()
-        self._console.rule(style="dim")
         self.markdown(text)
         self._console.print()
 

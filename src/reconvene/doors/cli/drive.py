@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
     BY,
     DOOR,
     EXIT_CODES,
+    LIVE,
     OPEN,
     Call,
     answer,
+    binds,
     command,
     note,
     open_engine,
-    open_run,
     say,
 )
-from reconvene.doors.cli.text import clean, nearest, one_line
+from reconvene.doors.cli.named_workflow import file_of, load
+from reconvene.doors.cli.text import clean, command_line, nearest, one_line, ungated
 from reconvene.errors import UserError
 from reconvene.home import require_fit
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reconvene.app.engine import Engine
+    from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Workflow
     from reconvene.doors.cli.stops import Decider
     from reconvene.wire.recordings import Recording
 
+_ANYWAY = click.option("--anyway", is_flag=True, help="Start also where an agent lacks something on this machine.")
 _RECORDED = click.option(
     "--recorded",
     is_flag=True,
@@ -44,6 +46,7 @@ _RECORDED = click.option(
 Examples:
   reconvene run two-step.yaml
   reconvene run market-entry --input question="Shall we build the second plant?" --input brief=@brief.md
+  reconvene run market-entry --model ollama:qwen3 --agent 'moderator=claude -p'
   reconvene run two-step.yaml --answers answers.yaml --json
 """)
 @click.argument("workflow")
@@ -51,10 +54,13 @@ Examples:
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
+@binds
 @BY
+@LIVE
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
 @click.option("--no-drive", is_flag=True, help="Only record the start; `resume` does the work.")
+@_ANYWAY
 def run_command(
     call: Call,
     workflow: str,
@@ -65,13 +71,14 @@ def run_command(
     recorded: bool,
     no_input: bool,
     no_drive: bool,
+    anyway: bool,
 ) -> int:
     """Start WORKFLOW (a file, the name of a packaged one, or KIT/NAME) and drive it to its next stop.
 
     On a terminal you are asked at each checkpoint. Elsewhere the run parks there with exit code 3 and prints the
     command that continues it.
     """
-    require_fit(call.place)
+    _require_place(call, recorded)
     played = _recording(workflow, inputs) if recorded else None
     decider = who_decides(call, answers, no_input, played)
     if auto:
@@ -79,7 +86,7 @@ def run_command(
     ask = call.interactive and not no_input
     if played and not call.as_json:
         _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
-    engine, run = _started(call, workflow, inputs, settings, ask, played)
+    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
     if not call.as_json:
         note(f"run {run} started")
     return proceed(call, engine, run, decider, only_record=no_drive)
@@ -89,11 +96,19 @@ def run_command(
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
+@binds
 @BY
 @_RECORDED
 @click.option("--no-input", is_flag=True, help="Never ask for inputs that are missing.")
+@_ANYWAY
 def new(
-    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], recorded: bool, no_input: bool
+    call: Call,
+    workflow: str,
+    inputs: tuple[str, ...],
+    settings: tuple[str, ...],
+    recorded: bool,
+    no_input: bool,
+    anyway: bool,
 ) -> int:
     """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`.
 
@@ -101,13 +116,27 @@ def new(
     """
     from reconvene.app import queries
 
-    require_fit(call.place)
+    _require_place(call, recorded)
     ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
-    engine, run = _started(call, workflow, inputs, settings, ask, played)
+    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     told = f"{run}\nits folder: {workspace}\ngo on with: {goes_on}"
     return answer(call, queries.summary(engine, run), told, workspace=workspace, next=goes_on)
+
+
+def _require_place(call: Call, recorded: bool) -> None:
+    """Refuse what cannot be, before anything is read or asked."""
+    require_fit(call.place)
+    if recorded and (call.models or call.agents):
+        word = "--model" if call.models else "--agent"
+        raise UserError(
+            f"--recorded plays what the agents answered once: nobody is asked, and {word} would bind nobody",
+            hint=f"leave out --recorded, or {word}",
+        )
+    from reconvene.doors.cli.accepting import permit_home
+
+    permit_home(call)
 
 
 def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
@@ -118,18 +147,31 @@ def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
 
 
 def _started(
-    call: Call, workflow: str, inputs: tuple[str, ...], settings: tuple[str, ...], ask: bool, played: Recording | None
+    call: Call,
+    workflow: str,
+    inputs: tuple[str, ...],
+    settings: tuple[str, ...],
+    ask: bool,
+    played: Recording | None,
+    anyway: bool,
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
+    from reconvene.app.views.projections import asking_gates
+    from reconvene.core.definition.bindings import bound
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
     loaded = played.workflow if played else load(workflow)
+    bindings: tuple[Binding, ...] = ()
     if not played:
-        from reconvene.wiring import require_libraries
+        from reconvene.doors.cli.typed_bindings import for_new
 
-        require_libraries(loaded)
+        bindings = for_new(call, loaded)
+    ready = bound(loaded, bindings)
+    check_live(call, loaded)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
+    if not played and not anyway:
+        _require_ready(workflow, ready, values, chosen)
     if played:
         values, chosen = _filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
@@ -141,67 +183,82 @@ def _started(
         )
     for name in missing:
         values[name] = _ask_input(loaded, name)
+    if missing and not played and not anyway:  # commands may depend on what was just said
+        _require_ready(workflow, ready, values, chosen)
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
-    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR)
+    if not played and not engine.judge_model and (asking := asking_gates(loaded)):
+        note(f"! {ungated(asking)}")
+    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings)
+
+
+def _require_ready(named: str, workflow: Workflow, inputs: Values, settings: Values) -> None:
+    """Nothing is recorded where an agent that the run may come to cannot work here."""
+    from reconvene.wiring import located, preflight, require_ready
+
+    beside = file_of(named).resolve().parent
+    found = preflight(workflow, inputs, settings, beside=str(beside))
+    recorded = (beside / "recorded").is_dir() or (beside / "recorded.yaml").is_file()
+    also = f"or see it at work with what is recorded: {command_line('demo', named)}" if recorded else ""
+    check = f"look again: {command_line('check', named)}; start all the same: --anyway"
+    require_ready(workflow, found, check=check, also=also)
+    for lack in found.only("note"):
+        note(f"{located(workflow, lack)}{lack.problem} ({lack.whom}); {lack.hint}")
 
 
 @command()
 @click.argument("run", required=False)
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
+@binds
 @BY
+@click.option("--now", is_flag=True, help="Ask a provider for which RUN waits at once, also before its time.")
+@LIVE
 @click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")
-def resume(call: Call, run: str | None, answers: str | None, no_input: bool) -> int:
+@click.option("--anyway", is_flag=True, help="Go on also where an agent lacks something on this machine.")
+def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input: bool, anyway: bool) -> int:
     """Drive RUN on to its next stop; on a terminal, answer its checkpoints.
 
     Works after a pause, after a crash, after a reboot: what was recorded is not done again. A queued run leaves the
-    queue. RUN is an id or the beginning of one, and may be left out when one run is open.
+    queue. RUN is an id or the beginning of one, and may be left out when one run is open. --model and --agent hold
+    from here on, until they are given anew.
+
+    A run that waits for a provider is not tried before its time. If that is near, this waits; else it says when.
     """
+    from reconvene.doors.cli.typed_bindings import bind
+
     decider = who_decides(call, answers, no_input)
-    return proceed(call, *open_run(call, run), decider)
+    engine, found = open_to_change(call, run)
+    bind(call, engine, found)
+    check_live(call, engine.session(found).book.workflow)
+    if not anyway:
+        _require_ready_to_go_on(engine, found)
+    return proceed(call, engine, found, decider, at_once=now)
 
 
-def load(named: str) -> Workflow:
-    """A workflow by its file, by the name of a packaged one, or as KIT/NAME by that of one which a kit brings."""
-    from reconvene.wire.workflow_file import load_workflow
+def _require_ready_to_go_on(engine: Engine, run: str) -> None:
+    """Nobody begins where an agent whose turn it is cannot work here: the run stays as it is."""
+    from msgspec.structs import replace
 
-    return load_workflow(file_of(named))
+    from reconvene.core.definition.bindings import bound
+    from reconvene.core.run.plan import RunTask, work
+    from reconvene.wiring import preflight, require_ready
 
-
-def file_of(named: str) -> Path:
-    from pathlib import Path
-
-    from reconvene.wire.packaged import packaged
-
-    path = Path(named)
-    if path.is_dir() and (path / "workflow.yaml").is_file():
-        return path / "workflow.yaml"
-    if path.exists() or path.suffix in (".yaml", ".yml"):
-        return path
-    if named in (known := packaged()):
-        return known[named]
-    if re.fullmatch(r"[\w-]+/[\w.-]+", named):
-        return _of_kit(*named.split("/"))
-    raise UserError(
-        f"there is no file and no packaged workflow {clean(named)!r}",
-        hint=nearest(named, known) or "give the path of a workflow file",
-    )
+    session = engine.session(run)
+    state, book = session.state, session.book
+    goes_on = replace(state, paused=False, place="")
+    agents = {effect.agent for effect in work(goes_on, book) if isinstance(effect, RunTask)}
+    if agents:
+        workflow = bound(book.workflow, [at.binding for at in state.record.bindings.values()])
+        found = preflight(workflow, book.object(state.inputs), book.object(state.settings), agents=agents)
+        require_ready(workflow, found, check=f"go on all the same: {command_line('resume', run)} --anyway")
 
 
-def _of_kit(kit: str, name: str) -> Path:
-    from pathlib import Path
-
-    from reconvene.core.kit_finder import kit as find
-
-    folder = find(kit).workflows
-    known = {path.parent.name: path for path in sorted(Path(folder).glob("*/workflow.yaml"))} if folder else {}
-    if name not in known:
-        raise UserError(
-            f"there is no file {kit}/{clean(name)}, and the kit {kit!r} brings no workflow {clean(name)!r}",
-            hint=nearest(name, known) or "give the path of a workflow file",
-        )
-    return known[name]
+def check_live(call: Call, workflow: Workflow) -> None:
+    """Nobody waits for the words of an agent that there is not."""
+    for name in call.live:
+        if name not in (*workflow.agents, "all"):
+            raise UserError(f"there is no agent {clean(name)!r} to watch", hint=nearest(name, workflow.agents))
 
 
 def who_decides(call: Call, answers: str | None, no_input: bool, played: Recording | None = None) -> Decider:
@@ -224,7 +281,9 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
     return Decider()
 
 
-def proceed(call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False) -> int:
+def proceed(
+    call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False, at_once: bool = False
+) -> int:
     """Drive, decide, drive on, until the run ends or parks; or, where only recording was asked for, nothing of it.
 
     Prints where the run stands then and answers the exit code."""
@@ -237,7 +296,7 @@ def proceed(call: Call, engine: Engine, run: str, decider: Decider, *, only_reco
         return EXIT_CODES[summary.status]
     with driving(call, engine, decider) as drive:
         before = queries.children_made(engine, run)
-        summary, stopped = to_its_stop(drive, run)
+        summary, stopped = to_its_stop(drive, run, at_once=at_once)
         if summary.status not in OPEN:
             decider.ended()
         report(call, summary, brief=decider.shows)
@@ -288,7 +347,7 @@ def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: b
     from reconvene.doors.cli.typed_values import split_pair
 
     workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)
-    say(f"{workflow.name}: {one_line(workflow.description)}")
+    say(f"{workflow.name}: {one_line(workflow.description)}" if workflow.description else workflow.name)
     but = f" but {' and '.join(played.real)}" if played.real else ""
     say(f"All agents{but} are recorded: no model is asked, nothing leaves this machine.")
     say("What you say changes what they answer all the same.")

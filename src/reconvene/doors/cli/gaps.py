@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.common import COUNT, Call, command, open_run, put, put_json, put_table, say
 from reconvene.doors.cli.text import nearest, one_line, screen_width, table
 from reconvene.errors import UserError
 
@@ -40,7 +40,7 @@ Examples:
 @click.option(
     "--round",
     "raised_in",
-    type=click.IntRange(min=0),
+    type=COUNT,
     metavar="N",
     help="Only those raised in round N; 0 = before the first.",
 )

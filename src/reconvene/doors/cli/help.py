@@ -41,24 +41,33 @@ def workflows(call: Call) -> int:
 
 @command()
 @click.argument("file", metavar="FILE")
+@click.option("--here", is_flag=True, help="Exit code 1 where this machine lacks something that an agent needs.")
 @click.option("--sizes", is_flag=True, help="How many tokens each agent will get, against what its model can take.")
-def check(call: Call, file: str, sizes: bool) -> int:
-    """Check a workflow FILE: every problem at once, with its line and the nearest valid spelling."""
-    from reconvene.doors.cli.drive import load
+def check(call: Call, file: str, here: bool, sizes: bool) -> int:
+    """Check a workflow FILE: every problem at once, with its line and the nearest valid spelling.
+
+    Of a valid one it also says what this machine lacks: libraries, keys, programs, Python functions. That does not make
+    the file wrong: the exit code stays 0 without --here.
+    """
+    from reconvene.doors.cli.readiness import here_json, look, put_here
 
     try:
-        loaded = load(file)
+        looked = look(file)
     except WorkflowError as error:
         if not call.as_json:
             raise
         names = ("file", "line", "column", "message", "hint")
         put_json({"ok": False, "problems": [{name: getattr(one, name) for name in names} for one in error.problems]})
         return error.exit_code
+    loaded = looked.workflow
     if sizes:
         return _sizes(call, loaded)
     counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
     told = f"{clean(file)} is a valid workflow ({loaded.name}: {counts})"
-    return answer(call, {"ok": True, "name": loaded.name, "problems": []}, told)
+    answer(call, {"ok": True, "name": loaded.name, "problems": [], "here": here_json(looked)}, told)
+    if not call.as_json:
+        put_here(looked)
+    return 1 if here and not looked.ready else 0
 
 
 def _sizes(call: Call, workflow: Workflow) -> int:
@@ -98,12 +107,23 @@ def schema(call: Call) -> int:
     return 0
 
 
-@command()
-def doctor(call: Call) -> int:
+@command("""
+Examples:
+  reconvene doctor
+  reconvene doctor two-step.yaml         # does each of its agents answer?
+""")
+@click.argument("workflow", required=False)
+def doctor(call: Call, workflow: str | None) -> int:
     """What this machine offers: Python, SQLite, where state lives, and what can play an agent.
 
-    Removes worktrees of projects that ended runs have left behind; their branches stay.
+    Removes worktrees of projects that ended runs have left behind; their branches stay. With WORKFLOW: one tiny real
+    call to each model and program that its agents are done by, with seconds, tokens and cost; exit code 1 where one of
+    them fails. Agents that have effects, and Python functions, are not called.
     """
+    if workflow is not None:
+        from reconvene.doors.cli.readiness import try_out
+
+        return try_out(call, workflow)
     from reconvene.adapters.agents.auto import describe
 
     python = ("python", True, ".".join(map(str, sys.version_info[:3])))  # an older one does not come this far
@@ -147,9 +167,11 @@ def _worktrees(call: Call) -> list[Row]:
     """The worktrees of agents, those of ended runs taken away."""
     import shutil
 
+    from reconvene.trust import is_foreign
+
     program = shutil.which("git")
     rows = [("git", program is not None, program or "not installed: agents cannot change a project of yours")]
-    if is_there(call.place):
+    if is_there(call.place) and not is_foreign(call.place):
         from reconvene.wiring import tidy_worktrees
 
         removed, used = tidy_worktrees(call.home)

@@ -1,151 +1,41 @@
-"""`inbox`, `runs`, `show`, `log`, `files`, `diff`: the read side. Nothing here changes a run.
-
-`inbox` and `runs` read index rows through the bare log: no engine, no event library, no asyncio is imported for them.
-"""
+"""`show`, `log`, `files`, `diff`: one run, looked at. Nothing here changes it."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import OPEN, Call, command, note, open_run, put, put_json, put_none, put_table, say
-from reconvene.doors.cli.text import clean, harmless_json, one_line, to_json
-from reconvene.home import is_there
+from reconvene.doors.cli.common import (
+    COUNT,
+    OPEN,
+    Call,
+    command,
+    note,
+    open_run,
+    put,
+    put_json,
+    put_table,
+    say,
+)
+from reconvene.doors.cli.text import (
+    clean,
+    one_line,
+    to_json,
+    ungated,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from reconvene.app.index import Listed
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.read_model import Child, Event, Late, Remark, RunInFull
+    from reconvene.app.views.read_model import Bound, Budget, Child, Decision, Event, Late, Remark, RunInFull
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _ENDED = ("completed", "failed", "aborted")
-_FEW = 3
-
-
-class _Found(NamedTuple):
-    rows: list[Listed]
-    alone: list[str]  # runs that nobody drives though they are not at a stop: a crash left them so, or `--no-drive`
-    next: str = ""  # the cursor of the rest
-
-
-def _rows(call: Call, status: str | None, after: str, limit: int, *, beside: str | None = None) -> _Found:
-    """No state yet is an empty list. `beside`: of runs with this status, too, it is told which are alone."""
-    from reconvene.app.index import page
-    from reconvene.wiring import open_log
-
-    if not is_there(call.place):
-        return _Found([], [])
-    with closing(open_log(call.home)) as log:
-        found = page(log, status, after, limit)
-        others = [row.run for row in log.index(status=beside)] if beside else []
-        running = [one.run for one in found.rows if one.status == "running"] + others
-        driven = log.driven() if running else frozenset()
-        return _Found(found.rows, [run for run in running if run not in driven], found.next)
-
-
-def _tell_more(call: Call, name: str, found: _Found, limit: int, *more: str) -> None:
-    if found.next:
-        note(f"there are more: {call.command(name, *more, '--limit', str(limit), '--after', found.next)}")
-
-
-def _put_rows(rows: Sequence[Listed], alone: Sequence[str] = ()) -> None:
-    sys.stdout.write(harmless_json("[" + ",\n ".join(_doc(found, alone) for found in rows) + "]\n"))
-
-
-def _doc(row: Listed, alone: Sequence[str]) -> str:
-    """What the row holds is shown as it is: an encoded run."""
-    if row.status != "running":
-        return row.doc
-    return f'{row.doc.rstrip()[:-1]},"driven":{str(row.run not in alone).lower()}}}'
-
-
-def _put_alone(call: Call, runs: Sequence[str]) -> None:
-    """What no process works on and no person is asked about would be forgotten."""
-    if call.as_json:
-        return
-    if len(runs) == 1:
-        put(f"\n{runs[0]} is running, but nobody is driving it; go on with: {call.command('resume', runs[0])}")
-    elif runs:
-        put(f"\n{len(runs)} runs are running, but nobody is driving them; go on with:")
-        for run in runs[:_FEW]:
-            put(f"  {call.command('resume', run)}")
-        if len(runs) > _FEW:
-            put(f"  … and {len(runs) - _FEW} more: {call.command('runs', '--status', 'running')}")
-
-
-# The options of a list that is shown page by page.
-_AFTER = click.option("--after", default="", metavar="CURSOR", help="Only what comes after: UPDATED/RUN of a row.")
-_LIMIT = click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N; 0 = all.")
-
-
-@command()
-@_LIMIT
-@_AFTER
-def inbox(call: Call, after: str, limit: int) -> int:
-    """Runs that wait for a person, newest first."""
-    found = _rows(call, "waiting", after, limit, beside="running")
-    if call.as_json:
-        _put_rows(found.rows)
-    elif found.rows:
-        pieces = [f"{one.title}: " if one.parent and one.title else "" for one in found.rows]
-        lines = [
-            (one.run, one.phase, _since(one.updated), one.asked_as, piece + one.asks)
-            for one, piece in zip(found.rows, pieces)
-        ]
-        put_table(lines, ("RUN", "PHASE", "SINCE", "STATUS", "QUESTION"))
-    else:
-        put_none(call, "nothing waits for you")
-    _tell_more(call, "inbox", found, limit)
-    if found.rows and not call.as_json:
-        first = found.rows[0].run
-        put(f"\ndecide with: {call.command('decide', first)}   or look first: {call.command('show', first)}")
-    _put_alone(call, found.alone)
-    return 0
-
-
-@command()
-@click.option(
-    "--status",
-    type=click.Choice(["queued", "running", "waiting", "paused", "completed", "failed", "aborted"]),
-    help="Only these.",
-)
-@_LIMIT
-@_AFTER
-def runs(call: Call, status: str | None, after: str, limit: int) -> int:
-    """Every run, newest first."""
-    found = _rows(call, status, after, limit)
-    rows, alone = found.rows, found.alone
-    if call.as_json:
-        _put_rows(rows, alone)
-    elif rows:
-        stands = [one.status + " (not driven)" * (one.run in alone) for one in rows]
-        lines = [(one.run, how, one.phase, _since(one.updated), one.workflow) for one, how in zip(rows, stands)]
-        head, family = ("RUN", "STATUS", "PHASE", "UPDATED", "WORKFLOW"), [_family(one) for one in rows]
-        if any(family):
-            put_table([(*line, own) for line, own in zip(lines, family)], (*head, "FAMILY"))
-        else:
-            put_table(lines, head)
-    else:
-        of = f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"
-        put_none(call, f"there are no runs{of}")
-    _tell_more(call, "runs", found, limit, *(("--status", status) if status else ()))
-    _put_alone(call, alone)
-    return 0
-
-
-def _family(one: Listed) -> str:
-    """`piece of brainstorm-1: New API`, `started 3 runs`"""
-    title = f": {one.title}" if one.title else ""
-    own = [f"piece of {one.parent}{title}"] if one.parent else []
-    own += [f"started {one.children} run{'s' * (one.children != 1)}"] if one.children else []
-    return "; ".join(own)
 
 
 @command()
@@ -177,7 +67,7 @@ def show(call: Call, run: str | None) -> int:
         put()
     if beside is not None:
         _put_review(beside, found)
-    report(call, replace(shown, passed_over=()))
+    report(call, replace(shown, passed_over=(), unasked=()))
     return 0
 
 
@@ -193,6 +83,8 @@ def _put_review(review: Review, run: str) -> None:
 
 
 def _put_details(shown: RunInFull) -> None:
+    from msgspec import structs
+
     from reconvene.doors.cli.stops import not_asked
 
     put(f"workflow   {shown.workflow}\nworkspace  {shown.workspace}")
@@ -200,15 +92,34 @@ def _put_details(shown: RunInFull) -> None:
         put(f"project    {clean(shown.project.path)}, branch {clean(shown.project.branch)}")
     if shown.parent:
         put(f"parent     {shown.parent} (this is its piece {one_line(shown.title)!r})")
+    for line in _cost(shown.usage.budgets):
+        say(line)
+    _put_list("carried out by", map(_bound, shown.bindings))
     _put_list("to do", [f"[{'x' if row.done else ' '}] {one_line(row.what)}" for row in shown.todo])
     _put_list("runs that it started", map(_child, shown.children))
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
-    decided = [f"{one.phase}: {one_line(one.option)}" + (f" ({one.by})" if one.by else "") for one in shown.decisions]
-    _put_list("decisions", decided)
+    _put_list("decisions", map(_decision, shown.decisions))
     _put_list("remarks", map(_remark, shown.remarks))
-    _put_list("checkpoints that were not asked", not_asked(shown))
+    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=())))
+    _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])
+    _put_list("gates that ask a model", _unjudged(shown))
     _put_list("answers that came too late (kept and counted, without effect)", map(_late, shown.late))
     put()
+
+
+def _cost(budgets: tuple[Budget, ...]) -> Iterable[str]:
+    """What was spent, of which limit. Nothing where there is no limit and nothing that could have a price."""
+    from reconvene.core.working.spending import dollars
+
+    for one in budgets:
+        if not (one.allowed or one.cost or one.tokens):
+            continue
+        known = one.calls - one.unpriced
+        parts = [dollars(one.cost) + (f" of {dollars(one.allowed)} allowed" if one.allowed else "")]
+        if one.unpriced:
+            parts += [f"cost known for {known} of {one.calls} calls", f"{one.tokens:,} tokens without a price"]
+        who = one.name.partition(".")[2]
+        yield f"cost       {f'{who}: ' if who else ''}{'; '.join(parts)}"
 
 
 def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = say) -> None:
@@ -218,10 +129,28 @@ def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = sa
         tell(f"  {line}")
 
 
+def _bound(one: Bound) -> str:
+    """`reviewer: ollama:qwen3 (Ada, 2026-11-16 14:02)`"""
+    whom = one.agent or ("agents whose model is left open" if one.fallback else "all agents of a model")
+    told = ", ".join(part for part in (one.source, one.by, one.at[:16].replace("T", " ")) if part)
+    return f"{whom}: {one_line(one.who, 200)} ({told})"
+
+
+def _decision(one: Decision) -> str:
+    item, by = f" of {one_line(one.item)}" if one.item else "", f" ({one.by})" if one.by else ""
+    return f"{one.phase}{item}: {one_line(one.option)}{by}"
+
+
 def _child(child: Child) -> str:
     outcome = f" ({child.outcome})" if child.outcome not in ("", child.status) else ""
     where = f" at {child.phase}" if child.phase and child.status in OPEN else ""
     return f"{child.run}  {child.status}{where}{outcome}  {child.title}"
+
+
+def _unjudged(shown: RunInFull) -> list[str]:
+    if shown.judged_by:
+        return [f"{shown.judged_by} answers them"]
+    return [f"{ungated(shown.unjudged)}"] if shown.unjudged else []
 
 
 def _remark(remark: Remark) -> str:
@@ -239,8 +168,8 @@ def _late(row: Late) -> str:
 @command()
 @click.argument("run", required=False)
 @click.option("--follow", "-f", is_flag=True, help="Go on printing as events come, until the run ends.")
-@click.option("--after", type=click.IntRange(min=0), default=0, metavar="SEQ", help="Only events after this one.")
-@click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N events; 0 = all.")
+@click.option("--after", type=COUNT, default=0, metavar="SEQ", help="Only events after this one.")
+@click.option("--limit", type=COUNT, default=0, metavar="N", help="At most N events; 0 = all.")
 def log(call: Call, run: str | None, follow: bool, after: int, limit: int) -> int:
     """RUN's events, one per line; with --json each line is an object with seq, type and at."""
     import time
@@ -338,8 +267,3 @@ def _rounds(text: str) -> tuple[str, str]:
     if found[3]:
         return str(int(found[3]) - 1) if int(found[3]) > 1 else "", found[3]
     return found[1], found[2]
-
-
-def _since(at: str) -> str:
-    """`2026-11-15T21:45:03.120Z` → `2026-11-15 21:45`"""
-    return at[:16].replace("T", " ")

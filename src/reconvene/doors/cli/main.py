@@ -19,6 +19,8 @@ from reconvene.settings import debugging
 
 USAGE = 64
 INTERRUPTED = 130
+COMPLETING = "_RECONVENE_COMPLETE"  # set by the shell's script, as click writes it
+_UNIX = ("fcntl", "resource", "termios")  # modules of Python that Windows lacks
 
 # command → (module under doors/cli, function, one-line help). The helps are here so that --help imports no module.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -31,9 +33,10 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
     "queue": ("queue", "queue", "Runs that wait for their turn: list, move, drop, run."),
-    "inbox": ("inspect_runs", "inbox", "Runs that wait for a person."),
-    "runs": ("inspect_runs", "runs", "Every run, newest first."),
+    "inbox": ("list_runs", "inbox", "Runs that wait for a person."),
+    "runs": ("list_runs", "runs", "Every run, the one started last first."),
     "show": ("inspect_runs", "show", "Where a run stands, in full."),
+    "output": ("output", "output", "What agents wrote, what they were sent, what was sent back and why."),
     "ledger": ("run_views", "ledger", "What became of every remark: who was shown it, who answered, where it shows."),
     "stats": ("run_views", "stats", "How well the checkpoints serve you: rounds, minutes, answered remarks, cost."),
     "gaps": ("gaps", "gaps", "The gaps a run follows: which are open, how they converge, one gap's life."),
@@ -43,19 +46,38 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "files": ("inspect_runs", "files", "A run's files, or the content of one."),
     "diff": ("inspect_runs", "diff", "What a round changed in the files."),
     "fork": ("decide", "fork", "A new run that shares another's history up to an event."),
+    "eject": ("eject", "eject", "A copy of a packaged workflow, to change."),
+    "accept": ("accepting", "accept_command", "Accept what a file that was found here may start."),
     "workflows": ("help", "workflows", "The packaged workflows."),
     "check": ("help", "check", "Check a workflow file; every problem at once, with its line."),
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
     "doctor": ("help", "doctor", "What this machine offers, and what is missing."),
+    "completion": ("completing", "completion", "The script with which your shell completes commands and run ids."),
     "demo": ("demo", "demo", "See agents, a checkpoint and feedback at work, offline."),
 }
+
+# How --help lists them. What is in no group is listed last.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Start and go on": ("run", "new", "resume", "queue", "demo"),
+    "Decide and say": ("inbox", "decide", "remark", "rollback", "pause", "abort"),
+    "Look": ("runs", "show", "output", "ledger", "rounds", "gaps", "view", "stats", "log"),
+    "Files and history": ("files", "diff", "fork"),
+    "Workflows": ("workflows", "check", "schema", "eject"),
+    "This machine": ("doctor", "accept", "completion"),
+}
+
+
+def _grouped() -> dict[str, tuple[str, ...]]:
+    known = {name for names in GROUPS.values() for name in names}
+    others = tuple(name for name in COMMANDS if name not in known)
+    return {**GROUPS, **({"Other": others} if others else {})}
 
 
 class LazyGroup(click.Group):
     """A group that knows its commands' names and helps, and imports a command only to run it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [name for names in _grouped().values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -64,6 +86,10 @@ class LazyGroup(click.Group):
         found = getattr(importlib.import_module(f"reconvene.doors.cli.{module}"), function)
         assert isinstance(found, click.Command)
         found.short_help = line
+        if COMPLETING in os.environ:
+            from reconvene.doors.cli.completing import attach
+
+            attach(found)
         return found
 
     def resolve_command(
@@ -74,8 +100,10 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
+        wide = max(map(len, COMMANDS))  # the same column in every group
+        for title, names in _grouped().items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(wide), COMMANDS[name][2]) for name in names])
 
 
 @click.group(
@@ -143,6 +171,9 @@ def _call(words: list[str]) -> int:
     try:
         answer = cli.main(words, prog_name="reconvene", standalone_mode=False)
         return answer if isinstance(answer, int) else 0
+    except click.MissingParameter as error:
+        message, hint = _missing(error)
+        return _complain(words, message, hint, USAGE)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "reconvene"
@@ -158,15 +189,29 @@ def _call(words: list[str]) -> int:
     except OSError as error:
         file = f"{error.filename}: " if error.filename else ""
         return _complain(words, f"{file}{error.strerror or error}", "", 1)
+    except ModuleNotFoundError as error:
+        if error.name not in _UNIX:
+            return _report_bug(words, error)
+        what = f"this command does not work on this system: its Python has no module {error.name}"
+        return _complain(words, what, "on Windows, use WSL 2; docs/installing.md says what works where", 1)
     except Exception as error:
         return _report_bug(words, error)
 
 
 def _tell_kits() -> None:
     """What kits could not say, so that it was done without. Who uses packaged kits alone never loads the guard."""
-    guard = sys.modules.get("reconvene.core.kit_guard")
+    guard = sys.modules.get("reconvene.kits.kit_guard")
     for message in guard.unheard() if guard is not None else ():
         sys.stderr.write(f"! {clean(message)} Tell whoever made the kit.\n")
+
+
+def _missing(error: click.MissingParameter) -> tuple[str, str]:
+    path = error.ctx.command_path if error.ctx is not None else "reconvene"
+    name = error.param.human_readable_name if error.param is not None else ""
+    if name == "WORKFLOW":
+        example = f"{path} two-step.yaml"
+        return "which workflow? name a file, or a packaged one", f"{example}; see those: reconvene workflows"
+    return f"{name} is missing", f"see: {path} --help"
 
 
 def _complain(words: list[str], message: str, hint: str, code: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Self
 
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from reconvene.ports import Progress
 
 
+EVERYBODY = "all"
+_LONGEST_LINE = 2000
+
+
 def watcher(call: Call) -> Watcher:
     if call.as_json:
         return Watcher()
-    return Drawn() if sys.stdout.isatty() else Written()
+    return Drawn(call.live) if sys.stdout.isatty() else Written(live=call.live)
 
 
 class Watcher(AbstractContextManager["Watcher", None]):
@@ -50,11 +54,25 @@ class Works:
         self.since = now
         self.tokens = 0
         self.detail = ""
+        self._begun = ""  # a line that is not complete yet
 
     def hear(self, progress: Progress) -> None:
         self.tokens = max(self.tokens, progress.tokens)
         if progress.detail:
             self.detail = one_line(progress.detail, 120)
+
+    def lines(self, piece: str) -> list[str]:
+        """The lines that this piece of its text completes; a very long one is broken."""
+        *whole, self._begun = (self._begun + piece).split("\n")
+        self.detail = one_line(self._begun)[-120:] or self.detail
+        while len(self._begun) > _LONGEST_LINE:
+            whole.append(self._begun[:_LONGEST_LINE])
+            self._begun = self._begun[_LONGEST_LINE:]
+        return whole
+
+    def rest(self) -> list[str]:
+        begun, self._begun = self._begun, ""
+        return [begun] if begun.strip() else []
 
     def figures(self, now: float) -> str:
         tokens = f", {self.tokens:,} tokens" if self.tokens else ""
@@ -73,9 +91,15 @@ def spell_seconds(seconds: float) -> str:
 class Written(Watcher):
     """A line on stderr when somebody starts, tries again or ends."""
 
-    def __init__(self, put: Callable[[str], None] = note, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        put: Callable[[str], None] = note,
+        clock: Callable[[], float] = time.monotonic,
+        live: Sequence[str] = (),
+    ) -> None:
         self._put = put
         self._clock = clock
+        self._live_agents = live  # the agents whose text is shown as it comes
         self._working: dict[str, Works] = {}
 
     def __call__(self, progress: Progress) -> None:
@@ -84,6 +108,11 @@ class Written(Watcher):
             return
         now = self._clock()
         works = self._working.setdefault(progress.task, Works(progress.agent, now))
+        if progress.what == "text":
+            self._tell_lines(works, works.lines(progress.detail))
+            return
+        if progress.what != "output":
+            self._tell_lines(works, works.rest())
         works.hear(progress)
         why = f": {one_line(progress.detail, 300)}" if progress.detail else ""
         match progress.what:
@@ -92,8 +121,16 @@ class Written(Watcher):
                 self._started(works, why)
             case "retry":
                 self._put(f"↻ {works.agent} tries again{why}")
+            case "waiting":
+                self._put(f"↻ {works.agent}{why}")
+            case "countdown" if not progress.detail:
+                self._working.pop(progress.task, None)
             case "done":
                 self._ended(progress.task, f"✓ {works.agent} done ({works.figures(now)})")
+            case "sent back":
+                self._ended(progress.task, f"✗ {works.agent} sent back{why}")
+            case "late":
+                self._ended(progress.task, f"– {works.agent} came too late: kept, without effect")
             case "failed" if progress.detail == "cancelled":
                 self._ended(progress.task, f"– {works.agent} cancelled ({works.figures(now)})")
             case "failed":
@@ -108,14 +145,19 @@ class Written(Watcher):
     def _started(self, works: Works, why: str) -> None:
         self._put(f"· {works.agent} works{why}")
 
+    def _tell_lines(self, works: Works, lines: Sequence[str]) -> None:
+        if works.agent in self._live_agents or EVERYBODY in self._live_agents:
+            for line in lines:
+                self._put(f"  {works.agent} │ {clean(line)}".rstrip())
+
 
 class Drawn(Written):
     """The same on a terminal: a moving line for each agent at work, and what is done stays above."""
 
-    def __init__(self) -> None:
+    def __init__(self, live: Sequence[str] = ()) -> None:
         from rich.console import Console
 
-        super().__init__(self.say)
+        super().__init__(self.say, live=live)
         self._console: Console = Console(highlight=False)
         self._live: Live | None = None
 

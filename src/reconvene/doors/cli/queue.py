@@ -115,13 +115,14 @@ def drop(call: Call, run: str, yes: bool) -> int:
 @BY
 @click.option("--no-input", is_flag=True, help="Never ask: leave a run waiting at its checkpoint, and go on.")
 def run_command(call: Call, no_input: bool) -> int:
-    """Work the queue off in order; first what a process that died left in the middle.
+    """Work the queue off in order; first what a process that died left in the middle, or what waited for a provider.
 
     On a terminal you are asked at each checkpoint, and the next run begins when one has ended. Elsewhere a run that
-    waits for a person is left waiting and the next one begins. One that fails is reported, and the next one begins.
+    waits for a person, or for a provider, is left waiting and the next one begins. One that fails is reported, and the
+    next one begins.
     Several processes may do this at the same time: none takes a run that another has.
 
-    Exits with 3 if any run waits for a person, else with 1 if any failed, with 2 if any was aborted, else with 0.
+    Exits with 3 if any run waits, else with 1 if any failed, with 2 if any was aborted, else with 0.
     """
     from reconvene.doors.cli.drive import who_decides
     from reconvene.doors.cli.work_off import verdict
@@ -153,7 +154,7 @@ def _work_off(call: Call, decider: Decider) -> list[Worked]:
     with driving(call, engine, decider) as drive:
         for parent in run_queue.unmade(engine.log):
             engine.make_children(parent)
-        halfway = run_queue.interrupted(engine.log)
+        halfway = [*run_queue.interrupted(engine.log), *run_queue.due(engine.log, engine.now())]
         return work_off(drive, lambda: [*halfway, *(one.run for one in run_queue.in_order(engine.log))], go_on)
 
 

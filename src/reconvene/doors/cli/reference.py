@@ -32,34 +32,43 @@ show it in brackets take the only open run when it is left out.
 | 0 | completed (or, with `--no-drive`, recorded) |
 | 1 | failed, or ended by a gap check |
 | 2 | aborted by the person |
-| 3 | parked: waiting, paused or queued; `resume` or `decide` goes on |
+| 3 | parked: waiting (for a person or a provider), paused or queued; `resume` or `decide` goes on |
 | 64 | wrong usage or bad input: nothing was recorded |
 | 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
 
-`queue run` exits with 3 if any of the runs waits for a person, else 1 if any failed, 2 if any was aborted, else 0.
-Every other command exits with 0 when it worked.
+`queue run` exits with 3 if any of the runs waits, else 1 if any failed, 2 if any was aborted, else 0.
+`check` exits with 64 where the file is wrong; `check --here` and `doctor WORKFLOW` with 1 where an agent could not work
+on this machine. Every other command exits with 0 when it worked.
 
 ## JSON
 
 With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`queued`, `running`, `waiting`,
-`paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `prompt`, `options`, `fields`,
-`show_files`, `digest`, `status`, `attention`, with `fields` the `answers` so far, `feedback`, the question for
-remarks, where there is one, and `changed`, where another round changed something: for each `agent` a sentence of what
-it said, `was`, and of what it says now, `is`) or null; while `running` also `driven`: false where no process is at
-work on it (after a crash, or `--no-drive`) and `resume` is needed. A piece of a run that was split also has `parent`,
+`paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `question`, `prompt`, `options`
+with what each `leads` to and whether it `ends` the run early, `fields`, `show_files`, `digest`, `status`,
+`attention`, with `fields` the `answers` so far, `feedback`, the question for remarks, where there is one, `outputs`,
+the first `lines` of what each `agent` wrote, and `changed`, where another round changed something: for each `agent` a
+sentence of what it said, `was`, and of what it says now, `is`, and what else differs, `also`; with `since_try` since a
+try that was taken back) or null; where the run goes through a list, `items` (`phase`, `key`, `title`, `number`, `of`);
+while `running` also `driven`: false where no process is at work on it (after a crash, or `--no-drive`) and `resume` is
+needed. While it waits for a provider, `reason` is `provider` and `provider` says for which: `model`, `outcome`, `why`,
+`since`, `not_before`, `agents`. `unasked` are outputs that stand though a gate could not ask its model. A piece of a
+run that was split also has `parent`,
 `piece` (its key) and `title`, such a run `children`, and `unmade` while some of them have no log yet. `inbox`, `runs`
 and `queue run` print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`,
 `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk`
-(what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`) and more; `remark` adds
-`understood` and `remarks`; `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
+(what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`), `bindings` (`agent`, absent
+where it is for all agents of a model, `who`, `by`, `at`, `source`) and more; `remark` adds
+`understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
+`ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
 `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,
 `tried`, `undone`, …), with `--compare` `tries`, `asked` and `differences`, with `--prune` `pruned` and `spared`;
-`log` prints one event per line with `seq`, `type` and `at`. Keys are added, never taken away. Long lists come page by
-page: `--limit N`, and `--after` with the last row that was shown: `UPDATED/RUN` for `inbox` and `runs`, `SEQ` for
-`log`, `ID` for `ledger`. Messages for people go to stderr. An error is an object there, too:
-`{"error": …, "hint": …}`.
+`output` prints one with `attempts` (`agent`, `phase`, `item`, `round`, `serial`, `attempt`, `verdict`, `why`,
+`prompt`, `reply`, `output`, …); `log` prints one event per line with `seq`, `type` and `at`. Keys are added, never
+taken away. Long lists come page by page: `--limit N`, and `--after` with the last row that was shown: `RUN` for
+`inbox` and `runs`, `SEQ` for `log`, `ID` for `ledger`. Messages for people go to stderr. An error is an object there,
+too: `{"error": …, "hint": …}`.
 
 ## Answers file
 
@@ -93,17 +102,68 @@ Under a heading, "- " at the beginning of a line begins another remark. Headings
 
 ## Environment
 
+Every variable that Reconvene reads, sets or passes on. A test compares this table with the source.
+
 | variable | meaning |
 |---|---|
 | `RECONVENE_HOME` | where state lives |
 | `RECONVENE_BY` | the name that decisions and remarks carry |
 | `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
+| `RECONVENE_GATE_MODEL` | a model, as provider:name, that answers what gates `ask`; without it they pass |
+| `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
+| `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
+| `PAGER` | what shows long text at a terminal; empty, or `cat`: nothing does. Where it is not set, `less` |
 | `NO_COLOR` | no colour, also on a terminal |
+| `COLUMNS` | how wide lines may be; else as wide as the terminal, else 100 |
+| `TERM` | `dumb`: no colour, and nothing is asked on the terminal |
+| `RECONVENE_MODEL` | what `model: auto` uses: provider:name, or `command:` and a command line |
+| `RECONVENE_CODER` | the command of the coding agent of `brainstorm`. A workflow of yours may read [others](language.md#inputs-and-settings) with `env` |
+| `RECONVENE_DEMO_SPEED` | how long recorded agents pretend to work: `0` not at all, `1` as recorded |
+| `RECONVENE_RUN`, `RECONVENE_TASK`, `RECONVENE_ATTEMPT`, `RECONVENE_WORKDIR` | set for an agent that is a command: the run, the task, the number of the attempt, its folder |
+| `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GOOGLE_API_KEY`, `GEMINI_API_KEY`, `MISTRAL_API_KEY`, `GROQ_API_KEY` | the key of that provider. `model: auto` takes the first one that is set. For another provider it is `PROVIDER_API_KEY`, unless `api_key_env` of the agent names one |
+| `OPENAI_BASE_URL` | another server for `openai:` models |
+| `OLLAMA_BASE_URL`, `OLLAMA_HOST` | where Ollama is |
+| `LMSTUDIO_BASE_URL`, `LLAMACPP_BASE_URL`, `VLLM_BASE_URL` | where these servers are |
+| `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`, `SSL_CERT_DIR` | the way to a provider; servers on this machine are asked directly. Passed on to the coding programs, in small letters, too |
+| `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `NODE_EXTRA_CA_CERTS` | passed on to the coding programs |
+| `ANTHROPIC_*`, `CLAUDE_*`, `AWS_*`, `GOOGLE_APPLICATION_CREDENTIALS`, `CLOUD_ML_REGION`, `API_TIMEOUT_MS`, `DISABLE_*` | passed on to claude |
+| `OPENAI_*`, `CODEX_*`, `AZURE_OPENAI_*` | passed on to codex |
+| `GEMINI_*`, `GOOGLE_*` | passed on to gemini |
+| `OPENCODE_*`, `AWS_*`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` | passed on to opencode; `OPENCODE_PERMISSION` is set |
+| `LLM_*`, `XDG_CONFIG_HOME` | passed on to llm |
+| `GOOGLE_GENERATIVE_AI_API_KEY`, `OPENROUTER_API_KEY`, `DEEPSEEK_API_KEY`, `XAI_API_KEY` | with the keys above, passed on to opencode and llm |
+| `PATH`, `HOME`, `LANG`, `LC_*`, `TERM`, `TMPDIR`, `USER`, `SHELL` | passed on to every agent that is a command, with what its `env` names. Programs are looked for on `PATH` |
+| `HOME`, `XDG_STATE_HOME` | worktrees of projects may lie in `reconvene/` below `XDG_STATE_HOME`, else below `~/.local/state` |
+| `PATH`, `HOME`, `XDG_CONFIG_HOME`, `TMPDIR`, `USER`, `LOGNAME` | passed on to git, for its configuration; `GIT_*` are not |
+| `LD_LIBRARY_PATH`, `DYLD_LIBRARY_PATH` | passed on to the helper process that bounds expressions |
+| `LESS`, `LESSCHARSET`, `LESSSECURE` | set for the pager; `LESS` and `LESSCHARSET` only where you have not |
+| `_RECONVENE_COMPLETE` | set by the shell where it completes a command |
+| `VIRTUAL_ENV` | how a line that installs something is written |
+
+The value of a variable whose name ends in `_KEY`, `_TOKEN`, `_SECRET` or `PASSWORD` is blanked in what is stored
+of prompts, replies and errors.
+
+## At a checkpoint
+
+On a terminal a checkpoint begins with one screen: where the run is, the question, what changed, the options with what
+follows from each, and as much of the rest as fits. “Read on” shows all of it, “Read what an agent wrote” one output,
+both with your pager. Where remarks are asked for first, `?` reads on. Ctrl-C decides nothing: your remarks, and your
+answers to the checkpoint's own fields, are kept, and `resume` goes on. Elsewhere `decide RUN` without an option lists
+the options with their fields.
+
+While agents work, `✓` stands for an output that was accepted and is on record, `✗ … sent back` for one that a rule
+refused, with the reason. `--live AGENT` shows what an agent writes as it comes; `output` shows it later, the prompt
+that it was sent and the reply as it came included.
+
+## Completion
+
+`eval "$(reconvene completion bash)"` in `~/.bashrc` (or `zsh` in `~/.zshrc`) completes commands, run ids, workflows,
+the options of an open checkpoint and agents.
 
 ## Commands
-"""
+"""  # noqa: E501
 
 
 def reference() -> str:

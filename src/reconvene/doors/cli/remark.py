@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, note, open_run, put, put_json, say
+from reconvene.doors.cli.accepting import open_to_change
+from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, note, put, put_json, say
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def remark(
     said = {name: value for name, value in reading.items() if value is not None}
     if said and reread is None:
         raise UserError("--kind, --to, --was, --now and --level go with --reread ID", hint=hint)
-    engine, found = open_run(call, run)
+    engine, found = open_to_change(call, run)
     if reread or withdraw:
         return _again(call, engine, found, reread, withdraw, said)
     workflow = engine.session(found).book.workflow

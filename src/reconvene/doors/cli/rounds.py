@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import BY, DOOR, Call, command, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.common import BY, COUNT, DOOR, Call, command, open_run, put, put_json, put_table, say
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.errors import UserError
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from reconvene.app.views.all_rounds import Round
     from reconvene.app.views.comparison import Asked, Comparison, Facts
 
-_HEAD = ("NO", "PHASE", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "COST", "OUTCOME")
-_COST = _HEAD.index("COST")
+_HEAD = ("NO", "PHASE", "ITEM", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "COST", "OUTCOME")
+_SOMETIMES = {"ITEM": "item", "COST": "cost"}  # columns that are shown where a round has one
 
 
 @command("""
@@ -32,7 +32,7 @@ Examples:
 @click.option("--compare", "compared", default="", metavar="N", help="How the tries of round N (or R7) differ.")
 @click.option("--phase", default="", metavar="PHASE", help="With --compare: the phase whose round N is meant.")
 @click.option("--prune", is_flag=True, help="Remove the folders kept of rolled-back rounds; the log keeps it all.")
-@click.option("--keep", type=click.IntRange(min=0), default=0, metavar="K", help="With --prune: keep the newest K.")
+@click.option("--keep", type=COUNT, default=0, metavar="K", help="With --prune: keep the newest K.")
 @click.option("--yes", is_flag=True, help="With --prune: do not ask.")
 @BY
 def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, keep: int, yes: bool) -> int:
@@ -97,7 +97,8 @@ def _files(count: int) -> str:
 
 
 def _put_rounds(call: Call, run: str, rows: tuple[Round, ...]) -> None:
-    shown = [column for column in range(len(_HEAD)) if column != _COST or any(row.cost for row in rows)]
+    absent = [title for title, name in _SOMETIMES.items() if not any(getattr(row, name) for row in rows)]
+    shown = [column for column, title in enumerate(_HEAD) if title not in absent]
     cells = [[row[column] for column in shown] for row in map(_cells, rows)]
     put_table(cells, [_HEAD[column] for column in shown], map(_below, rows))
     undone = [row for row in rows if row.undone and not row.undone.within]
@@ -110,6 +111,7 @@ def _cells(row: Round) -> tuple[object, ...]:
     return (
         f"R{row.serial}",
         row.phase,
+        one_line(row.item, 40),
         named + " (extra)" * row.extra,
         row.started[:16].replace("T", " "),
         f"{row.seconds:.0f}" if row.seconds >= 10 else f"{row.seconds:.1f}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, note, open_home, open_run, put, put_json, put_table, say
+from reconvene.doors.cli.common import COUNT, Call, command, note, open_home, open_run, put, put_json, put_table, say
 from reconvene.doors.cli.text import screen_width, to_json
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Examples:
 @click.argument("run", required=False)
 @click.option("--open", "only_open", is_flag=True, help="Only remarks that nobody answered and no file shows.")
 @click.option("--after", default="", metavar="ID", help="Only remarks after this one.")
-@click.option("--limit", type=click.IntRange(min=0), default=0, metavar="N", help="At most N remarks; 0 = all.")
+@click.option("--limit", type=COUNT, default=0, metavar="N", help="At most N remarks; 0 = all.")
 def ledger(call: Call, run: str | None, only_open: bool, after: str, limit: int) -> int:
     """What became of every remark in RUN: delivered to whom, answered by whom, visible in which file."""
     from reconvene.app import measures

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
-from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.cli.text import clean, clock_time, one_line
 from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
+from reconvene.doors.shared.glance import items_line, text_of, written_lines
 from reconvene.doors.shared.options import fields_of, listed, on_offer, recommended
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from reconvene.app.engine import Engine
-    from reconvene.app.views.read_model import Checkpoint, Field, PassedOver, Run
+    from reconvene.app.views.read_model import Checkpoint, Field, Option, PassedOver, Provider, Run
     from reconvene.core.facts.commands import Answers
 
 _PARKED = 3
@@ -63,17 +64,18 @@ def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
             loop.run(engine.close())
 
 
-def to_its_stop(drive: Driving, run: str, *, take: bool = False) -> tuple[Run, bool]:
+def to_its_stop(drive: Driving, run: str, *, take: bool = False, at_once: bool = False) -> tuple[Run, bool]:
     """Drive and decide until the run ends or parks: where it stands, and whether the person stopped it.
 
-    `take`: only if it is still queued, or was left in the middle; else Busy."""
+    `take`: only if it is still queued, or was left in the middle; else Busy. `at_once`: a provider is asked also before
+    its time."""
     from msgspec.structs import replace
 
     from reconvene.app import queries
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
     _, engine, decider, _ = drive
-    stopped = drive.loop.run(_driven(drive, run, take))
+    stopped = drive.loop.run(_driven(drive, run, take, at_once))
     while not stopped:
         summary = queries.summary(engine, run)
         if summary.checkpoint is None or not decider.decide(engine, run, summary.checkpoint):
@@ -117,7 +119,7 @@ def keep_history(engine: Engine, run: str) -> None:
         note(f"the git history is behind: {error.message}")
 
 
-async def _driven(drive: Driving, run: str, take: bool = False) -> bool:
+async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = False) -> bool:
     """To the next stop. True when the person stopped it (Ctrl-C, or the terminal went away)."""
     engine, by, loop = drive.engine, drive.call.by, drive.loop.get_loop()
     stops = 0
@@ -139,7 +141,7 @@ async def _driven(drive: Driving, run: str, take: bool = False) -> bool:
         for number in signals:
             loop.add_signal_handler(number, stop)
         try:
-            await engine.drive(run, watch, by=by, door=DOOR, take=take)
+            await engine.drive(run, watch, by=by, door=DOOR, take=take, at_once=at_once)
         finally:
             for number in signals:
                 loop.remove_signal_handler(number)
@@ -153,11 +155,16 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         if next_command := _next_command(call, summary):
             note(f"continue with: {next_command}")
         return
+    if brief and summary.checkpoint is not None:
+        put("nothing was decided; your remarks and saved answers are kept")
     put(headline(summary))
     if summary.why:
         say(summary.why)
     for line in not_asked(summary):
         say(line)
+    if summary.provider is not None:
+        for line in awaited(summary.provider):
+            say(line)
     if summary.checkpoint is not None and not brief:
         put()
         say(describe(summary.checkpoint))
@@ -169,17 +176,32 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
             put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
 
 
+def awaited(provider: Provider) -> list[str]:
+    """What the run waits for, since when, and until when nobody tries."""
+    who = ", ".join(provider.agents)
+    return [
+        one_line(provider.why, 400),
+        f"{who}: waiting for {provider.model} since {clock_time(provider.since)}; "
+        f"nobody tries before {clock_time(provider.not_before)}, but `resume --now` does. "
+        "Nothing is lost, and there is nothing to decide.",
+    ]
+
+
 def not_asked(summary: Run) -> list[str]:
-    """Checkpoints that the run went past since the last stop because their condition failed, a line each."""
-    return [f"! {one_line(row.text, 300)}" for row in summary.passed_over]
+    """What the run went past since the last stop, a line each: checkpoints whose condition failed, and gates that could
+    not ask their model."""
+    texts = [*(row.text for row in summary.passed_over), *(row.text for row in summary.unasked)]
+    return [f"! {one_line(text, 300)}" for text in texts]
 
 
 def headline(summary: Run) -> str:
     """`two-step-1 is waiting at draft, round 1`"""
     where = f" at {summary.phase}" if summary.phase else ""
     count = f", round {summary.round}" if summary.phase and summary.round else ""
+    count += f", {items_line(summary.items)}" if summary.items else ""
     ended = f" ({summary.outcome})" if summary.outcome not in ("", summary.status) else ""
     alone = " (nobody is driving it)" if summary.driven is False else ""
+    alone = alone or (" (for a provider)" if summary.provider is not None else "")
     return f"{summary.run} is {summary.status}{where + count if summary.status in OPEN else ended}{alone}"
 
 
@@ -187,34 +209,48 @@ def describe(checkpoint: Checkpoint) -> str:
     lines = to_read(checkpoint)
     if checkpoint.feedback:
         lines += ["", clean(checkpoint.feedback).strip()]
-    fields = fields_of(checkpoint, None)
-    if fields:
-        lines += ["", "fields:"]
-        for name, field in fields.items():
-            lines.append(f"  {clean(name)} ({field.type}) {clean(field.prompt)}".rstrip())
-            lines += [f"    {line}" for line in _about(field, checkpoint.answers)]
-    lines += [""]
-    options = on_offer(checkpoint.options)
-    for option, line in zip(options, listed(options)):
-        marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
-        lines.append(f"  {line}" + (f"  [{', '.join(marks)}]" if marks else ""))
+    if checkpoint.fields:
+        lines += ["", "fields:", *(f"  {line}" for line in field_lines(checkpoint.fields, checkpoint.answers))]
+    lines += ["", *(f"  {line}" for option in option_lines(checkpoint.options) for line in option)]
     return "\n".join(lines)
+
+
+def field_lines(fields: Iterable[Field], answers: Answers | None, lead: str = "") -> Iterator[str]:
+    """Each field with its id, its type and its question; below it, what it takes and what was answered so far."""
+    for field in fields:
+        needed = ", needed" if field.required and field.default is None and field.blank is None else ""
+        yield f"{lead}{clean(field.id)} ({field.type}{needed}) {clean(field.prompt)}".rstrip()
+        yield from (f"  {line}" for line in _about(field, answers))
+
+
+def option_lines(options: Iterable[Option]) -> Iterator[list[str]]:
+    """Each option that is offered, with its number; below it, what follows from it."""
+    shown = on_offer(options)
+    for option, line in zip(shown, listed(shown)):
+        marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
+        first = line + (f"  [{', '.join(marks)}]" if marks else "")
+        yield [first, *([f"   {one_line(option.leads)}"] if option.leads and option.available else [])]
 
 
 def to_read(checkpoint: Checkpoint) -> list[str]:
     """What there is to read before one decides."""
-    lines = [clean(checkpoint.prompt).strip()]
-    if changed := changed_lines(checkpoint.changed):
+    lines = [clean(checkpoint.question).strip()]
+    if text := text_of(checkpoint):
+        lines += ["", text]
+    if changed := changed_lines(checkpoint):
         lines += ["", *changed]
     if checkpoint.show_files:
         lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
+    if written := written_lines(checkpoint.outputs):
+        lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
     return lines
 
 
 def _about(field: Field, answers: Answers | None) -> Iterator[str]:
     """What can be answered, what was, and what became of an earlier answer."""
-    if field.type == "choice" and field.options:
-        yield "one of: " + ", ".join(title_of(field, option) for option in field.options)
+    if field.type in ("choice", "agents") and field.options:
+        how = "some" if field.type == "agents" else "one"
+        yield f"{how} of: " + ", ".join(title_of(field, option) for option in field.options)
     if answers is not None:
         yield mark(field, answers)
     if field.note:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, pick
+from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, ask_yes, pick
 from reconvene.doors.cli.common import DOOR
-from reconvene.doors.cli.draw_checkpoint import Screen
+from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
-from reconvene.doors.cli.text import one_line
+from reconvene.doors.cli.text import columns, fitted, one_line, screen_width, wrapped
 from reconvene.doors.cli.typed_feedback import Hearing, editor
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
+from reconvene.doors.shared.glance import aside
 from reconvene.doors.shared.options import Menu, build, find
 from reconvene.errors import UserError
 
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.beside import Review
     from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark
-    from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
+    from reconvene.core.facts.commands import AnswerCheckpoint, Answers, RemarkIn
     from reconvene.wire.answers_file import Answer
 
-_REMARK, _EDITOR, _FILE, _PARK, _MOVED = "remark", "editor", "file", "park", "moved"
+_REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON = (
+    "remark", "editor", "file", "park", "moved", "output", "read on",
+)  # fmt: skip
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
 
 
@@ -81,6 +84,10 @@ class _Sitting:
                     current = self._now()
                 case "file":
                     self._show_file()
+                case "output":
+                    self._show_output(current)
+                case "read on":
+                    self._screen.read_on()
                 case int():
                     current = self._now() if current.fields else current
                     if current and self._submit(current, current.options[choice]):
@@ -95,7 +102,9 @@ class _Sitting:
         if current and current.feedback:
             self._screen.question(current.feedback)
             self._suggest(current, "For example: “{said}”, and then “{option}”")
-            self._hear(_ANYTHING)
+            self._hearing.ask_back = self._screen.read_on if self._screen.left else None
+            self._hear(_ANYTHING.replace(")", ", ? = read on)") if self._screen.left else _ANYTHING)
+            self._hearing.ask_back = None
             current = self._now()
         if current and self._advised != current.id and not self._talks:
             self._advise(current.id)
@@ -105,11 +114,14 @@ class _Sitting:
 
     def _suggest(self, checkpoint: Checkpoint, words: str) -> None:
         """Something that can be said here, where a recording has an example of it."""
-        on_offer = [option.label for option in checkpoint.options if option.available]
-        idea = next((idea for idea in self._ideas if idea.option in on_offer), None)
-        if idea is not None:
+        for idea in self._idea(checkpoint):
             said = one_line(" ".join(remark.text for remark in idea.remarks))
             self._screen.line(words.format(said=said, option=one_line(idea.option)), "dim")
+
+    def _idea(self, checkpoint: Checkpoint) -> list[Answer]:
+        """The first example that fits here, if there is one."""
+        on_offer = [option.label for option in checkpoint.options if option.available]
+        return [idea for idea in self._ideas if idea.option in on_offer][:1]
 
     def _after(self, before: Checkpoint) -> Checkpoint | None:
         """The checkpoint after a decision that was not taken: the same, the same with other contents, or another."""
@@ -128,9 +140,12 @@ class _Sitting:
         self._talks = queries.converses(self._engine, self._run)
         talk = queries.talk(self._engine, self._run)
         # In trouble nothing is presented beside which it could stand: everything that was said is told.
-        self._screen.checkpoint(
-            headline(summary), checkpoint, talk if checkpoint.attention else talk_before(talk), not_asked(summary)
-        )
+        told = talk if checkpoint.attention else talk_before(talk)
+        advised = self._advised == checkpoint.id or self._talks or bool(checkpoint.feedback)
+        review = None if advised else self._review()  # where remarks are asked for first, advice comes after them
+        asked = self._height(checkpoint)
+        self._screen.checkpoint(headline(summary), checkpoint, told, not_asked(summary), review, asked)
+        self._advised = checkpoint.id if review else self._advised
         return summary.checkpoint
 
     def _now(self) -> Checkpoint | None:
@@ -171,13 +186,28 @@ class _Sitting:
             self._screen.advice(review, brief=self._advised == checkpoint)
         self._advised = checkpoint
 
+    def _height(self, checkpoint: Checkpoint) -> int:
+        """How many lines of the screen are taken by what is asked next."""
+        example = 3 * any(self._idea(checkpoint))
+        if checkpoint.feedback:
+            return example + len(wrapped(checkpoint.feedback).split("\n")) + 4
+        shown = sum(option.offered for option in checkpoint.options)
+        if checkpoint.fields:
+            return example + shown + len(checkpoint.fields) + 6
+        return example + shown + len(self._extras(checkpoint)) + 4
+
+    def _extras(self, checkpoint: Checkpoint) -> list[tuple[str, str]]:
+        """What can be done beside deciding."""
+        extra = [(_REMARK, "Add a remark")]
+        extra += [(_EDITOR, "Write it in your editor")] if editor() else []
+        extra += [(_READ_ON, READ_ON)] if self._screen.left else []
+        extra += [(_OUTPUT, "Read what an agent wrote")] if checkpoint.outputs else []
+        return [*extra, (_FILE, "Show a file"), (_PARK, "Pause here, decide later")]
+
     def _choose(self, checkpoint: Checkpoint) -> str | int:
         import questionary
 
-        options = checkpoint.options
-        extra = [(_REMARK, "Add a remark")]
-        extra += [(_EDITOR, "Write it in your editor")] if editor() else []
-        extra += [(_FILE, "Show a file"), (_PARK, "Pause here, decide later")]
+        options, extra = checkpoint.options, self._extras(checkpoint)
         if checkpoint.fields:
             return self._choose_in_menu(checkpoint, extra)
         choices = [_choice(index, option) for index, option in enumerate(options) if option.offered]
@@ -190,6 +220,8 @@ class _Sitting:
     def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
 
+        if option.ends and not ask_yes(f"“{one_line(option.label)}” {one_line(option.leads)}. Really?", default=False):
+            return False
         wanted = option.remark
         if wanted != "none" and not self._said() and not (wanted == "optional" and checkpoint.feedback):
             self._hear(f"{one_line(option.label)}: what do you say?" if self._talks else "Your feedback:", brief=True)
@@ -199,11 +231,24 @@ class _Sitting:
             return False
         why = reasons(self._review()) if option.fields else {}
         fields = ask_fields(option.fields, {}, why)
+        if checkpoint.attention and option.fields and not self._can_be_asked(fields):
+            return False
         decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, checkpoint.digest, self._by, DOOR)
         if self._decided(decision):
             return True
         missing = needed(checkpoint)
         return bool(missing) and all(self._answer(checkpoint, field) for field in missing) and self._decided(decision)
+
+    def _can_be_asked(self, fields: Answers) -> bool:
+        """At an attention checkpoint the one field says who does the work instead."""
+        from reconvene.doors.cli.typed_bindings import check_said
+
+        try:
+            check_said(self._engine, self._run, fields)
+        except UserError as error:
+            self._screen.line(explain_stale(error), "yellow")
+            return False
+        return True
 
     def _decided(self, decision: AnswerCheckpoint) -> bool:
         try:
@@ -283,7 +328,15 @@ class _Sitting:
             return now is not None and now.id == checkpoint.id
         return True
 
-    # --- files ---
+    # --- what there is to read ---
+
+    def _show_output(self, checkpoint: Checkpoint) -> None:
+        from reconvene.app import queries
+
+        written = checkpoint.outputs
+        entries = [(one, f"{one.agent}: {' / '.join(one.lines)}") for one in written]
+        chosen = pick("Whose?", entries) if len(entries) > 1 else written[0]
+        self._screen.output(chosen, queries.output(self._engine, self._run, chosen))
 
     def _show_file(self) -> None:
         paths = self._screen.files()
@@ -296,6 +349,8 @@ class _Sitting:
 def _choice(index: int, option: Option) -> Choice:
     import questionary
 
-    title = one_line(option.label) + ("  (recommended)" if option.recommend else "")
+    label = one_line(option.label) + ("  (recommended)" if option.recommend else "")
+    room = screen_width() - 6 - columns(label) - 4
+    told = f"  → {fitted(aside(option), room)}" if option.available and aside(option) and room > 8 else ""
     why_not = None if option.available else one_line(option.why_not or "not now", 80)
-    return questionary.Choice(title, index, disabled=why_not)
+    return questionary.Choice(label + told, index, disabled=why_not)

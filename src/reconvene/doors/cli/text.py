@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from reconvene.doors.shared.harmless import UNSEEN, clean, nearest, one_line
 
-__all__ = ["clean", "command_line", "harmless_json", "nearest", "one_line", "screen_width",
-           "table", "to_json", "wrapped"]  # fmt: skip
+__all__ = ["clean", "clock_time", "column_widths", "columns", "command_line", "fitted", "folded", "harmless_json",
+           "nearest", "one_line", "screen_width", "table", "to_json", "ungated", "wrapped"]  # fmt: skip
 
 _RAW_IN_JSON = re.compile(f"[{UNSEEN}]")
 _LAID_OUT = re.compile(r"[|#>]|```|~~~|---|===|──")
@@ -82,11 +82,67 @@ def to_json(value: object, **more: object) -> str:
 def table(rows: Sequence[Sequence[object]], head: Sequence[str], width: int) -> Iterable[str]:
     """Columns as wide as they need be; the last one is cut at the edge of the screen."""
     cells = [[one_line(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in [list(head), *cells]) for column in range(len(head))]
+    widths = column_widths([list(head), *cells])
+    room = max(width - sum(wide + 2 for wide in widths[:-1]), 12)
     for row in [list(head), *cells]:
-        padded = [cell.ljust(wide) for cell, wide in zip(row[:-1], widths)]
-        room = max(width - sum(len(cell) + 2 for cell in padded), 12)
-        yield "  ".join([*padded, one_line(row[-1], room)]).rstrip()
+        padded = [cell + " " * (wide - columns(cell)) for cell, wide in zip(row[:-1], widths)]
+        yield "  ".join([*padded, fitted(row[-1], room)]).rstrip()
+
+
+def column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(columns(row[column]) for row in rows) for column in range(len(rows[0]))]
+
+
+def columns(text: str) -> int:
+    """How many columns of a screen a line takes: Chinese characters and emoji take two, accents none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    from unicodedata import category, east_asian_width
+
+    return 0 if category(char) in ("Mn", "Me", "Cf") else 1 + (east_asian_width(char) in "WF")
+
+
+def fitted(text: object, width: int) -> str:
+    """On one line, cut so that it takes at most `width` columns."""
+    line = one_line(text)
+    if columns(line) <= width:
+        return line
+    taken, kept = 0, ""
+    for char in line:
+        taken += columns(char)
+        if taken > width - 1:
+            break
+        kept += char
+    return kept + "…"
+
+
+def folded(text: str) -> str:
+    """Each line broken between words at the edge of the screen; none is joined with another."""
+    import textwrap
+
+    width = max(screen_width() - 1, 20)
+
+    def fold(line: str) -> str:
+        if columns(line) <= width:
+            return line
+        return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False)
+
+    return "\n".join(map(fold, text.split("\n")))
+
+
+def clock_time(at: str) -> str:
+    """`2026-11-15T21:45:03.120Z` → `2026-11-15 21:45:03 UTC`"""
+    return f"{at[:19].replace('T', ' ')} UTC" if at else "now"
+
+
+def ungated(agents: Sequence[str]) -> str:
+    """That gates ask a model while none is set."""
+    whose = f"gates of {', '.join(agents)} ask"
+    return f"{whose} a model, and none is set: they pass unasked. export RECONVENE_GATE_MODEL=PROVIDER:NAME sets one"
 
 
 def command_line(*words: str) -> str:

@@ -11,7 +11,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,6 +65,7 @@ class Hearing:
         self._screen = screen
         workflow = engine.session(run).book.workflow
         self._agents, self._kits = tuple(workflow.agents), workflow.kits
+        self.ask_back: Callable[[], None] | None = None  # what a question mark alone does
 
     def typed(self, title: str) -> Sequence[Remark]:
         """Lines until an empty one. Answers what was recorded."""
@@ -115,7 +116,11 @@ class Hearing:
             heard.keep([entry for entry in heard.entries or () if entry not in entries] + better.entries)
 
     def _listen(self, heard: _Heard, title: str) -> None:
-        line = heard.text = _typed(title)
+        line = _typed(title)
+        while line.strip() == "?" and self.ask_back is not None:
+            self.ask_back()
+            line = _typed(title)
+        heard.text = line
         if agrees(line, self._kits):  # or is empty: that is all
             return
         while line.strip():

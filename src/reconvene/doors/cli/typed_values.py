@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Input, Workflow
     from reconvene.core.facts.commands import Answers
 
+_MOST_LOOKED = 1000  # names of a folder
 _ALWAYS = "feature"  # the one input that a workflow need not declare
 _LARGEST = 20_000_000  # bytes; an input is pinned with its run, so a slip of the finger should not fill the disk
 
@@ -84,14 +86,32 @@ def read_fields(fields: Mapping[str, Field], pairs: Iterable[str]) -> Answers:
 def read_text(name: str, path: Path) -> str:
     try:
         if path.is_dir():
-            raise UserError(f"{name!r}: {path} is a folder, not a file")
+            raise UserError(f"{name!r}: {path} is a folder, not a file", hint=f"name a file in it: {_in_folder(path)}")
         if path.is_file() and path.stat().st_size > _LARGEST:
             raise UserError(f"{name!r}: {path} is larger than {_LARGEST // 1_000_000} MB")
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UserError(f"{name!r}: cannot read {path}: {error.strerror or error}") from None
+        there = isinstance(error, FileNotFoundError)
+        why = "there is no such file" if there else f"it cannot be read: {error.strerror or error}"
+        raise UserError(f"{name!r}: {path}: {why}", hint=_near(path) if there else "") from None
     except ValueError:  # not UTF-8, or a name the system cannot take
         raise UserError(f"{name!r}: {path} is not UTF-8 text", hint="give a text file") from None
+
+
+def _near(path: Path) -> str:
+    """A file of a similar name in the same folder."""
+    from reconvene.language.closest import closest
+
+    try:
+        found = closest(path.name, [one.name for one in islice(path.parent.iterdir(), _MOST_LOOKED) if one.is_file()])
+    except OSError:
+        return f"there is no folder {path.parent} either"
+    return f"did you mean {path.parent / found[0]}?" if found else f"see what there is: ls {path.parent}"
+
+
+def _in_folder(path: Path) -> str:
+    names = sorted(one.name for one in islice(path.iterdir(), _MOST_LOOKED) if one.is_file() and one.name[0] != ".")
+    return str(path / names[0]) if len(names) == 1 else f"ls {path}"
 
 
 def _read_folder(name: str, root: Path) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.app import run_queue
+from reconvene.doors.cli.accepting import permit_run
 from reconvene.doors.cli.common import note, put, say
 from reconvene.doors.cli.stops import Driving, conclude, exit_code, report, to_its_stop
 from reconvene.doors.cli.text import one_line
@@ -49,6 +50,7 @@ def work_off(
         if not call.as_json:
             note(f"\n── {run}: {_title(engine, run)}")
         try:
+            permit_run(call, engine, run)
             summary, stopped = to_its_stop(drive, run, take=True)
         except Busy as error:
             note(f"{error.message} It is left to them.")
@@ -61,7 +63,7 @@ def work_off(
             report(call, summary, brief=decider.shows)
         conclude(call, engine, summary)
         if summary.status == "waiting" and not decider.shows:
-            note(f"{run} waits for a person, and is left waiting")
+            note(f"{run} waits for a {'provider' if summary.provider else 'person'}, and is left waiting")
         if stopped:
             break
     return worked

@@ -10,7 +10,7 @@ from reconvene.doors.shared.harmless import clean, one_line
 if TYPE_CHECKING:
     from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
     from reconvene.app.views.ledger import Entry, Ledger
-    from reconvene.app.views.read_model import Change, Remark, Said
+    from reconvene.app.views.read_model import Checkpoint, Remark, Said
 
 _MOST_METER = 24
 _MOST_OPEN = 8
@@ -80,18 +80,25 @@ def weight_of(remark: Remark) -> str:
     return f"{remark.level}{': ' * bool(remark.level and remark.reason)}{one_line(remark.reason)}"
 
 
-def changed_lines(changed: Sequence[Change]) -> list[str]:
+def changed_lines(point: Checkpoint) -> list[str]:
     """What another round changed, agent by agent; those who say the same together."""
+    changed = point.changed
     agents: dict[tuple[str, str], list[str]] = {}
+    also: dict[tuple[str, str], list[str]] = {}
     for one in changed:
-        agents.setdefault((one.was, one.now), []).append(one_line(one.agent))
+        if one.was or one.now:
+            agents.setdefault((one.was, one.now), []).append(one_line(one.agent))
+            also.setdefault((one.was, one.now), []).extend(one.also)
     told = list(agents.items())
-    lines = ["What changed since the round before:"] if told else []
+    since = "the try you took back" if point.since_try else "the round before"
+    lines = [f"What changed since {since}:"] if changed else []
     for (was, now), names in told[:_MOST_CHANGED]:
         lines += [f"  {', '.join(names)}", *([f"    was: {one_line(was)}"] if was else [])]
         lines += [f"    is:  {one_line(now) or '(no longer said)'}"]
+        lines += [f"    also {one_line(part)}" for part in dict.fromkeys(also[was, now])]
     more = [name for _, names in told[_MOST_CHANGED:] for name in names]
-    return [*lines, *([f"  also changed: {', '.join(more)}"] if more else [])]
+    more += [f"{one_line(one.agent)} ({', '.join(one.also)})" for one in changed if not one.was and not one.now]
+    return [*lines, *([f"  also changed: {one_line(', '.join(more))}"] if more else [])]
 
 
 def became_of(ledger: Ledger, command: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from reconvene.app.views.read_model import Checkpoint, Field, Option
 from reconvene.doors.shared.harmless import clean, nearest, one_line
 from reconvene.errors import Refused
+from reconvene.language.closest import closest
 
 Kind = Literal["field", "option", "extra"]
 _USUAL = {"done": "d", "discuss": "t", "back": "b", "choose": "c"}  # words of many menus: the same letter in each
@@ -32,13 +33,17 @@ def match_option(checkpoint: Checkpoint, wanted: str) -> Option:
     for test in tests:
         for among in (numbered, options):  # what is hidden here is no reason to doubt what is meant
             found = [option for option in among if test(option.label)]
+            if checkpoint.attention:  # "Try again", not "Try again with another model"
+                found = [one for one in found if not any(one.label.startswith(f"{less.label} ") for less in found)]
             if len(found) == 1:
                 return found[0]
     if word.isdecimal() and 1 <= int(word) <= len(numbered):
         return numbered[int(word) - 1]
     meant = [clean(option.label) for option in numbered if tests[-1](option.label)]
     why = f"may be {' or '.join(f'“{label}”' for label in meant)}" if len(meant) > 1 else "is not offered here"
-    raise Refused(f"option {wanted!r} {why}", hint="the options are: " + "; ".join(listed(numbered)))
+    near = [] if meant else closest(folded, [option.label.casefold() for option in numbered])
+    said = next((f"did you mean “{clean(one.label)}”? " for one in numbered if [one.label.casefold()] == near), "")
+    raise Refused(f"option {wanted!r} {why}", hint=f"{said}the options are: " + "; ".join(listed(numbered)))
 
 
 def on_offer(options: Iterable[Option]) -> list[Option]:

@@ -81,9 +81,9 @@ def cited(text: str) -> Sequence[ports.Citation]:
 
 def specific_to(output: ports.Judged) -> ports.Objection | None:
     """Sent back once where it names nothing that only the documents name."""
-    from reconvene.kits.reading.specific import names_something, terms
+    from reconvene.kits.reading.terms import names_something, particular
 
-    if not output.first or names_something(output.text, terms(output.documents)):
+    if not output.first or names_something(output.text, particular(output.documents)):
         return None
     why = f"nothing in it is about this case. Name what is particular in {', '.join(output.about)}."
     return ports.Objection("GENERIC", why)

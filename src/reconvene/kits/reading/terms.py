@@ -1,7 +1,7 @@
 """Words and figures of a text, made comparable: stems, content words, sentences, names, amounts.
 
-It helps to say "these texts speak of the same thing" and to show why. It knows no remarks and no subject matter. Texts
-that are compared must be read in the same tongue.
+It helps to say "these texts speak of the same thing" and to show why, and whether a text is about this case or is
+generic filler. It knows no remarks and no subject matter. Texts that are compared must be read in the same tongue.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from reconvene.kits.reading import tongues
@@ -210,3 +210,49 @@ def _alike(amount: Figure, other: Figure) -> bool:
         return False
     one, two = sorted((amount.unit, other.unit), key=lambda unit: unit in _CURRENCIES)
     return one == two or not one or not two or (two in _CURRENCIES and one not in _CURRENCIES and one != "%")
+
+
+# --- what is particular ---
+
+# Names and figures of the documents count; of a short document (a question, say) every word of substance does.
+_WORD = re.compile(r"[^\W\d_][\w&'’.-]*[^\W_]", re.UNICODE)
+_DIGITS = re.compile(r"\d[\d.,]*\d|\d{2,}")
+_HEADING = re.compile(r"^\s{0,3}#.*$", re.MULTILINE)
+_SHORT = 80  # words
+
+
+def particular(documents: Iterable[str]) -> frozenset[str]:
+    """What only these documents name, in lower case. Headings name the parts of a document, not its case."""
+    found: set[str] = set()
+    for document in documents:
+        text = _HEADING.sub("", document)
+        tongue = tongues.of(text)
+        found |= {match[0] for match in _DIGITS.finditer(text) if len(match[0].strip(".,")) > 1}
+        short = len(text.split()) <= _SHORT
+        for match in _WORD.finditer(text):
+            word = match[0]
+            if len(word) < 3 or _is_everyday(word.lower(), tongue):
+                continue
+            named = word[0].isupper() and (word.lower() not in text or not _starts_sentence(text, match.start()))
+            if named or not word.isascii() or (short and len(word) >= 5):
+                found.add(word.lower())
+    return frozenset(found)
+
+
+def _is_everyday(word: str, tongue: Tongue) -> bool:
+    """A word of nearly every document: naming it says nothing about the case. So does a noun that the language's lists
+    know, where every noun looks like a name."""
+    if word in tongue.words("stop", "everyday"):
+        return True
+    return tongue.main.nouns_have_capitals and word in tongue.main.known
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    before = text[:start].rstrip(" \t\"'“(*_")
+    return not before or before[-1] in ".!?:\n-#>|•"
+
+
+def names_something(text: str, wanted: frozenset[str]) -> bool:
+    """True when the text names at least one of them, or when there is nothing to name."""
+    said = {match[0].lower() for match in _WORD.finditer(text)} | set(_DIGITS.findall(text))
+    return not wanted or not wanted.isdisjoint(said)

@@ -15,22 +15,7 @@ from typing import Annotated, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import msgspec
 
-from reconvene.core.extensions import (
-    AgentProfile,
-    Citation,
-    Concerned,
-    Judge,
-    Kit,
-    Objection,
-    Reader,
-    Reading,
-    RemarkLike,
-    Seen,
-    Stated,
-    Tracker,
-    Understood,
-    View,
-)
+from reconvene.core import extensions as ports
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import KitFailed, UserError
 
@@ -57,7 +42,7 @@ def unheard() -> list[str]:
     return told
 
 
-def guarded(kit: Kit) -> Kit:
+def guarded(kit: ports.Kit) -> ports.Kit:
     """The same kit, whose parts can fail in one way only. UserError where it is no kit at all."""
     if wrong := _malformed(kit):
         raise UserError(
@@ -68,22 +53,22 @@ def guarded(kit: Kit) -> Kit:
         tracker=_Tracker(kit.tracker, at.of("tracker")) if kit.tracker is not None else None,
         reader=_Reader(kit.reader, at.of("reader")) if kit.reader is not None else None,
         judge=_judge(kit.judge, at.of("judge")) if kit.judge is not None else None,
-        gates={name: at.of(f"gate {name!r}").guard(gate, Objection | None) for name, gate in kit.gates.items()},
+        gates={name: at.of(f"gate {name!r}").guard(gate, ports.Objection | None) for name, gate in kit.gates.items()},
         reads={name: at.of(f"word {name!r}").guard(pick, tuple[str, ...]) for name, pick in kit.reads.items()},
         fields={name: at.of(f"field {name!r}").guard(field, object) for name, field in kit.fields.items()},
         views={name: _view(view, at.of(f"view {name!r}")) for name, view in kit.views.items()},
     )
 
 
-def _malformed(kit: Kit) -> str:
+def _malformed(kit: ports.Kit) -> str:
     for part in ("gates", "reads", "fields", "views"):
         held = getattr(kit, part)
         if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held):
             return f"its {part} are of type {type(held).__name__}, not a mapping from names"
         for name, one in held.items():
-            if part == "views" and not isinstance(one, View):
+            if part == "views" and not isinstance(one, ports.View):
                 return f"its view {name!r} is of type {type(one).__name__}, not a View"
-            if not callable(one.rows if isinstance(one, View) else one):
+            if not callable(one.rows if isinstance(one, ports.View) else one):
                 return f"its {part[:-1]} {name!r} is of type {type(one).__name__}, not a function"
     for part, named in (("tracker", _TRACKER), ("reader", _READER)):
         held = getattr(kit, part)
@@ -104,29 +89,29 @@ class _Part(NamedTuple):
     def of(self, name: str) -> _Part:
         return self._replace(name=name)
 
-    def asked(self, make: Callable[[], T], shape: object, *, may_refuse: bool = False) -> T:
-        """What it gives, as plain data of this shape. `may_refuse`: a UserError of its own is no failure."""
+    def asked(
+        self, make: Callable[[], T], shape: object, instead: Callable[[str], T] | None = None, may_refuse: bool = False
+    ) -> T:
+        """What it gives, as plain data of this shape. `may_refuse`: a UserError of its own is no failure.
+
+        Where it fails: what `instead` can say, given why, and the failure is told.
+        """
         try:
             return cast(T, msgspec.convert(plain(make()), cast(type, shape)))
         except (Exception, SystemExit) as error:  # it is another's code: whatever it raises
             if may_refuse and isinstance(error, UserError):
                 raise
-            raise KitFailed(self.kit, self.name, _why(error)) from error
+            failed = KitFailed(self.kit, self.name, _why(error))
+            if instead is None:
+                raise failed from error
+        _unheard[failed.message] = None
+        return instead(failed.message)
 
     def guard(self, own: Callable[P, T], shape: object) -> Callable[P, T]:
         def call(*given: P.args, **named: P.kwargs) -> T:
             return self.asked(lambda: own(*given, **named), shape)
 
         return call
-
-
-def told(make: Callable[[], T], instead: Callable[[str], T]) -> T:
-    """What a kit gives; where it fails, what can be said instead, given why. The failure is told."""
-    try:
-        return make()
-    except KitFailed as failed:
-        _unheard[failed.message] = None
-        return instead(failed.message)
 
 
 def _why(error: BaseException) -> str:
@@ -172,107 +157,98 @@ def plain(value: object, left: int = _DEEPEST) -> object:
 # --- the parts ---
 
 
-def _view(view: View, at: _Part) -> View:
+def _view(view: ports.View, at: _Part) -> ports.View:
     """Rows may hold whatever has one form as JSON, such as dates."""
-    return View(str(view.help), at.guard(lambda state, book: msgspec.to_builtins(view.rows(state, book)), list))
+    return ports.View(str(view.help), at.guard(lambda state, book: msgspec.to_builtins(view.rows(state, book)), list))
 
 
-def _judge(own: Judge, at: _Part) -> Judge:
-    return lambda text: told(lambda: at.asked(lambda: own(text), tuple[Citation, ...]), lambda _: ())
+def _judge(own: ports.Judge, at: _Part) -> ports.Judge:
+    return lambda text: at.asked(lambda: own(text), tuple[ports.Citation, ...], lambda _: ())
 
 
-class _Tracker:
-    def __init__(self, own: Tracker, at: _Part) -> None:
-        self._own = own
-        self._at = at
+class _Tracker(NamedTuple):
+    own: ports.Tracker
+    at: _Part
 
     @property
     def expressions(self) -> Mapping[str, str]:
-        return self._at.asked(lambda: dict(self._own.expressions), dict[str, str])
+        return self.at.asked(lambda: dict(self.own.expressions), dict[str, str])
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return self._at.asked(lambda: self._own.outputs, tuple[str, ...])
+        return self.at.asked(lambda: self.own.outputs, tuple[str, ...])
 
     def schema(self) -> object:
-        return self._at.asked(self._own.schema, dict[str, object] | bool | None)
+        return self.at.asked(self.own.schema, dict[str, object] | bool | None)
 
-    def track(self, before: object, seen: Seen) -> object:
-        return self._at.asked(lambda: self._own.track(before, seen), object)
+    def track(self, before: object, seen: ports.Seen) -> object:
+        return self.at.asked(lambda: self.own.track(before, seen), object)
 
-    def objection(self, before: object, role: str, text: str, seen: Seen) -> Objection | None:
-        return self._at.asked(lambda: self._own.objection(before, role, text, seen), Objection | None)
+    def objection(self, before: object, role: str, text: str, seen: ports.Seen) -> ports.Objection | None:
+        return self.at.asked(lambda: self.own.objection(before, role, text, seen), ports.Objection | None)
 
     def facts(self, value: object, round: int) -> Mapping[str, object]:
-        made = lambda: self._at.asked(lambda: self._own.facts(value, round), dict[str, object])  # noqa: E731
-        return told(made, lambda _: {})
+        return self.at.asked(lambda: self.own.facts(value, round), dict[str, object], lambda _: {})
 
     def settle(self, value: object, round: int, by: str, at: str) -> object:
-        return self._at.asked(lambda: self._own.settle(value, round, by, at), object)
+        return self.at.asked(lambda: self.own.settle(value, round, by, at), object)
 
 
-class _Reader:
+class _Reader(NamedTuple):
     """Where it fails, a remark is what the person typed, weighs little, and may concern everybody."""
 
-    def __init__(self, own: Reader, at: _Part) -> None:
-        self._own = own
-        self._at = at
+    own: ports.Reader
+    at: _Part
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        return told(lambda: self._at.asked(lambda: self._own.kinds, _Kinds), lambda _: (_PLAIN,))
+        return self.at.asked(lambda: self.own.kinds, _Kinds, lambda _: (_PLAIN,))
 
     def typed(self, text: str) -> RemarkIn:
-        made = lambda: self._at.asked(lambda: self._own.typed(text), RemarkIn, may_refuse=True)  # noqa: E731
-        return told(made, lambda _: RemarkIn(text.strip()))
+        return self.at.asked(lambda: self.own.typed(text), RemarkIn, lambda _: RemarkIn(text.strip()), may_refuse=True)
 
-    def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[Understood, ...]:
-        def made() -> tuple[Understood, ...]:
-            found = self._at.asked(lambda: self._own.split(text, agents), tuple[tuple[RemarkIn, str], ...])
-            return tuple(Understood(*one) for one in found)
+    def split(self, text: str, agents: tuple[str, ...] = ()) -> tuple[ports.Understood, ...]:
+        def whole(why: str) -> tuple[ports.Understood, ...]:
+            return (ports.Understood(RemarkIn(text.strip()), f"kept whole: {why}"),) if text.strip() else ()
 
-        return told(
-            made, lambda why: (Understood(RemarkIn(text.strip()), f"kept whole: {why}"),) if text.strip() else ()
-        )
+        found = self.at.asked(lambda: self.own.split(text, agents), tuple[tuple[RemarkIn, str], ...], whole)
+        return tuple(ports.Understood(*one) for one in found)
 
-    def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> Reading:
-        def made() -> Reading:
-            return Reading(*self._at.asked(lambda: self._own.read(remark, outputs), _Weighed))
+    def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
+        def unread(why: str) -> ports.Reading:
+            return ports.Reading(remark.was, remark.now, "minor", f"it was not read: {why}")
 
-        return told(made, lambda why: Reading(remark.was, remark.now, "minor", f"it was not read: {why}"))
+        return ports.Reading(*self.at.asked(lambda: self.own.read(remark, outputs), _Weighed, unread))
 
     def concerned(
-        self, remarks: Sequence[RemarkLike], agents: Mapping[str, AgentProfile], always: tuple[str, ...]
-    ) -> tuple[Concerned, ...]:
-        def made() -> tuple[Concerned, ...]:
-            found = self._at.asked(lambda: self._own.concerned(remarks, agents, always), tuple[Concerned, ...])
-            return tuple(one for one in found if one.agent in agents)
+        self, remarks: Sequence[ports.RemarkLike], agents: Mapping[str, ports.AgentProfile], always: tuple[str, ...]
+    ) -> tuple[ports.Concerned, ...]:
+        def everybody(why: str) -> tuple[ports.Concerned, ...]:
+            return tuple(ports.Concerned(agent, "unknown", why) for agent in agents)
 
-        return told(made, lambda why: tuple(Concerned(agent, "unknown", why) for agent in agents))
+        made = lambda: self.own.concerned(remarks, agents, always)  # noqa: E731
+        return tuple(one for one in self.at.asked(made, tuple[ports.Concerned, ...], everybody) if one.agent in agents)
 
     def words(self, text: str) -> dict[str, str]:
-        return told(lambda: self._at.asked(lambda: self._own.words(text), dict[str, str]), lambda _: {})
+        return self.at.asked(lambda: self.own.words(text), dict[str, str], lambda _: {})
 
     def tokens(self, text: str) -> list[tuple[str, str, bool]]:
-        shape = list[tuple[str, str, bool]]
-        return told(lambda: self._at.asked(lambda: self._own.tokens(text), shape), lambda _: [])
+        return self.at.asked(lambda: self.own.tokens(text), list[tuple[str, str, bool]], lambda _: [])
 
     def asserted(self, text: str) -> str:
-        return told(lambda: self._at.asked(lambda: self._own.asserted(text), str), lambda _: text)
+        return self.at.asked(lambda: self.own.asserted(text), str, lambda _: text)
 
-    def stated(self, text: str) -> Stated:
-        return _Stated(self._own, self._at, text)
+    def stated(self, text: str) -> ports.Stated:
+        return _Stated(self.own, self.at, text)
 
 
-class _Stated:
-    def __init__(self, own: Reader, at: _Part, text: str) -> None:
-        self._own = own
-        self._at = at
-        self._text = text
+class _Stated(NamedTuple):
+    own: ports.Reader
+    at: _Part
+    text: str
 
     def holds(self, value: str) -> bool:
-        made = lambda: self._at.asked(lambda: self._own.stated(self._text).holds(value), bool)  # noqa: E731
-        return told(made, lambda _: False)
+        return self.at.asked(lambda: self.own.stated(self.text).holds(value), bool, lambda _: False)
 
 
 class _Weighed(NamedTuple):

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 import msgspec
 import pytest
 
-from reconvene.core import kit_finder, kit_guard
+from reconvene.core import kit_finder
 from reconvene.core.extensions import Judged, Kit, Objection, View
 from reconvene.core.facts.commands import RemarkIn
-from reconvene.core.kit_guard import guarded, plain
 from reconvene.errors import KitFailed, UserError
+from reconvene.kits import kit_guard
+from reconvene.kits.kit_guard import guarded, plain
 from reconvene.kits.reading.kit import KIT as READING
 from reconvene.kits.reading.kit import RuleReader
 

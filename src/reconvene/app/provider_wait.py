@@ -1,0 +1,62 @@
+"""How long each task has waited for its provider, and what comes next: another try, or the run parks.
+
+Keeps count for one driver. What is recorded of it is the log's business, how long a wait is `backoff`'s.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from reconvene.app.backoff import Chance, Park, Patience, Pause, following
+
+
+class Next(NamedTuple):
+    """After so many failures in a row: wait, or park for so long."""
+
+    times: int
+    step: Pause | Park
+
+
+class ProviderWaits:
+    def __init__(
+        self, patience: Patience, chance: Chance = random.random, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._patience = patience
+        self._chance = chance
+        self._clock = clock
+        self._failing: dict[str, tuple[float, int]] = {}  # task → when its provider first failed, and how often
+
+    def after_failure(self, task: str, asked: float) -> Next:
+        """Everything since the first failure counts as waiting: tries that hang, too, are time that a person waits."""
+        now = self._clock()
+        first, times = self._failing.get(task, (now, 0))
+        self._failing[task] = (first, times + 1)
+        return Next(times + 1, following(times + 1, asked, now - first, self._chance, self._patience))
+
+    def over(self, task: str) -> None:
+        self._failing.pop(task, None)
+
+
+def later(now: str, seconds: float) -> str:
+    """A time of the log, so many seconds after another."""
+    at = datetime.fromisoformat(now) + timedelta(milliseconds=round(seconds * 1000))
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_until(now: str, then: str) -> float:
+    """0 where it is past."""
+    return max(0.0, (datetime.fromisoformat(then) - datetime.fromisoformat(now)).total_seconds())
+
+
+def spelled(seconds: float) -> str:
+    """`8 s`, `2 min 05 s`, `3 h 10 min`"""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

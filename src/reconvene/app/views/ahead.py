@@ -1,0 +1,193 @@
+"""What each option of an open checkpoint leads to, in words, and at which item of how many the run is.
+
+Read from a state and its workflow. The phase that comes next in order is named. One with a condition is, too, where
+what the option sets settles it; else as one that may come.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from reconvene.app.views.read_model import Checkpoint, Item, Option
+from reconvene.core.definition import workflow as w
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.state import Frame, RunState
+from reconvene.core.person import attention
+from reconvene.core.person.checkpoint import WITHOUT
+from reconvene.core.shown import scope
+from reconvene.language.expressions import ExpressionError, evaluate
+
+_SETTLING = {  # at a checkpoint of the engine's own
+    attention.AGAIN: "the same work is asked for once more",
+    WITHOUT: "the run goes on with what there is",
+    attention.TRUE: "the run goes on as if it were true",
+    attention.FALSE: "the run goes on as if it were false",
+    attention.RAISE: "the limit is raised, and the run goes on",
+    attention.STOP: "ends the run: aborted",
+}
+_END = "the end of the run"
+
+
+def with_consequences(point: Checkpoint, state: RunState, book: Book) -> Checkpoint:
+    """The checkpoint, its options with what they lead to."""
+    opened = state.world.open
+    if opened is None:
+        return point
+    defined = book.phase(opened.phase).checkpoint if opened.phase and not opened.attention else None
+    options = list[Option]()
+    for shown, offered in zip(point.options, opened.options):
+        if defined is None or offered.index < 0:
+            ends = shown.label == attention.STOP
+            leads = _SETTLING.get(shown.label, "this version of the files stands")
+            options.append(replace(shown, leads=leads, ends=ends))
+        else:
+            move = defined.options[offered.index]
+            options.append(replace(shown, leads=_leads(move, state, book), ends=_ends_early(move, state, book)))
+    return replace(point, options=tuple(options))
+
+
+def _leads(option: w.Option, state: RunState, book: Book) -> str:
+    parts = [_move(option, state, book)]
+    if option.skip:
+        parts.append(f"skips {', '.join(_title(book, phase) for phase in option.skip)}")
+    if option.start is not None:
+        parts.append("puts a run for each piece into the queue")
+    return "; ".join(part for part in parts if part)
+
+
+def _move(option: w.Option, state: RunState, book: Book) -> str:
+    here = _title(book, state.world.top.phase)
+    match option.then:
+        case w.End(outcome=outcome, status=status):
+            return f"ends the run: {outcome}" + (f" ({status})" if status not in (outcome, "completed") else "")
+        case w.Again() if option.undo:
+            return f"takes this round back, then {here} once more"
+        case w.Again(agents=agents):
+            return f"one more round of {here}" + (f", {', '.join(agents)} only" if agents else "")
+        case w.Goto(target=target, rerun=True):
+            return f"{_title(book, target)} is done anew"
+        case w.Goto(target="previous"):
+            return "back to the checkpoint before this one"
+        case w.Goto(target=target):
+            return f"back to the checkpoint of {_title(book, target)}"
+        case w.Continue(leave=leave):
+            undone = "takes this round back, then " if option.undo else ""
+            return undone + _next(state, book, option, leave=leave)
+
+
+def _next(state: RunState, book: Book, option: w.Option, *, leave: bool) -> str:
+    """What follows in order when the person goes on."""
+    top = state.world.top
+    plan = book.phase(top.phase).rounds.plan if top.phase else ()
+    if top.round is not None and not top.round.last and not leave:
+        planned = len(plan) > top.planned
+        return f"the next round: {plan[top.planned]}" if planned else "the next round"
+    for frame in reversed(state.world.cursor):
+        if not frame.phase:
+            break
+        if frame.item is not None and (following := _next_item(state, book, frame)):
+            return following
+        if found := _after(state, book, frame.phase, option):
+            return found
+        if parent := book.nodes[frame.phase].parent:
+            rounds = book.phase(parent).rounds
+            if rounds.until or len(rounds.plan) > 1:
+                return f"the end of this round of {_title(book, parent)}"
+    return _END
+
+
+def _next_item(state: RunState, book: Book, frame: Frame) -> str:
+    count = _count(state, book, frame)
+    assert frame.item is not None
+    number = frame.item.index + 1
+    return f"item {number + 1} of {count}" if number < count else ""
+
+
+def _after(state: RunState, book: Book, phase: str, option: w.Option) -> str:
+    """The phase beside this one that comes next, or that may."""
+    node = book.nodes[phase]
+    names = list[str]()
+    for one in book.children(node.parent)[node.position + 1 :]:
+        entered = one.id not in option.skip and _entered(state, book, one.when, option)
+        if entered is not False:
+            names.append(one.title or one.id)
+        if entered:
+            break
+    if not names:
+        return ""
+    return f"on to {names[0]}" if len(names) == 1 else f"on to {names[0]}, or {names[-1]}"
+
+
+def _entered(state: RunState, book: Book, when: str, option: w.Option) -> bool | None:
+    """Whether a phase is entered after this option, as far as that follows from what the option sets; None = unknown.
+
+    Nobody knows what a person answers, or what agents say until then."""
+    if not when:
+        return True
+    point = state.world.open
+    if option.fields or (point is not None and point.fields):
+        return None
+    context = dict(scope.context(state, book))
+    for path, value in option.set.items():
+        _put(context, path.split("."), value)
+    try:
+        return bool(evaluate(when, scope.for_expression(state, book, when, {"context": context})))
+    except ExpressionError:
+        return None
+
+
+def _put(whole: dict[str, object], path: list[str], value: object) -> None:
+    """Set a value in a copy of all that leads there."""
+    name, *rest = path
+    if rest:
+        found = whole.get(name)
+        inner = dict(found) if isinstance(found, dict) else {}
+        _put(inner, rest, value)
+        value = inner
+    whole[name] = value
+
+
+def _ends_early(option: w.Option, state: RunState, book: Book) -> bool:
+    """Whether it ends the run otherwise than by its last phase, and the work with it: pieces of it go on as runs."""
+    if not isinstance(option.then, w.End) or option.start is not None:
+        return False
+    return option.then.status != "completed" or _next(state, book, w.Option(option.label), leave=True) != _END
+
+
+def _title(book: Book, phase: str) -> str:
+    found = book.nodes.get(phase)
+    return (found.phase.title or phase) if found else phase
+
+
+# --- items ---
+
+
+def items(state: RunState, book: Book) -> tuple[Item, ...]:
+    """The items that the run is at, the outermost first; none where no phase goes through a list."""
+    return tuple(_item(state, book, frame) for frame in state.world.cursor if frame.item is not None)
+
+
+def _item(state: RunState, book: Book, frame: Frame) -> Item:
+    assert frame.item is not None
+    number = frame.item.index + 1
+    named = title_of(book.load(frame.item.ref), frame.item.key)
+    return Item(frame.phase, frame.item.key, named, number, max(_count(state, book, frame), number))
+
+
+def title_of(item: object, key: str) -> str:
+    """What people call an item."""
+    if isinstance(item, dict):
+        return next((str(item[name]) for name in ("title", "name", "label") if item.get(name)), key)
+    return item if isinstance(item, str) else key
+
+
+def _count(state: RunState, book: Book, frame: Frame) -> int:
+    """How many items there are now; 0 where that cannot be told."""
+    each = book.phase(frame.phase).each
+    if each is None:
+        return 0
+    try:
+        found = evaluate(each.of, scope.for_expression(state, book, each.of))
+    except ExpressionError:
+        return 0
+    return len(found) if isinstance(found, list) else 0

@@ -1,0 +1,110 @@
+"""The rows that the record of a run keeps: bindings, child runs, attempts not accepted, rounds taken back, and more."""
+
+# No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
+
+from msgspec import Struct
+
+from reconvene.core.definition.bindings import Binding
+from reconvene.core.facts.events import Child, FileOut, Ref
+from reconvene.core.facts.round import OutputAt
+
+
+class GapCheck(Struct, frozen=True):
+    phase: str
+    action: str
+    say: str
+    count: int
+    at: str
+    agents: tuple[str, ...] = ()
+
+
+class Failed(Struct, frozen=True):
+    """An expression, or a template, that failed where the run could go on."""
+
+    where: str  # where the expression stands, or the path of the file
+    message: str
+
+    @property
+    def said(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
+class PassedOver(Struct, frozen=True):
+    """A checkpoint that was not asked because its condition failed. before: checkpoints that had opened until then."""
+
+    phase: str
+    n: int
+    at: str
+    why: str
+    before: int
+
+
+class ProjectAt(Struct, frozen=True):
+    """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
+
+    path: str
+    branch: str
+    base: str
+    uncommitted: int = 0
+
+
+class ChildAt(Struct, frozen=True):
+    """A run that a decision started. run "" = its log is still to be made."""
+
+    child: Child
+    number: int
+    serial: int  # the round that was decided on
+    remarks: int  # so many of this run's remarks are inherited
+    run: str = ""
+
+
+class Note(Struct, frozen=True):
+    """An attempt that was not accepted at once, or was after others had not been."""
+
+    at: str
+    task: str
+    phase: str
+    scope: str
+    n: int
+    attempt: int
+    verdict: str
+    then: str
+    why: str = ""
+    code: str = ""
+    output: Ref | None = None
+    value: Ref | None = None
+    files: tuple[FileOut, ...] = ()
+    failures: int = 0
+
+
+class Undone(Struct, frozen=True):
+    """A round that was taken back, and what its tasks had brought."""
+
+    at: str
+    serial: int
+    phase: str
+    scope: str
+    n: int
+    dropped: bool
+    by: str
+    why: str
+    checkpoint: str
+    folder: str
+    outputs: tuple[OutputAt, ...] = ()
+
+
+class BoundAt(Struct, frozen=True):
+    """A binding that holds, and who said so."""
+
+    binding: Binding
+    by: str
+    at: str
+
+
+class Spent(Struct, frozen=True, omit_defaults=True):
+    """What the attempts of one agent used. unpriced: of its calls, those whose price is not known; tokens: theirs."""
+
+    calls: int = 0
+    cost: float = 0.0  # USD, as far as known
+    unpriced: int = 0
+    tokens: int = 0

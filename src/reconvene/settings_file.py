@@ -1,0 +1,151 @@
+"""`reconvene.toml`: who carries agents out where nobody says so, and a few other defaults.
+
+The project's is found as the home is: in the current folder, else in the nearest one above. The person's own lies in
+their configuration. What the command line says counts before the project's file, and that before the person's own.
+Reads and checks; what a file that was found may start is a question for `trust.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from shlex import quote
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from reconvene.core.definition.bindings import EVERYONE, Binding, runs
+from reconvene.errors import Problem, Refused, UserError, WorkflowError
+from reconvene.home import require_own, upwards
+from reconvene.language.closest import closest
+from reconvene.settings import SETTINGS_FILE, own_folder
+
+_TEXTS = ("model", "by", "gate_model", "feedback_model")
+_TABLES = ("models", "agents")
+_MOST_BYTES = 1_000_000
+
+
+class Settings(NamedTuple):
+    """What one file says. `found`: it came with a project, and is not the person's own."""
+
+    path: str
+    found: bool
+    bindings: tuple[Binding, ...] = ()
+    by: str = ""
+    gate_model: str = ""
+    feedback_model: str = ""
+
+
+def user_file() -> str:
+    return os.path.join(own_folder(), SETTINGS_FILE)
+
+
+def in_force() -> list[Settings]:
+    """The person's own, then the project's: the later counts before the earlier. UserError where one is wrong."""
+    files = [(user_file(), False)]
+    own = os.path.realpath(user_file())
+    for folder in upwards(os.getcwd()):
+        path = os.path.join(folder, SETTINGS_FILE)
+        if os.path.lexists(path):
+            files += [(path, True)] if os.path.realpath(path) != own else []
+            break
+    return [read(path, found=found) for path, found in files if os.path.lexists(path)]
+
+
+def by() -> str:
+    """Who the person's own file says they are."""
+    return read(user_file(), found=False).by if os.path.lexists(user_file()) else ""
+
+
+def read(path: str, *, found: bool) -> Settings:
+    import tomllib
+
+    require_own(path, f"the settings file {path}", f'make it yours: chown "$USER" {quote(path)}')
+    try:
+        with open(path, "rb") as file:
+            text = file.read(_MOST_BYTES).decode("utf-8")
+        data = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: this is not UTF-8 text", hint="save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(_with_line(path, str(error)), hint="docs/language.md says what it may hold") from None
+    return _Reading(path, text, found).read(data)
+
+
+def _with_line(path: str, said: str) -> str:
+    """tomllib's own words, with the line where every message of ours has it."""
+    match = re.search(r" \(at line (\d+), column \d+\)$", said)
+    return f"{path}:{match[1]}: {said[: match.start()]}" if match else f"{path}: {said}"
+
+
+class _Reading:
+    """One file; every problem at once, with its line."""
+
+    def __init__(self, path: str, text: str, found: bool) -> None:
+        self._path = path
+        self._lines = text.split("\n")
+        self._found = found
+        self._problems: list[Problem] = []
+
+    def read(self, data: Mapping[str, object]) -> Settings:
+        for key in data:
+            if key not in (*_TEXTS, *_TABLES):
+                near = closest(key, [*_TEXTS, *_TABLES], 1)
+                known = f"known are {', '.join((*_TEXTS, *_TABLES))}"
+                self._add("", key, f"there is no setting {key!r}", f"did you mean {near[0]}?" if near else known)
+        texts = {key: self._text("", key, data[key]) for key in _TEXTS if key in data}
+        if self._found and "by" in data:
+            self._add("", "by", "'by' says who you are: a project cannot", f"write it into {user_file()}")
+        bindings = []
+        if model := texts.get("model"):
+            bindings.append(self._binding("", "model", lambda: Binding(EVERYONE, model=model, fallback=True)))
+        bindings += self._table(data, "models", lambda name, said: Binding(name, model=said))
+        bindings += self._table(data, "agents", lambda name, said: runs(said, name))
+        if self._problems:
+            raise WorkflowError(self._problems)
+        rest = {key: texts.get(key, "") for key in ("by", "gate_model", "feedback_model")}
+        return Settings(self._path, self._found, tuple(one for one in bindings if one is not None), **rest)
+
+    def _table(
+        self, data: Mapping[str, object], table: str, make: Callable[[str, str], Binding]
+    ) -> list[Binding | None]:
+        found = data.get(table, {})
+        if not isinstance(found, dict):
+            self._add("", table, f"{table!r} should be a table", f'as in [{table}] and then NAME = "…"')
+            return []
+        said = {name: self._text(table, name, value) for name, value in found.items()}
+        return [
+            self._binding(table, name, lambda name=name, text=text: make(name, text))  # type: ignore[misc]
+            for name, text in said.items()
+            if text
+        ]
+
+    def _binding(self, table: str, key: str, make: Callable[[], Binding]) -> Binding | None:
+        try:
+            return replace(make(), source=f"{self._path}:{self._line(table, key)}")
+        except Refused as error:
+            self._add(table, key, error.message, error.hint)
+            return None
+
+    def _text(self, table: str, key: str, value: object) -> str:
+        if not isinstance(value, str) or not value.strip():
+            self._add(table, key, f"{key!r} should be a text", f'as in {key} = "…"')
+            return ""
+        return value.strip()
+
+    def _add(self, table: str, key: str, message: str, hint: str = "") -> None:
+        self._problems.append(Problem(self._path, self._line(table, key), message, hint))
+
+    def _line(self, table: str, key: str) -> int:
+        """Where the key stands; tomllib does not tell."""
+        inside, word = "", rf"""["']?{re.escape(key)}["']?"""
+        dotted = rf"\s*{table}\s*(\.\s*{word}\s*=|=.*\b{re.escape(key)}\b)" if table else "(?!)"
+        for number, line in enumerate(self._lines, start=1):
+            if head := re.match(r"\s*\[\s*([^\]]*?)\s*\]", line):
+                inside = head[1].strip("\"'")
+                if not table and inside == key:
+                    return number
+            elif (inside == table and re.match(rf"\s*{word}\s*=", line)) or (not inside and re.match(dotted, line)):
+                return number
+        return 1

@@ -1,0 +1,198 @@
+"""An outage in the middle of each packaged workflow: the same files, decisions and rounds as without.
+
+What the recorded agents say goes over a real connection: each is asked as a model, at a server on loopback that answers
+with what the recording has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from msgspec.structs import replace
+from tests.golden.driving import answered
+
+from reconvene.adapters.agents import Agents
+from reconvene.app.backoff import USUAL, Patience
+from reconvene.app.engine import Engine
+from reconvene.core.facts.events import AttemptEnded, ProviderFailed
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.state import RunState
+from reconvene.ports import Answer, Assignment, Listener
+from reconvene.testing.openai_server import Fail, OpenAIServer, Reply, Say, Seen, Wire
+from reconvene.wire.packaged import packaged
+from reconvene.wire.recordings import recording
+from reconvene.wiring import new_project, open_engine
+
+QUICK = Patience(0.01, 0.05, 60.0)
+AT_ONCE = Patience(0.0, 0.0, 0.0)
+BROKEN: tuple[Reply, ...] = (Fail(503), Wire(status=0, end="reset"), Fail(429), Wire(status=0, end="close"), Fail(500))
+FAST = ("market-entry", "quality-gate")
+OTHERS = tuple(sorted(set(packaged()) - set(FAST)))
+
+
+class OverTheWire:
+    """Asks the server for what a recorded agent says, as any model is asked."""
+
+    def __init__(self, home: Path, url: str) -> None:
+        environ = {"OPENAI_API_KEY": "test", "RECONVENE_DEMO_SPEED": "0", "PATH": "/usr/bin:/bin"}
+        self._agents = Agents(str(home / "scratch"), environ)
+        self._url = url
+        self.says: dict[str, str] = {}  # by the name of the model
+
+    async def run(self, assignment: Assignment, listener: Listener) -> Answer:
+        if assignment.agent.kind != "recorded":
+            return await self._agents.run(assignment, listener)
+        answer = await self._agents.run(assignment, listener)
+        if assignment.folder:
+            return answer  # it works in a project
+        name = digest_of(f"{assignment.task}#{assignment.attempt}".encode())[:12]
+        self.says[name] = _as_reply(assignment, answer)
+        agent = replace(assignment.agent, kind="model", model=f"openai:{name}", options={"base_url": self._url})
+        given = await self._agents.run(assignment._replace(agent=agent), listener)
+        return given._replace(value=answer.value, has_value=answer.has_value)
+
+    async def close(self) -> None:
+        await self._agents.close()
+
+
+def _as_reply(assignment: Assignment, answer: Answer) -> str:
+    if assignment.schema is not None and answer.has_value:
+        return json.dumps(answer.value)
+    if len(assignment.writes) == 1 and assignment.writes[0] in answer.files:
+        return answer.files[assignment.writes[0]].decode()
+    blocks = [f'<file path="{path}">\n{data.decode()}\n</file>' for path, data in answer.files.items()]
+    return "\n\n".join([answer.text or "done", *blocks])
+
+
+class Outage:
+    """Begins with a request and ends after so many further ones, or so many seconds."""
+
+    def __init__(self, first: int = 0, requests: int = 0, seconds: float = 0.0) -> None:
+        self._first, self._requests, self._seconds = first, requests, seconds
+        self._lock = threading.Lock()
+        self._began = 0.0
+        self.seen = 0
+        self.failed = 0
+
+    def broken(self) -> Reply | None:
+        with self._lock:
+            self.seen += 1
+            if not self._first or self.seen < self._first:
+                return None
+            self._began = self._began or time.monotonic()
+            over = self.failed >= self._requests and time.monotonic() - self._began >= self._seconds
+            if over:
+                return None
+            self.failed += 1
+            return BROKEN[self.failed % len(BROKEN)]
+
+
+class Played(NamedTuple):
+    """What is compared, and how it came about."""
+
+    status: str
+    outcome: str
+    files: dict[str, str]
+    outputs: dict[str, str]
+    decisions: list[tuple[str, str, int]]
+    rounds: dict[str, int]
+    calls: dict[str, int]
+    attempts: list[tuple[str, int, str]]
+
+
+# times, durations, and commits, which depend on the time
+_TIME = re.compile(
+    r"\b[0-9a-f]{7,40}\b|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?|\b\d+(?:\.\d+)? ?(?:s|seconds|min)\b"
+)
+
+
+def _masked(data: bytes, *places: Path) -> str:
+    text = data.decode(errors="replace")
+    for place in places:
+        text = text.replace(str(place), "PLACE")
+    return re.sub(r'("(?:seconds|duration)[^"]*": )[\d.]+', r"\1N", _TIME.sub("TIME", text))
+
+
+def play(folder: Path, name: str, outage: Outage, patience: Patience) -> tuple[Played, list[ProviderFailed], int]:
+    folder.mkdir()
+    played = recording(packaged()[name], {})
+    inputs = dict(played.case.inputs)
+    home = folder / "home"
+    if played.project:
+        wanted = [key for key, spec in played.workflow.inputs.items() if spec.type == "project"]
+        inputs[wanted[0]] = new_project(home, name, played.project)
+    runner: OverTheWire
+
+    def reply(seen: Seen) -> Reply:
+        return outage.broken() or Say(runner.says[str(seen.body["model"])])
+
+    with OpenAIServer(reply) as server:
+        runner = OverTheWire(home, server.url)
+        engine = open_engine(home, runner=runner)
+        engine._patience = patience
+        run = engine.start(played.workflow, inputs, settings=played.case.settings, by="ann")
+        parked = 0
+        with asyncio.Runner() as loop:
+            state = loop.run(engine.drive(run))
+            while not state.ended:
+                if state.awaits is not None:
+                    parked += 1
+                    state = loop.run(engine.drive(run, at_once=True))
+                else:
+                    engine.submit(run, answered(state))
+                    state = loop.run(engine.drive(run))
+            faults = [event for _, event in engine.log.read(run) if isinstance(event, ProviderFailed)]
+            result = _played(engine, state, folder)
+            loop.run(engine.close())
+    return result, faults, parked
+
+
+def _played(engine: Engine, state: RunState, folder: Path) -> Played:
+    read = engine.log.artefact
+    ends = [event for _, event in engine.log.read(state.run) if isinstance(event, AttemptEnded)]
+    attempts = sorted((event.task, event.attempt, event.verdict) for event in ends)
+    files = {path: _masked(read(version.digest), folder) for path, version in state.world.files.items()}
+    record = state.record
+    decided = [(one.phase, one.option, one.serial) for one in (record.decisions[n] for n in sorted(record.decisions))]
+    outputs = {key: _masked(read(value.output.digest), folder) for key, value in state.world.outputs.items()}
+    rounds = dict(state.world.rounds)
+    return Played(state.status, state.outcome, files, outputs, decided, rounds, dict(record.calls), attempts)
+
+
+def _same_with_an_outage(tmp_path: Path, name: str, patience: Patience, seconds: float = 0.0) -> int:
+    whole = Outage()
+    without, no_faults, _ = play(tmp_path / "without", name, whole, patience)
+    assert no_faults == []
+    outage = Outage(max(2, whole.seen // 2), 7, seconds)
+    found, faults, parked = play(tmp_path / "with", name, outage, patience)
+    assert len(faults) == outage.failed >= 7
+    assert found == without
+    return parked
+
+
+@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize("patience", [QUICK, AT_ONCE], ids=["waits", "parks"])
+def test_an_outage_changes_nothing(tmp_path: Path, name: str, patience: Patience):
+    parked = _same_with_an_outage(tmp_path, name, patience)
+    assert bool(parked) == (patience is AT_ONCE)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("patience", [QUICK, AT_ONCE], ids=["waits", "parks"])
+def test_an_outage_changes_nothing_in_any_workflow(tmp_path: Path, name: str, patience: Patience):
+    parked = _same_with_an_outage(tmp_path, name, patience)
+    assert bool(parked) == (patience is AT_ONCE)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("name", sorted(packaged()))
+def test_twenty_seconds_without_a_provider_change_nothing(tmp_path: Path, name: str):
+    assert _same_with_an_outage(tmp_path, name, USUAL, seconds=20.0) == 0

@@ -1,0 +1,143 @@
+"""`output`: what agents wrote, what they were sent, what was sent back; and every wrong name is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reconvene.doors.cli.output import readable
+
+if TYPE_CHECKING:
+    from commands import Command
+
+FLOW = r"""
+name: flow
+agents:
+  writer:
+    command:
+      - sh
+      - -c
+      - >-
+        cat >/dev/null; if [ $RECONVENE_ATTEMPT = 1 ]; then echo short; else
+        printf '# Draft\n\nBuild it \033[31mnow\033[0m.\n'; echo x > a.md; fi
+    gate: {min_chars: 10}
+  critic: {command: ["sh", "-c", "cat >/dev/null; echo It is a good plan."]}
+phases:
+  - id: draft
+    rounds: {max: 2}
+    agents: [writer, critic]
+    checkpoint: {options: [{label: Good}, {label: Again, then: again}]}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "flow.yaml").write_text(FLOW, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(reconvene: Command) -> str:
+    told = reconvene("run", "flow.yaml", "--no-input")
+    assert told.code == 3
+    lines = told.err.splitlines()
+    assert [line for line in lines if line.startswith("✓ writer")] == ["✓ writer done (0 s)"]
+    assert any(line.startswith("✗ writer sent back: EMPTY_OUTPUT: 5 characters") for line in lines)
+    return "flow-1"
+
+
+def test_a_round_is_told_by_first_lines_with_what_was_sent_back(reconvene: Command, run: str) -> None:
+    done = reconvene("output", run)
+    assert done.code == 0
+    assert "draft, round 1 (R1)" in done.out
+    assert "✗ writer, attempt 1, sent back: EMPTY_OUTPUT" in done.out
+    assert "✓ writer, attempt 2\n    Build it now.\n" in done.out
+    assert "✓ critic\n    It is a good plan.\n" in done.out
+    assert "reconvene output flow-1" in done.err
+
+
+def test_an_agents_output_is_printed_in_full_and_harmless(reconvene: Command, run: str) -> None:
+    done = reconvene("output", run, "writer")
+    assert "# Draft\n\nBuild it now.\n\nfiles: a.md\n" in done.out
+    assert "\nshort\n" not in done.out
+    assert "\x1b" not in done.out
+    assert "critic" not in done.out
+
+
+def test_the_prompt_as_sent_and_the_reply_as_it_came(reconvene: Command, run: str) -> None:
+    sent = reconvene("output", run, "writer", "--prompt").out
+    assert "command: sh -c" in sent
+    assert "You are writer" in sent
+    assert "at least 10 are needed" in sent, "the second attempt was told why"
+    assert "Build it now." in reconvene("output", run, "writer", "--reply").out
+    everything = reconvene("output", run, "writer", "--all").out
+    assert [everything.count(f"── {part} ──") for part in ("prompt", "reply", "output")] == [2, 2, 2]
+    assert "\nshort\n" in everything
+
+
+def test_scripts_get_every_attempt_with_its_contents(reconvene: Command, run: str) -> None:
+    rows = reconvene("output", run, "writer", "--json").object["attempts"]
+    assert isinstance(rows, list)
+    assert [(row["attempt"], row["verdict"], row["output"][:5]) for row in rows] == [
+        (1, "rejected", "short"),
+        (2, "accepted", "# Dra"),
+    ]
+    assert "stdin" in json.loads(rows[0]["prompt"])
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("nothing",), "There is no run 'nothing'"),
+        (("flow-1", "writr"), "has no agent 'writr'"),
+        (("flow-1", "writer", "--round", "7"), "writer wrote nothing in round 7"),
+        (("flow-1", "--round", "x"), "'x' is not a round"),
+    ],
+)
+def test_a_wrong_name_is_told_with_what_there_is(
+    words: tuple[str, ...], why: str, reconvene: Command, run: str
+) -> None:
+    done = reconvene("output", *words)
+    assert done.code == 64
+    assert why in done.err
+    assert "hint: " in done.err
+
+
+def test_before_anybody_worked_there_is_nothing(reconvene: Command) -> None:
+    assert reconvene("new", "flow.yaml").code == 0
+    done = reconvene("output", "flow-1")
+    assert done.code == 64
+    assert "No agent has written anything yet in flow-1." in done.err
+
+
+BE, DO = {"text": "Be."}, {"text": "Do."}
+BOTH = "[system]\nBe.\n\n[user]\nDo."
+
+
+@pytest.mark.parametrize(
+    ("request_", "text"),
+    [
+        ({"messages": [{"role": "system", "content": "Be."}, {"role": "user", "content": [DO]}]}, BOTH),
+        ({"system": [BE], "messages": [{"role": "user", "content": "Do."}]}, BOTH),
+        ({"contents": [{"role": "user", "parts": [DO]}], "systemInstruction": {"parts": [BE]}}, BOTH),
+        ([1, 2], "[1, 2]"),
+        ({"other": 1}, '{"other": 1}'),
+    ],
+)
+def test_requests_of_every_provider_are_readable(request_: object, text: str) -> None:
+    assert readable(json.dumps(request_)) == text
+
+
+def test_what_an_agent_writes_is_shown_as_it_comes_on_request(reconvene: Command) -> None:
+    done = reconvene("run", "flow.yaml", "--no-input", "--live", "writer")
+    lines = done.err.splitlines()
+    assert "  writer │ Build it now." in lines
+    assert "\x1b" not in done.err
+    assert not any(line.startswith("  critic │") for line in lines)
+    assert "  critic │ It is a good plan." in reconvene("decide", "--option", "Again", "--live", "all").err
+    unknown = reconvene("run", "flow.yaml", "--live", "writr")
+    assert (unknown.code, "did you mean writer?" in unknown.err) == (64, True)
+    assert len(reconvene("runs", "--json").objects) == 1, "nothing was started"

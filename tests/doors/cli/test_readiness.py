@@ -1,0 +1,168 @@
+"""What a workflow finds on this machine: `check` looks, `run` and `resume` refuse before anything is recorded, and
+`doctor WORKFLOW` makes one call each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commands import Command
+from reconvene.testing.openai_server import OpenAIServer, Say
+
+FLOW = """\
+name: flow
+agents:
+  writer: {writer}
+  reviewer: {reviewer}
+  idle: {{command: [no-such-idler]}}
+phases:
+  - {{id: draft, agents: [writer], checkpoint: {{approval_required: true}}}}
+  - {{id: review, agents: [reviewer]}}
+  - {{id: never, when: "false", agents: [writer]}}
+"""
+SAYS_OK = '{command: [sh, -c, "cat >/dev/null; echo OK"]}'
+
+
+def write(folder: Path, writer: str = SAYS_OK, reviewer: str = SAYS_OK) -> None:
+    (folder / "flow.yaml").write_text(FLOW.format(writer=writer, reviewer=reviewer), encoding="utf-8")
+
+
+def test_check_says_what_this_machine_lacks_and_the_file_is_valid(reconvene: Command, folder: Path) -> None:
+    write(folder, reviewer="{command: [no-such-program]}")
+    done = reconvene("check", "flow.yaml")
+    assert done.code == 0
+    valid, _, *here, last = done.out.splitlines()
+    assert valid == "flow.yaml is a valid workflow (flow: 3 phases, 3 agents)"
+    assert here[:4] == [
+        "on this machine",
+        "  ✓ cat >/dev/null; echo OK (writer)",
+        "  ✗ flow.yaml:4: there is no program 'no-such-program' on PATH (agent reviewer)",
+        "      install no-such-program, or put it on PATH; command -v no-such-program then says where it is",
+    ]
+    assert last == "the file is right; a run starts here once this is there"
+    assert reconvene("check", "flow.yaml", "--here").code == 1
+
+
+def test_check_for_a_script_keeps_the_file_and_the_machine_apart(reconvene: Command, folder: Path) -> None:
+    write(folder, reviewer="{command: [no-such-program]}")
+    found = reconvene("check", "flow.yaml", "--json").object
+    assert (found["ok"], found["problems"]) == (True, [])
+    here = found["here"]
+    assert isinstance(here, dict)
+    assert here["ok"] is False
+    (lack,) = here["lacks"]
+    assert (lack["level"], lack["agents"], lack["line"]) == ("machine", ["reviewer"], 4)
+
+
+def test_agents_that_no_run_comes_to_are_not_looked_at(reconvene: Command, folder: Path) -> None:
+    write(folder)
+    done = reconvene("check", "flow.yaml", "--here")
+    assert done.code == 0
+    assert "no-such-idler" not in done.out
+    assert done.out.endswith("one tiny real call to each: reconvene doctor flow.yaml\n")
+
+
+@pytest.mark.parametrize("command", ["run", "new"])
+def test_a_run_does_not_start_where_a_later_agent_cannot_work(reconvene: Command, folder: Path, command: str) -> None:
+    write(folder, reviewer="{command: [no-such-program]}")
+    done = reconvene(command, "flow.yaml")
+    assert done.code == 64
+    assert done.err.startswith("error: flow.yaml:4: there is no program 'no-such-program' on PATH (agent reviewer)\n")
+    assert not (folder / ".reconvene").exists()
+
+
+def test_everything_that_lacks_is_said_at_once(reconvene: Command, folder: Path) -> None:
+    write(folder, '{model: "opnai:x"}', '{python: "nowhere:work"}')
+    done = reconvene("run", "flow.yaml")
+    assert done.err.splitlines() == [
+        "error: agents of this workflow cannot work here; nothing was started",
+        "flow.yaml:3: there is no provider 'opnai' (agent writer)",
+        "  did you mean openai:x?",
+        "flow.yaml:4: there is no Python module 'nowhere' (agent reviewer)",
+        "  put nowhere.py beside the workflow, or install it beside reconvene",
+        "hint: look again: reconvene check flow.yaml; start all the same: --anyway",
+    ]
+
+
+def test_a_function_in_a_module_beside_the_workflow_is_found(reconvene: Command, folder: Path) -> None:
+    (folder / "mine.py").write_text("def work(assignment): return 'done'\n", encoding="utf-8")
+    write(folder, '{python: "mine:work"}')
+    assert reconvene("check", "flow.yaml", "--here").code == 0
+    write(folder, '{python: "mine:wrok"}')
+    done = reconvene("run", "flow.yaml")
+    assert done.err == (
+        "error: flow.yaml:3: the module 'mine' has no function 'wrok' (agent writer)\nhint: did you mean mine:work?\n"
+    )
+
+
+def test_a_person_may_start_all_the_same(reconvene: Command, folder: Path) -> None:
+    write(folder, reviewer="{command: [no-such-program]}")
+    assert reconvene("run", "flow.yaml", "--anyway").code == 3
+
+
+def test_resume_refuses_while_the_agent_whose_turn_it_is_cannot_work(reconvene: Command, folder: Path) -> None:
+    tool = folder / "tool"
+    tool.write_text("#!/bin/sh\necho done\n", encoding="utf-8")
+    tool.chmod(0o755)
+    write(folder, writer=f'{{command: ["{tool}"]}}')
+    assert reconvene("new", "flow.yaml").code == 0
+    tool.chmod(0o644)
+    before = reconvene("log", "flow-1").out
+    done = reconvene("resume", "flow-1")
+    assert done.code == 64
+    assert done.err == f"error: flow.yaml:3: {tool} may not be executed (agent writer)\nhint: chmod +x {tool}\n"
+    assert reconvene("log", "flow-1").out == before
+    tool.chmod(0o755)
+    assert reconvene("resume", "flow-1").code == 3
+
+
+# --- doctor WORKFLOW ---
+
+
+def test_doctor_calls_each_model_and_program_once(reconvene: Command, folder: Path) -> None:
+    with OpenAIServer(Say("OK")) as server:
+        model = f'{{model: "openai:gpt-4o-mini", options: {{base_url: "{server.url}"}}}}'
+        write(folder, SAYS_OK, model)
+        done = reconvene("doctor", "flow.yaml")
+        assert len(server.requests) == 1
+        assert "Reply with the word OK" in server.requests[0].prompt
+    assert done.code == 0, done.out
+    assert done.out.startswith("2 real calls that ask for the word OK: at most 60 s, and 200 tokens of a model; ")
+    (row,) = [line for line in done.out.splitlines() if "gpt-4o-mini" in line and line.startswith("✓")]
+    assert row.split()[-2] == "18"  # tokens
+    assert row.split()[-1] == "<$0.0001"
+    assert not (folder / ".reconvene").exists()
+
+
+def test_doctor_shows_who_shares_a_call_and_what_failed(reconvene: Command, folder: Path) -> None:
+    failing = '{command: [sh, -c, "echo no account >&2; exit 3"]}'
+    write(folder, failing, failing)
+    done = reconvene("doctor", "flow.yaml")
+    assert done.code == 1
+    assert "writer, reviewer" in done.out
+    assert "failed with exit code 3: no account" in done.out
+    assert done.out.endswith("\nlook again: reconvene doctor flow.yaml\n")
+
+
+def test_doctor_for_a_script(reconvene: Command, folder: Path) -> None:
+    write(folder, SAYS_OK, "{command: [no-such-program]}")
+    done = reconvene("doctor", "flow.yaml", "--json")
+    assert done.code == 1
+    assert done.object["ok"] is False
+    calls = done.object["calls"]
+    assert isinstance(calls, list)
+    assert [(one["agents"], one["ok"], one["called"], one["reply"]) for one in calls] == [
+        (["writer"], True, True, "OK"),
+        (["reviewer"], False, False, ""),
+    ]
+
+
+def test_doctor_calls_nobody_who_has_effects_and_no_function(reconvene: Command, folder: Path) -> None:
+    (folder / "called").unlink(missing_ok=True)
+    write(folder, f"{{effects: true, command: [touch, '{folder / 'called'}']}}", '{python: "json:loads"}')
+    done = reconvene("doctor", "flow.yaml")
+    assert done.code == 0
+    assert not (folder / "called").exists()
+    assert "it has effects, so it is not called to try it out" in done.out
+    assert "a function is not called to try it out" in done.out
