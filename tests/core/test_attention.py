@@ -8,8 +8,8 @@ import pytest
 
 from reconvene.core.facts import commands as c
 from reconvene.core.run.plan import RunCheck, RunTask
-from reconvene.core.shown.context import shown
 from reconvene.errors import Refused
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.evolve import fold
 from reconvene.core.shown import on_record
-from reconvene.core.shown.context import shown
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

@@ -20,10 +20,10 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask
 from reconvene.core.shown import reads, scope
-from reconvene.core.shown.context import Shown, shown
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
+from reconvene.prompts.context import Shown, shown
 from reconvene.wire import replies
 
 _ACTIONS = ("", "retry", "spawn_additional", "escalate", "abort")

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from reconvene.core.definition.workflow import Agent, Phase, Step, Workflow, every_phase
 from reconvene.core.facts.book import to_json
-from reconvene.core.shown.compact_schema import compact
-from reconvene.core.shown.documents import tokens
-from reconvene.core.shown.marks import RULES
+from reconvene.prompts.compact_schema import compact
+from reconvene.prompts.documents import tokens
+from reconvene.prompts.marks import RULES
 
 DOCUMENT, SUMMARY, INPUT = 1_500, 200, 2_000
 ASSUMED = f"A document that is not there yet counts {DOCUMENT:,} tokens, a summary {SUMMARY}, an input {INPUT:,}."

@@ -1,6 +1,6 @@
 """What a model is told beyond its prompt: the shape of the answer, and how to hand over several files. Pure.
 
-What it may read, what people said and what to write is in the prompt already: `core.shown.context` decides that.
+What it may read, what people said and what to write is in the prompt already: `prompts.context` decides that.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 
 from reconvene.adapters.agents.file_names import only_literal
-from reconvene.core.shown.compact_schema import compact, worked_example
-from reconvene.core.shown.marks import within
 from reconvene.ports import Assignment
+from reconvene.prompts.compact_schema import compact, worked_example
+from reconvene.prompts.marks import within
 
 
 def compose(assignment: Assignment, *, with_schema: bool) -> str:

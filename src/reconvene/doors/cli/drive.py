@@ -343,7 +343,7 @@ def _filled_in(home: str, played: Recording, given: Values) -> Values:
 
 def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: bool) -> None:
     """Who works on what. `given`: the inputs typed, as name=value. `wait`: until the person has read it."""
-    from reconvene.core.shown.documents import summary_in
+    from reconvene.core.shown.summaries import summary_in
     from reconvene.doors.cli.typed_values import split_pair
 
     workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)

@@ -9,9 +9,9 @@ from reconvene.core.definition.workflow import Agent, Gate, Step
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.state import RunState
 from reconvene.core.shown import scope
-from reconvene.core.shown.compact_schema import compact
 from reconvene.errors import UserError
 from reconvene.language.expressions import ExpressionError, truth
+from reconvene.prompts.compact_schema import compact
 
 _IN_PROJECT = {
     "project": "Your working directory is a worktree of the project, on a branch of its own. Change the files there; "

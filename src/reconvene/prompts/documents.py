@@ -6,12 +6,12 @@ said, the role, the task and the form are never cut.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import Read
-from reconvene.core.shown.marks import Section, all_tagged
+from reconvene.core.shown.summaries import summary_of
+from reconvene.prompts.marks import Section, all_tagged
 
 MOST_INLINE = 60_000  # characters of one document, where nobody knows how much the agent can take
 _LEAST_SHOWN = 2_000  # a smaller page of a document helps nobody: then it is left out
@@ -119,25 +119,6 @@ def _content(book: Book, read: Read) -> str:
     loaded = book.load(read.ref)
     full = loaded.get("full") if isinstance(loaded, dict) else None
     return full if isinstance(full, str) else book.text(read.ref.digest)
-
-
-def summary_of(book: Book, read: Read) -> str:
-    """The agent's own summary: its `summary` field, its "## Summary" section, or its first paragraph."""
-    assert read.ref is not None
-    loaded = book.load(read.ref)
-    if isinstance(loaded, dict) and isinstance(loaded.get("summary"), str):
-        return str(loaded["summary"])
-    return summary_in(book.text(read.ref.digest))
-
-
-def summary_in(text: str) -> str:
-    section = re.search(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", text, re.MULTILINE | re.DOTALL | re.IGNORECASE)
-    if section and section[1].strip():
-        return section[1].strip()
-    paragraphs = [
-        part.strip() for part in re.split(r"\n\s*\n", text) if part.strip() and not part.lstrip().startswith("#")
-    ]
-    return (paragraphs[0] if paragraphs else text.strip())[:2000]
 
 
 # --- how much of each ---

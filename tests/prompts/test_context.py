@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from reconvene.core.facts import commands as c
-from reconvene.core.shown.context import shown
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

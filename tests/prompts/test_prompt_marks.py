@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from reconvene.core.facts import commands as c
-from reconvene.core.shown.context import shown
-from reconvene.core.shown.marks import RULES, chosen, seed
+from reconvene.prompts.context import shown
+from reconvene.prompts.marks import RULES, chosen, seed
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

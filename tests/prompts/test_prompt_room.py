@@ -9,8 +9,8 @@ import pytest
 from reconvene.adapters.agents.windows import window_of
 from reconvene.app.sizes import sizes
 from reconvene.core.definition.workflow import Agent
-from reconvene.core.shown.context import Shown, shown
-from reconvene.core.shown.documents import tokens
+from reconvene.prompts.context import Shown, shown
+from reconvene.prompts.documents import tokens
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

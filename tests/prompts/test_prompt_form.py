@@ -6,10 +6,10 @@ import pytest
 
 from reconvene.adapters.agents import asking
 from reconvene.core.definition.workflow import Agent
-from reconvene.core.shown.compact_schema import compact
-from reconvene.core.shown.context import shown
 from reconvene.errors import WorkflowError
 from reconvene.ports import Assignment
+from reconvene.prompts.compact_schema import compact
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

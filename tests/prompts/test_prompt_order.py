@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from reconvene.core.shown.context import shown
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

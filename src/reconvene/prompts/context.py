@@ -18,10 +18,11 @@ from reconvene.core.facts.events import Read, RemarkAdded
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
-from reconvene.core.shown import conversation, documents, drafts, expected, marks, on_record, scope
-from reconvene.core.shown.marks import Section
+from reconvene.core.shown import conversation, drafts, on_record, scope
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Bug, UserError
+from reconvene.prompts import documents, expected, marks
+from reconvene.prompts.marks import Section
 
 _EXAMPLE = "one that would pass, about another matter"
 
