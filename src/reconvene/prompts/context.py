@@ -22,6 +22,7 @@ from reconvene.core.shown import conversation, drafts, on_record, scope
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Bug, UserError
 from reconvene.prompts import documents, expected, marks
+from reconvene.prompts.documents import Documents
 from reconvene.prompts.marks import Section
 
 _EXAMPLE = "one that would pass, about another matter"
@@ -93,31 +94,37 @@ def _made(
     inline = _inline(agent, step)
     shared = documents.of(book, at.reads, inline=inline, what="shared")
     own = documents.of(book, at.tasks[agent.name].own, inline=inline, what="own")
-    rest = "\n".join(f"{section.name}\n{section.text}" for section in sections)
-    page = documents.page(shared, own, _room(agent, rest, window))
+    page = documents.page(shared, own, _room(agent, sections, window))
     left_out = tuple(cut.said for cut in (*documents.cuts(shared, page), *documents.cuts(own, page)))
-    mark = marks.chosen(seed, (shared.small, own.small, rest.lower()))
+    mark = _mark(book, seed, shared, (own.small, *(text.lower() for one in sections for text in (one.name, one.text))))
     parts = (
-        marks.first_line(mark),
         documents.told(book, shared, mark, page, "shared"),
         documents.told(book, own, mark, page, "own"),
         marks.all_tagged((*_left_out(left_out), *sections), mark),
     )
-    return _Made("\n\n".join(part for part in parts if part) + "\n", mark, left_out)
+    return _Made("\n\n".join((marks.first_line(mark), *filter(None, parts), "")), mark, left_out)
 
 
-def _room(agent: Agent, rest: str, window: int) -> int | None:
+def _mark(book: Book, seed: str, shared: Documents, others: Sequence[str]) -> str:
+    """What all agents of a step are shown is looked through once for all of them."""
+    mark = book.made_of("mark", (seed, shared.every), lambda: marks.chosen(seed, (shared.small,)))
+    return marks.chosen(seed, (shared.small, *others)) if any(mark in text for text in others) else mark
+
+
+def _room(agent: Agent, sections: Sequence[Section], window: int) -> int | None:
     if not window:
         return None
     reply = agent.options.get("max_tokens")
-    fixed = documents.tokens(marks.RULES) + documents.tokens(rest)
+    fixed = documents.tokens(marks.RULES) + sum(documents.tokens(one.name + one.text) for one in sections)
     return documents.room(window, fixed, reply if isinstance(reply, int) else 0)
 
 
 def _left_out(left_out: tuple[str, ...]) -> tuple[Section, ...]:
+    if not left_out:
+        return ()
     lines = "\n".join(f"- {line}" for line in left_out)
     said = f"Not all documents fit. What you do not see:\n\n{lines}\n\nSay so where your answer depends on it."
-    return (Section("left-out", said),) if left_out else ()
+    return (Section("left-out", said),)
 
 
 def _seed(state: RunState, book: Book, serial: int, at: StepAt) -> str:

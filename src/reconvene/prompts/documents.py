@@ -159,6 +159,8 @@ def _share(lengths: list[int], free: float) -> int:
 
 
 def cuts(documents: Documents, page: Page) -> list[Cut]:
+    if not page.gone and documents.longest <= page.most:
+        return []
     every = [one for one in documents.every if one.name in page.gone or len(one.text) > page.most]
     return [Cut(one.name, 0 if one.name in page.gone else page.most, len(one.text)) for one in every]
 
