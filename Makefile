@@ -52,7 +52,7 @@ torture: $(VENV)/.dev  ## thousands of crash points and examples, others every t
 		--hypothesis-seed=$$seed
 
 golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that later ones must read, and what they render
-	@cd tests && ../$(BIN)/python -m golden.make
+	@cd tests && ../$(BIN)/python -m golden.make $(ARGS)
 
 words: $(VENV)/.dev  ## make the word lists ready after a change of a language's YAML file
 	@$(BIN)/python -m tests.kits.reading.words

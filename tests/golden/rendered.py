@@ -8,10 +8,12 @@ Four ways lead to a record:
 - `told`: what the commands that only read give as JSON, before the home goes on.
 
 `make golden` records what has no record yet, and never changes one. To take what is rendered today as the new measure,
-remove the file of the workflow, run `make golden`, and say why in the commit. For a single intended difference there
-is ALLOWED. Files are compared to the letter, prompts by what they tell (`prompted.py`), and what is shown as JSON may
-have more in it. Nothing is made equal before it is compared but the folder, which a test has of its own: the clock
-stands still between two decisions, answers take the same time, and commits get the same date (`place.py`).
+remove the file of the workflow, run `make golden`, and say why in the commit. Where only the packaged prompts are
+others, what homes of earlier days render stays on record: `make golden ARGS="--anew scenario-planning"` makes the
+`anew` records of that workflow once more, and no others. For a single intended difference there is ALLOWED. Files are
+compared to the letter, prompts by what they tell (`prompted.py`), and what is shown as JSON may have more in it.
+Nothing is made equal before it is compared but the folder, which a test has of its own: the clock stands still between
+two decisions, answers take the same time, and commits get the same date (`place.py`).
 """
 
 from __future__ import annotations
@@ -158,7 +160,16 @@ def add(release: str, workflow: str, found: Mapping[str, Rendered], folder: Path
     """Keep these beside what is on record, which stays as it is."""
     there = records(release, workflow, folder)
     assert not set(found) & set(there), f"{sorted(set(found) & set(there))}: on record already"
-    every = {**there, **found}
+    return _write(release, workflow, {**there, **found}, folder)
+
+
+def made_anew(release: str, workflow: str, found: Mapping[str, Rendered], folder: Path = FOLDER) -> Path:
+    """Keep these in place of all that is on record of the way `anew`."""
+    others = {of: one for of, one in records(release, workflow, folder).items() if not of.startswith("anew/")}
+    return _write(release, workflow, {**others, **found}, folder)
+
+
+def _write(release: str, workflow: str, every: Mapping[str, Rendered], folder: Path) -> Path:
     # Those of one name side by side: they have much in common.
     named = sorted((name, text) for one in every.values() for name, text in one.items())
     texts = list(dict.fromkeys(text for _, text in named))

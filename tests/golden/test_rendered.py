@@ -219,3 +219,9 @@ def test_what_is_kept_is_found_again_and_is_never_overwritten(tmp_path: Path) ->
     with pytest.raises(AssertionError, match="on record already"):
         add("0.2.0", "w", {"on/new": {}}, tmp_path)
     assert file.read_bytes() == before
+
+
+def test_made_anew_takes_the_place_of_what_was_rendered_anew_and_of_nothing_else(tmp_path: Path) -> None:
+    add("9.9.9", "w", {"on/new": {"a": "1"}, "anew/new": {"a": "2"}, "anew/gone": {"a": "3"}}, tmp_path)
+    rendered.made_anew("9.9.9", "w", {"anew/new": {"a": "4"}}, tmp_path)
+    assert records("9.9.9", "w", tmp_path) == {"on/new": {"a": "1"}, "anew/new": {"a": "4"}}
