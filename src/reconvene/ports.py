@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
-    from reconvene.core.facts.events import AnyEvent, Usage
+    from reconvene.core.facts.events import AnyEvent, LeftOut, Usage
 
 
 class IndexRow(NamedTuple):
@@ -115,7 +115,8 @@ class Assignment(NamedTuple):
     folder: str = ""  # where it works; "" = a private folder with copies of `files`
     system: str = ""  # standing rules, the same for every agent; "" = they stand in the prompt
     mark: str = ""  # of the prompt's sections
-    left_out: tuple[str, ...] = ()  # of its documents, in words: what does not fit
+    left_out: tuple[LeftOut, ...] = ()  # of its documents, what does not fit
+    shared: int = 0  # so many characters of the prompt, from its first, all agents of the step get; 0 = it is alone
     bound: bool = False  # a person named who carries it out, in another's place
 
     @property
@@ -164,6 +165,10 @@ class AgentRunner(Protocol):
     """
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer: ...
+
+    async def window(self, agent: Agent) -> int:
+        """How many tokens this agent can take, prompt and reply together; 0 = not known."""
+        ...
 
     async def close(self) -> None: ...
 

@@ -21,6 +21,7 @@ from tests.golden.driving import answered
 from reconvene.adapters.agents import Agents
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.engine import Engine
+from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import AttemptEnded, ProviderFailed
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
@@ -57,6 +58,9 @@ class OverTheWire:
         agent = replace(assignment.agent, kind="model", model=f"openai:{name}", options={"base_url": self._url})
         given = await self._agents.run(assignment._replace(agent=agent), listener)
         return given._replace(value=answer.value, has_value=answer.has_value)
+
+    async def window(self, agent: Agent) -> int:
+        return 0
 
     async def close(self) -> None:
         await self._agents.close()

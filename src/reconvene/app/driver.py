@@ -7,7 +7,6 @@ own: kill it at any point, and the next one folds the log and does exactly the r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -16,12 +15,12 @@ from reconvene.app.effects import Done, Fault, answered_before, assignment, run_
 from reconvene.app.files import Files
 from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled
 from reconvene.app.session import Session
-from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttempt, RecordFault, Resume
 from reconvene.core.facts.events import AttemptEnded, LateOutputArchived, ProviderAwaited, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask, Work, work
+from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
@@ -55,7 +54,6 @@ class Driver:
         self._projects = projects
         self._branch = Branch(projects, listener)
         self._judge_model = judge_model
-        self._window: Callable[[Agent], int] = getattr(runner, "window", lambda agent: 0)
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
@@ -176,7 +174,8 @@ class Driver:
             self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
         try:
-            assigned = assignment(session.state, session.book, effect, self._projects, self._window)
+            window = await self._runner.window(settled_agent(session.state, session.book, effect.agent))
+            assigned = assignment(session.state, session.book, effect, self._projects, window)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})

@@ -20,10 +20,10 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask
 from reconvene.core.shown import reads, scope
-from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
 from reconvene.prompts.context import Shown, shown
+from reconvene.prompts.documents import said
 from reconvene.wire import replies
 
 _ACTIONS = ("", "retry", "spawn_additional", "escalate", "abort")
@@ -47,16 +47,11 @@ class Fault(NamedTuple):
 
 
 def assignment(
-    state: RunState,
-    book: Book,
-    effect: RunTask,
-    projects: Projects | None = None,
-    window: Callable[[Agent], int] = lambda agent: 0,
+    state: RunState, book: Book, effect: RunTask, projects: Projects | None = None, window: int = 0
 ) -> Assignment:
-    """`window`: how many tokens an agent can take, 0 = not known."""
+    """`window`: how many tokens its agent can take, 0 = not known."""
     work = _project_work(state, book)
-    tokens = window(settled_agent(state, book, effect.agent))
-    view = shown(state, book, effect.task, _looked_up(state, book, work, projects), tokens)
+    view = shown(state, book, effect.task, _looked_up(state, book, work, projects), window)
     agent = view.agent
     if agent.kind == "recorded":
         agent = replace(agent, options={**agent.options, "recording": book.workflow.recordings.get(agent.recorded)})
@@ -77,6 +72,7 @@ def assignment(
         system=view.system,
         mark=view.mark,
         left_out=view.left_out,
+        shared=view.shared,
         bound=agent.name in state.record.bindings,
     )
 
@@ -196,7 +192,7 @@ def _text_of(done: _Answered) -> str:
 
 
 def _not_shown(work: Assignment) -> str:
-    first, more = work.left_out[0], len(work.left_out) - 1
+    first, more = said(work.left_out[0]), len(work.left_out) - 1
     return f"not all documents fit: {first}" + (f", and {more} more" if more else "")
 
 
@@ -218,6 +214,7 @@ def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
         prompt=digest_of(request),
         reply=digest_of(reply) if reply else "",
         usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),
+        left_out=work.left_out,
     )
     return Done(command, blobs, error.wait)
 
@@ -267,6 +264,7 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> _Answered:
         prompt=keep(answer.request or work.whole.encode()),
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
+        left_out=work.left_out,
     )
     if answer.project is not None:
         command = _in_project(command, answer.project, keep)

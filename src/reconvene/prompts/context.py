@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Agent, Step
 from reconvene.core.facts.book import Book, to_json
-from reconvene.core.facts.events import Read, RemarkAdded
+from reconvene.core.facts.events import LeftOut, Read, RemarkAdded
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
@@ -37,7 +37,8 @@ class Shown(NamedTuple):
     remarks: tuple[dict[str, str], ...]
     mark: str
     system: str = marks.RULES  # the same for all agents of all runs
-    left_out: tuple[str, ...] = ()  # what does not fit, in words
+    left_out: tuple[LeftOut, ...] = ()  # what does not fit
+    shared: int = 0  # characters at its beginning that all agents of the step are shown; 0 = it is alone
     instructions: str = ""  # of the prompt, what a survey was asked to look for
     works_in: str = ""  # where it works: project, project.read, or "" for a private folder
 
@@ -77,6 +78,7 @@ def shown(
         remarks=_views(state, book, step_at),
         mark=made.mark,
         left_out=made.left_out,
+        shared=made.shared if len(step_at.order) > 1 else 0,
         instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
         works_in=step.place,
     )
@@ -85,7 +87,8 @@ def shown(
 class _Made(NamedTuple):
     prompt: str
     mark: str
-    left_out: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    shared: int
 
 
 def _made(
@@ -95,14 +98,16 @@ def _made(
     shared = documents.of(book, at.reads, inline=inline, what="shared")
     own = documents.of(book, at.tasks[agent.name].own, inline=inline, what="own")
     page = documents.page(shared, own, _room(agent, sections, window))
-    left_out = tuple(cut.said for cut in (*documents.cuts(shared, page), *documents.cuts(own, page)))
+    left_out = (*documents.cuts(shared, page), *documents.cuts(own, page))
     mark = _mark(book, seed, shared, (own.small, *(text.lower() for one in sections for text in (one.name, one.text))))
     parts = (
+        marks.first_line(mark),
         documents.told(book, shared, mark, page, "shared"),
         documents.told(book, own, mark, page, "own"),
         marks.all_tagged((*_left_out(left_out), *sections), mark),
     )
-    return _Made("\n\n".join((marks.first_line(mark), *filter(None, parts), "")), mark, left_out)
+    prompt = "\n\n".join(filter(None, parts)) + "\n"
+    return _Made(prompt, mark, left_out, len(parts[0]) + 2 + len(parts[1]) if parts[1] else 0)
 
 
 def _mark(book: Book, seed: str, shared: Documents, others: Sequence[str]) -> str:
@@ -119,10 +124,10 @@ def _room(agent: Agent, sections: Sequence[Section], window: int) -> int | None:
     return documents.room(window, fixed, reply if isinstance(reply, int) else 0)
 
 
-def _left_out(left_out: tuple[str, ...]) -> tuple[Section, ...]:
+def _left_out(left_out: tuple[LeftOut, ...]) -> tuple[Section, ...]:
     if not left_out:
         return ()
-    lines = "\n".join(f"- {line}" for line in left_out)
+    lines = "\n".join(f"- {documents.said(one)}" for one in left_out)
     said = f"Not all documents fit. What you do not see:\n\n{lines}\n\nSay so where your answer depends on it."
     return (Section("left-out", said),)
 

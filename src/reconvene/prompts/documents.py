@@ -1,7 +1,7 @@
 """Reads → the documents of a prompt, those that all agents of a step are shown first. What does not fit is paged.
 
-Nothing is cut in silence: a document says how much of it is shown, and a list says what was left out. What the person
-said, the role, the task and the form are never cut.
+Nothing is cut in silence: a document says how much of it is shown, and a list says what was left out. Where its author
+wrote a summary, that stands in its place. What the person said, the role, the task and the form are never cut.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from reconvene.core.facts.book import Book, to_json
-from reconvene.core.facts.events import Read
-from reconvene.core.shown.summaries import summary_of
+from reconvene.core.facts.events import LeftOut, Read
+from reconvene.core.shown.summaries import stated_summary, summary_of
 from reconvene.prompts.marks import Section, all_tagged
 
 MOST_INLINE = 60_000  # characters of one document, where nobody knows how much the agent can take
@@ -26,6 +26,7 @@ class Document(NamedTuple):
     name: str
     text: str = ""
     note: str = ""
+    summary: str = ""  # its author's own, "" where there is none
 
 
 class Documents(NamedTuple):
@@ -35,18 +36,12 @@ class Documents(NamedTuple):
     longest: int
 
 
-class Cut(NamedTuple):
-    """Of one document: so many characters are shown, of so many."""
-
-    name: str
-    shown: int
-    of: int
-
-    @property
-    def said(self) -> str:
-        if not self.shown:
-            return f"{self.name}: left out, {self.of:,} characters"
-        return f"{self.name}: its first {self.shown:,} of {self.of:,} characters are shown"
+def said(one: LeftOut) -> str:
+    if one.summary:
+        return f"{one.name}: its summary is shown, {one.shown:,} characters in place of {one.of:,}"
+    if not one.shown:
+        return f"{one.name}: left out, {one.of:,} characters"
+    return f"{one.name}: its first {one.shown:,} of {one.of:,} characters are shown"
 
 
 NONE = Documents((), "", 0, 0)
@@ -92,7 +87,11 @@ def _documents(book: Book, read: Read, inline: bool) -> list[Document]:
         return [Document(read.name, note=f"binary, {read.ref.size} bytes")]
     if read.kind == "input":
         return _input(book, read)
-    return [Document(read.name, _content(book, read).rstrip("\n"))]
+    return [Document(read.name, _content(book, read).rstrip("\n"), summary=_summary(book, read))]
+
+
+def _summary(book: Book, read: Read) -> str:
+    return stated_summary(book, read.ref) if read.ref is not None and not read.name.endswith(".summary") else ""
 
 
 def _input(book: Book, read: Read) -> list[Document]:
@@ -132,8 +131,9 @@ class Page(NamedTuple):
 
 
 def page(shared: Documents, own: Documents, room: int | None) -> Page:
-    """The largest documents are shortened first. Where less than a useful page of each would be left, whole ones are
-    left out, the largest first and of these the later. `room`: bytes that are free for documents, None = not known."""
+    """The largest documents are shortened first, to their summaries where they have one. Where less than a useful page
+    of each would be left, whole ones are left out, the largest first and of these the later. `room`: bytes that are
+    free for documents, None = not known."""
     if room is None:
         return Page()
     every = [one for one in (*shared.every, *own.every) if one.text]
@@ -141,11 +141,19 @@ def page(shared: Documents, own: Documents, room: int | None) -> Page:
     if size <= room:
         return Page(max(shared.longest, own.longest))
     free = room * sum(len(one.text) for one in every) / size  # in characters
-    kept = sorted(every, key=lambda one: len(one.text))
-    while kept and (share := _share([len(one.text) for one in kept], free)) < min(_LEAST_SHOWN, len(kept[-1].text)):
-        kept.pop()
-    gone = frozenset(one.name for one in every) - {one.name for one in kept}
-    return Page(share if kept else 0, gone)
+    kept, gone = sorted(every, key=lambda one: len(one.text)), set[str]()
+    while kept:
+        share = _share([len(one.text) for one in kept], free)
+        long = [one for one in kept if len(one.text) > share]
+        told = [one for one in long if one.summary and len(one.summary) <= share]
+        if told or (long and share < _LEAST_SHOWN):
+            last = (told or long)[-1]
+            kept.remove(last)
+            gone.add(last.name)
+            free -= len(last.summary) if told else 0
+        else:
+            return Page(share, frozenset(gone))
+    return Page(0, frozenset(gone))
 
 
 def _share(lengths: list[int], free: float) -> int:
@@ -158,11 +166,15 @@ def _share(lengths: list[int], free: float) -> int:
     return lengths[-1]
 
 
-def cuts(documents: Documents, page: Page) -> list[Cut]:
+def cuts(documents: Documents, page: Page) -> list[LeftOut]:
     if not page.gone and documents.longest <= page.most:
         return []
-    every = [one for one in documents.every if one.name in page.gone or len(one.text) > page.most]
-    return [Cut(one.name, 0 if one.name in page.gone else page.most, len(one.text)) for one in every]
+    return [_cut(one, page) for one in documents.every if one.name in page.gone or len(one.text) > page.most]
+
+
+def _cut(one: Document, page: Page) -> LeftOut:
+    gone = one.name in page.gone
+    return LeftOut(one.name, len(one.summary) if gone else page.most, len(one.text), summary=gone and bool(one.summary))
 
 
 def told(book: Book, documents: Documents, mark: str, page: Page, what: str) -> str:
@@ -179,6 +191,8 @@ def _told(documents: Documents, mark: str, page: Page) -> str:
 def _section(one: Document, page: Page) -> Section:
     if one.note:
         return Section("document", f"({one.note})", one.name)
+    if one.name in page.gone and one.summary:
+        return Section("document", one.summary, one.name, f"its summary, in place of {len(one.text)} characters")
     if one.name in page.gone:
         return Section("document", "(left out: it does not fit)", one.name, f"0 of {len(one.text)} characters")
     if len(one.text) > page.most:

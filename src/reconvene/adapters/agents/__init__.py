@@ -15,6 +15,7 @@ from reconvene.ports import Answer, Assignment, Listener
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
+    from reconvene.adapters.agents.prompt_cache import Beginnings
     from reconvene.core.definition.workflow import Agent
 
 
@@ -26,6 +27,7 @@ class Agents:
         self._environ = environ
         self._say = say
         self._picked: Picked | None = None
+        self._beginnings: Beginnings | None = None
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
         try:
@@ -67,26 +69,29 @@ class Agents:
             case kind:
                 assert_never(kind)
 
-    def window(self, agent: Agent) -> int:
-        """How many tokens this agent can take, 0 = not known."""
+    async def window(self, agent: Agent) -> int:
         from reconvene.adapters.agents.windows import window_of
 
-        return window_of(agent, self._picked.model if self._picked else "")
+        try:
+            picked = await self._pick() if _is_open(agent) else None
+        except AgentError:  # said when the agent is to work
+            return 0
+        return window_of(agent, picked.model if picked else "")
 
     async def close(self) -> None:
         """Nothing outlives an attempt, so there is nothing to close."""
 
     async def _model(self, assignment: Assignment, listener: Listener) -> Answer:
         agent = assignment.agent
-        # with a base_url of its own, "auto" leaves nothing to look for
-        if agent.model == "auto" and not agent.options.get("base_url"):
+        if _is_open(agent):
             picked = await self._pick()
             if picked.kind == "command":
                 return await self._stand_in(assignment, listener, picked.command)
             assignment = assignment._replace(agent=replace(agent, model=picked.model))
-        from reconvene.adapters.agents import model
+        from reconvene.adapters.agents import model, prompt_cache
 
-        return await model.run(assignment, listener, self._environ)
+        self._beginnings = self._beginnings or prompt_cache.Beginnings()
+        return await model.run(assignment, listener, self._environ, self._beginnings)
 
     async def _stand_in(self, assignment: Assignment, listener: Listener, argv: tuple[str, ...]) -> Answer:
         """A command-line agent in a model's place: asked in words for what a model would be asked for."""
@@ -109,3 +114,8 @@ class Agents:
                 if self._say:
                     self._say(f"model auto → {picked.name} ({picked.why})")
         return self._picked
+
+
+def _is_open(agent: Agent) -> bool:
+    """Whether its model is still to be looked for. With a base_url of its own, "auto" leaves nothing to find."""
+    return agent.kind == "model" and agent.model == "auto" and not agent.options.get("base_url")

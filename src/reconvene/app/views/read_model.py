@@ -112,6 +112,26 @@ class Unasked(Shown, frozen=True):
     text: str
 
 
+class LeftOut(Shown, frozen=True):
+    """A document that did not fit into a prompt: so many of its characters are in it, of so many."""
+
+    name: str
+    shown: int
+    of: int
+    summary: bool = False  # they are its summary, and not its beginning
+
+
+class Unshown(Shown, frozen=True):
+    """Agents of a round that were not shown all documents."""
+
+    agents: tuple[str, ...]
+    phase: str
+    round: int
+    at: str
+    documents: tuple[LeftOut, ...]
+    text: str
+
+
 class Provider(Shown, frozen=True):
     """A provider for which a run waits: nobody has to decide, and nobody tries before its time."""
 
@@ -171,6 +191,7 @@ class Run(Shown, frozen=True):
     provider: Provider | None = None
     passed_over: tuple[PassedOver, ...] = ()  # since the last checkpoint that the person could see
     unasked: tuple[Unasked, ...] = ()  # likewise
+    unshown: tuple[Unshown, ...] = ()  # likewise
     project: Project | None = None
     parent: str = ""
     piece: str = ""

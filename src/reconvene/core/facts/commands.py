@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
+from reconvene.core.facts.events import DiffSince, FileOut, LeftOut, Ref, RemarkAdded, Usage
 
 Answers = dict[str, object]  # by id of a field
 
@@ -144,6 +144,7 @@ class RecordAttempt(Struct, frozen=True):
     changed: tuple[str, ...] = ()  # paths, for the gates
     objections: tuple[str, ...] = ()  # a model's, to what the gates ask
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
+    left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 
 class RecordFault(Struct, frozen=True):

@@ -56,6 +56,15 @@ class Usage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     seconds: float = 0.0
 
 
+class LeftOut(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A document that an agent was not shown whole: so many characters of it, of so many."""
+
+    name: str
+    shown: int
+    of: int
+    summary: bool = False  # they are its summary, and not its beginning
+
+
 class DiffSince(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How the project differs from what it was when the run ("") or an item (its commit then) began."""
 
@@ -232,6 +241,7 @@ class AttemptEnded(Event, frozen=True):
     diff: Ref | None = None  # what this attempt changed
     diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
     unasked: tuple[str, ...] = ()  # what a gate wanted to ask a model, and why that could not be asked
+    left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 
 class ProviderFailed(Event, frozen=True):

@@ -13,7 +13,7 @@ from reconvene.core.definition.workflow import Again, Continue
 from reconvene.core.facts import events as e
 from reconvene.core.facts import talk
 from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
-from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt, Unasked
+from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt, Unasked, Unshown
 from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
 from reconvene.core.facts.state import (
     EMPTY,
@@ -428,6 +428,9 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
         state = _set_world(state, head=ev.commit, diffs=Map({diff.since: diff.ref for diff in ev.diffs}))
     if ev.then == "done" and ev.unasked:
         state = _set_record(state, unasked=_unasked(state, ev, round_))
+    if ev.then == "done" and ev.left_out:
+        row = Unshown(task.agent, state.world.top.phase, round_.n, ev.at, ev.left_out, state.record.checkpoints)
+        state = _set_record(state, unshown=(*state.record.unshown, row)[-_KEPT:])
     if ev.then == "done":
         task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="", unjudged=None)
     else:

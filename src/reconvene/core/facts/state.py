@@ -33,7 +33,7 @@ from reconvene.core.facts.events import (
     RemarkRead,
     Trouble,
 )
-from reconvene.core.facts.round import OutputAt, RoundAt, Unasked
+from reconvene.core.facts.round import OutputAt, RoundAt, Unasked, Unshown
 from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
 
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
@@ -255,6 +255,7 @@ class Record(Struct, frozen=True):
     passed_over: tuple[PassedOver, ...] = ()  # the latest few
     bindings: Map[str, BoundAt] = Map()  # agent, "" = every agent of a model → who carries it out
     unasked: tuple[Unasked, ...] = ()  # the latest few
+    unshown: tuple[Unshown, ...] = ()  # likewise
 
 
 class RunState(Struct, frozen=True):

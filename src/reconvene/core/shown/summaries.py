@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.events import Read
+from reconvene.core.facts.events import Read, Ref
+
+_SECTION = re.compile(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", re.MULTILINE | re.DOTALL | re.IGNORECASE)
 
 
 def summary_of(book: Book, read: Read) -> str:
@@ -17,11 +19,22 @@ def summary_of(book: Book, read: Read) -> str:
     return summary_in(book.text(read.ref.digest))
 
 
+def stated_summary(book: Book, ref: Ref) -> str:
+    """What its author calls the summary; "" where there is none."""
+    loaded = book.load(ref)
+    summary = loaded.get("summary") if isinstance(loaded, dict) else None
+    return summary if isinstance(summary, str) else _section(book.text(ref.digest))
+
+
 def summary_in(text: str) -> str:
-    section = re.search(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", text, re.MULTILINE | re.DOTALL | re.IGNORECASE)
-    if section and section[1].strip():
-        return section[1].strip()
+    if section := _section(text):
+        return section
     paragraphs = [
         part.strip() for part in re.split(r"\n\s*\n", text) if part.strip() and not part.lstrip().startswith("#")
     ]
     return (paragraphs[0] if paragraphs else text.strip())[:2000]
+
+
+def _section(text: str) -> str:
+    section = _SECTION.search(text) if "summary" in text.lower() else None
+    return section[1].strip() if section else ""

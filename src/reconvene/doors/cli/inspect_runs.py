@@ -67,7 +67,7 @@ def show(call: Call, run: str | None) -> int:
         put()
     if beside is not None:
         _put_review(beside, found)
-    report(call, replace(shown, passed_over=(), unasked=()))
+    report(call, replace(shown, passed_over=(), unasked=(), unshown=()))
     return 0
 
 
@@ -100,8 +100,9 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
     _put_list("decisions", map(_decision, shown.decisions))
     _put_list("remarks", map(_remark, shown.remarks))
-    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=())))
+    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=(), unshown=())))
     _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])
+    _put_list("agents that were not shown everything", [f"! {one_line(one.text, 300)}" for one in shown.unshown])
     _put_list("gates that ask a model", _unjudged(shown))
     _put_list("answers that came too late (kept and counted, without effect)", map(_late, shown.late))
     put()

@@ -113,8 +113,16 @@ def _in_full(engine: Engine, rows: Sequence[Attempt], part: str) -> Iterator[str
         yield f"{chr(10) * bool(number)}{title}" if len(rows) > 1 or part != "" else title
         if not whole:
             continue
+        yield from (f"  ! {line}" for line in _not_shown(row))
         for name in _PARTS if part == "all" else (part or "output",):
             yield from _part(engine, row, name, titled=part == "all")
+
+
+def _not_shown(row: Attempt) -> Iterator[str]:
+    from reconvene.prompts.documents import said
+
+    for document in row.left_out:
+        yield f"not all of it fitted: {one_line(said(document), 200)}"
 
 
 def _part(engine: Engine, row: Attempt, name: str, *, titled: bool) -> Iterator[str]:

@@ -188,9 +188,9 @@ def awaited(provider: Provider) -> list[str]:
 
 
 def not_asked(summary: Run) -> list[str]:
-    """What the run went past since the last stop, a line each: checkpoints whose condition failed, and gates that could
-    not ask their model."""
-    texts = [*(row.text for row in summary.passed_over), *(row.text for row in summary.unasked)]
+    """What went otherwise than meant since the last stop, a line each: checkpoints whose condition failed, gates that
+    could not ask their model, documents that did not fit into a prompt."""
+    texts = [row.text for rows in (summary.passed_over, summary.unasked, summary.unshown) for row in rows]
     return [f"! {one_line(text, 300)}" for text in texts]
 
 
