@@ -160,7 +160,7 @@ def unshown(rows: Iterable[Unshown]) -> tuple[model.Unshown, ...]:
 
 
 def _unshown(rows: list[Unshown]) -> model.Unshown:
-    one, agents = rows[-1], tuple(row.agent for row in rows)
+    one, agents = rows[-1], tuple(sorted(row.agent for row in rows))
     documents = tuple(model.LeftOut(row.name, row.shown, row.of, row.summary) for row in one.documents)
     lacked = "; ".join(said(row) for row in one.documents)
     were = "was" if len(agents) == 1 else "were"
