@@ -48,6 +48,7 @@ def test_it_is_told_with_the_run_until_the_next_stop_and_stays_on_record(reconve
     (row,) = json.loads(reconvene("show", run, "--json").out)["unshown"]
     assert (row["agents"], row["phase"], row["round"]) == (["critic", "writer"], "draft", 1)
     assert row["documents"] == [{"name": "inputs.brief", "shown": 60_000, "of": 70_000}]
-    reconvene("decide", run, "Good")
-    assert "unshown" not in json.loads(reconvene("runs", "--json").out)[0]
+    reconvene("decide", run, "--option", "Good")
+    (listed,) = json.loads(reconvene("runs", "--json").out)
+    assert (listed["status"], listed.get("unshown", [])) == ("completed", [])
     assert SAID in reconvene("show", run).out
