@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
+    from reconvene.app.sizes import Size
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
+
+
+_USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
 
 
 class SystemClock:
@@ -153,6 +157,7 @@ class Preflight(NamedTuple):
 
     ways: list[Way]
     lacks: list[Lack]
+    sizes: list[Size]  # how much each agent is expected to get, against what its model can take
 
     def only(self, *levels: str) -> list[Lack]:
         return [lack for lack in self.lacks if lack.level in levels]
@@ -192,7 +197,50 @@ def preflight(
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
-    return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
+    found = _sizes(workflow, given, ways, reach.agents)
+    return Preflight(ways, [*sorted(lacks, key=lambda lack: lack.line), *_tight(found, ways)], found)
+
+
+def _sizes(workflow: Workflow, given: Mapping[str, object], ways: list[Way], agents: Collection[str]) -> list[Size]:
+    from reconvene.adapters.agents.windows import window_of
+    from reconvene.app.sizes import sizes
+
+    asked = {name: way.agent.model for way in ways if way.kind == "model" for name in way.who}
+    return [
+        one
+        for one in sizes(workflow, given, lambda agent: window_of(agent, asked.get(agent.name, "")), asked)
+        if one.agent in agents
+    ]
+
+
+def _tight(sizes: list[Size], ways: list[Way]) -> Iterator[Lack]:
+    """Where a prompt is not expected to fit, and where nobody knows."""
+    from reconvene.adapters.agents.preflight import Lack
+
+    for one in (one for one in sizes if not one.fits):
+        problem = (
+            f"{one.phase}: about {one.expected:,} tokens are expected, and {one.model or one.agent} takes "
+            f"{one.window:,}, of which {one.window - one.room:,} are for the reply"
+        )
+        hint = f"what does not fit is summed up or left out, and said; another model: --model {one.agent}=PROVIDER:NAME"
+        yield Lack("note", (one.agent,), 0, problem, hint)
+    for way in (way for way in ways if way.kind == "model"):
+        most = max((one for one in sizes if one.agent in way.who and not one.window), key=_expected, default=None)
+        if most is not None and most.expected > _USUAL_WINDOW:
+            problem = (
+                f"how many tokens {way.name} takes is not known; {most.phase} is expected to need {most.expected:,}"
+            )
+            yield Lack(
+                "note",
+                way.who,
+                0,
+                problem,
+                "options: {window: 32000} of the agent says it, and documents are then cut to fit",
+            )
+
+
+def _expected(one: Size) -> int:
+    return one.expected
 
 
 def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:

@@ -27,25 +27,37 @@ class Size(Struct, frozen=True):
     instructions: int  # tokens: rules, role, task, form
     documents: int  # tokens
     window: int  # tokens, 0 = not known
+    model: str = ""
 
     @property
     def expected(self) -> int:
         return self.instructions + self.documents
 
     @property
+    def room(self) -> int:
+        """What of the window is not kept for the reply."""
+        return int(self.window * (1 - _REPLY))
+
+    @property
     def fits(self) -> bool:
-        return not self.window or self.expected <= self.window * (1 - _REPLY)
+        return not self.window or self.expected <= self.room
 
 
-def sizes(workflow: Workflow, inputs: Mapping[str, object], window: Callable[[Agent], int]) -> list[Size]:
-    """The largest prompt of each agent in each phase."""
+def sizes(
+    workflow: Workflow,
+    inputs: Mapping[str, object],
+    window: Callable[[Agent], int],
+    models: Mapping[str, str] | None = None,
+) -> list[Size]:
+    """The largest prompt of each agent in each phase. `models`: by whom agents are carried out, where it is known."""
     found: dict[tuple[str, str], Size] = {}
     made = 0
     for phase in every_phase(workflow):
         for step in phase.steps:
             read = sum(_read(workflow, phase, inputs, word, made) for word in _words(step))
             for agent in _agents(workflow, step):
-                size = Size(phase.id, agent.name, _told(workflow, agent, step), read, window(agent))
+                model = (models or {}).get(agent.name, "")
+                size = Size(phase.id, agent.name, _told(workflow, agent, step), read, window(agent), model)
                 known = found.get((phase.id, agent.name))
                 if known is None or known.expected < size.expected:
                     found[phase.id, agent.name] = size

@@ -16,7 +16,7 @@ from reconvene.home import is_there
 
 if TYPE_CHECKING:
     from reconvene.app.sizes import Size
-    from reconvene.core.definition.workflow import Workflow
+    from reconvene.doors.cli.readiness import Looked
 
 
 @command()
@@ -61,7 +61,7 @@ def check(call: Call, file: str, here: bool, sizes: bool) -> int:
         return error.exit_code
     loaded = looked.workflow
     if sizes:
-        return _sizes(call, loaded)
+        return _sizes(call, looked)
     counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
     told = f"{clean(file)} is a valid workflow ({loaded.name}: {counts})"
     answer(call, {"ok": True, "name": loaded.name, "problems": [], "here": here_json(looked)}, told)
@@ -70,26 +70,32 @@ def check(call: Call, file: str, here: bool, sizes: bool) -> int:
     return 1 if here and not looked.ready else 0
 
 
-def _sizes(call: Call, workflow: Workflow) -> int:
+def _sizes(call: Call, looked: Looked) -> int:
     from msgspec.structs import asdict
 
-    from reconvene.adapters.agents.windows import window_of
-    from reconvene.app import sizes
+    from reconvene.app.sizes import ASSUMED
 
-    found = sizes.sizes(workflow, {}, window_of)
+    found = looked.found.sizes
     if call.as_json:
         rows = [{**asdict(one), "expected": one.expected, "fits": one.fits} for one in found]
-        put_json({"ok": True, "name": workflow.name, "sizes": rows, "assumed": sizes.ASSUMED})
+        put_json({"ok": True, "name": looked.workflow.name, "sizes": rows, "assumed": ASSUMED})
         return 0
     put_table([_size_row(one) for one in found], ("PHASE", "AGENT", "TOLD", "READS", "TOKENS", "WINDOW"))
-    put(f"\n{sizes.ASSUMED}\nWhat does not fit is left out, the largest first, and the agent is told what.")
+    put(
+        f"\n{ASSUMED}\nA quarter of a window is for the reply. Where documents do not fit, the largest are summed up or"
+    )
+    put("left out first; the agent is told, and so are you.")
+    for model in sorted({one.model for one in found if one.model and not one.window}):
+        put(f"How many tokens {model} takes is not known: options: {{window: 32000}} says it.")
     return 0
 
 
 def _size_row(one: Size) -> tuple[str, ...]:
-    window = f"{one.window:,}" if one.window else "not known"
+    window = f"{one.window:,} ({one.model})" if one.window and one.model else f"{one.window:,}"
+    if not one.window:
+        window = f"not known ({one.model})" if one.model else "not a model"
     counts = (f"{one.instructions:,}", f"{one.documents:,}", f"{one.expected:,}")
-    return (one.phase, one.agent, *counts, window if one.fits else f"{window}: too small")
+    return (one.phase, one.agent, *counts, window if one.fits else f"✗ {window}: too small")
 
 
 def _count(number: int, noun: str) -> str:
