@@ -99,7 +99,9 @@ def _made(
     own = documents.of(book, at.tasks[agent.name].own, inline=inline, what="own")
     page = documents.page(shared, own, _room(agent, sections, window))
     left_out = (*documents.cuts(shared, page), *documents.cuts(own, page))
-    mark = _mark(book, seed, shared, (own.small, *(text.lower() for one in sections for text in (one.name, one.text))))
+    words = (own.small, *(text.lower() for one in sections for text in (one.name, one.text)))
+    again = any(one.kind == "rejected" and marks.has_tags(one.text) for one in sections)
+    mark = _mark(book, seed, shared, words, at.tasks[agent.name].attempt - 1 if again else 0)
     parts = (
         marks.first_line(mark),
         documents.told(book, shared, mark, page, "shared"),
@@ -110,10 +112,12 @@ def _made(
     return _Made(prompt, mark, left_out, len(parts[0]) + 2 + len(parts[1]) if parts[1] else 0)
 
 
-def _mark(book: Book, seed: str, shared: Documents, others: Sequence[str]) -> str:
-    """What all agents of a step are shown is looked through once for all of them."""
+def _mark(book: Book, seed: str, shared: Documents, others: Sequence[str], seen: int) -> str:
+    """What all agents of a step are shown is looked through once for all of them. `seen`: marks that it knows."""
     mark = book.made_of("mark", (seed, shared.every), lambda: marks.chosen(seed, (shared.small,)))
-    return marks.chosen(seed, (shared.small, *others)) if any(mark in text for text in others) else mark
+    if not seen and not any(mark in text for text in others):
+        return mark
+    return marks.chosen(seed, (shared.small, *others), seen)
 
 
 def _room(agent: Agent, sections: Sequence[Section], window: int) -> int | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import StepAt
 from reconvene.core.facts.state import RunState, TalkEntry
-from reconvene.core.shown.drafts import ENGINE, is_around, told
+from reconvene.core.shown.drafts import ENGINE, is_around, plain_question, told
 
 WORD = "conversation"  # in a step's `reads`
 MOST_WORDS = 3000
@@ -153,7 +153,7 @@ def tell(state: RunState, book: Book, number: int) -> str:
 def changes(state: RunState, book: Book, entry: TalkEntry) -> list[str]:
     """What one saving of answers changed, each with its question."""
     asked = state.record.asked.get(entry.spot)
-    questions = {name: " ".join(text.split()) for name, text in asked.questions.items()} if asked else {}
+    questions = {name: plain_question(text) for name, text in asked.questions.items()} if asked else {}
     old = book.object(entry.old)
     new = book.object(entry.ref.digest) if entry.ref else {}
     lines = [f"{questions.get(name) or name} → {told(new[name])}" for name in sorted(new) if new[name] != old.get(name)]
