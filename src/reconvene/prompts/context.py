@@ -106,9 +106,9 @@ def _made(
         marks.first_line(mark),
         documents.told(book, shared, mark, page, "shared"),
         documents.told(book, own, mark, page, "own"),
-        marks.all_tagged((*_left_out(left_out), *sections), mark),
+        marks.all_tagged((*_left_out(left_out), *sections), mark) + "\n",  # here, where it copies little
     )
-    prompt = "\n\n".join(filter(None, parts)) + "\n"
+    prompt = "\n\n".join(filter(None, parts))
     return _Made(prompt, mark, left_out, len(parts[0]) + 2 + len(parts[1]) if parts[1] else 0)
 
 
