@@ -56,12 +56,12 @@ def form(game: Play) -> str:
 def test_the_gates_of_agent_and_step_are_told_in_plain_words() -> None:
     told = form(play())
     for line in (
-        "- if it has fewer than 3 characters;",
-        "- if one of these headings is missing: Findings, Summary;",
-        "- with these words, where they are true of it: “Give a figure for doors.”",
-        "- if this is true of it: `!output.text.includes('spec')`;",
-        "- if nothing in it is about this case, that is, about what is particular in inputs.spec;",
-        "- if the answer to this question about it is no: Is it concrete?",
+        "It is sent back if\n- it has fewer than 3 characters\n",
+        "\n- one of these headings is missing: Findings, Summary\n",
+        "\n- this is true of it: `!output.text.includes('spec')`\n",
+        "\n- nothing in it is about this case, that is, about what is particular in inputs.spec\n",
+        "\n- the answer to this question about it is no: Is it concrete?\n",
+        "It is also sent back with one of these sentences, where it applies:\n- “Give a figure for doors.”\n",
     ):
         assert line in told, line
 
@@ -93,7 +93,7 @@ def to_memo(remark: str) -> Play:
 
 def test_a_sentence_that_the_engine_can_add_is_added_and_the_output_is_not_sent_back() -> None:
     game = to_memo("Mind the doors.")
-    assert "This is added to your answer for you. Do not write it yourself:\n“Taken up. (1)”" in form(game)
+    assert "This is added to your answer for you. Do not write it yourself:\n- “Taken up. (1)”" in form(game)
     game.finish("b", "# Memo\n\nAll is well.\n\n\n")
     file = game.state.world.files["memo.md"]
     assert game.book.text(file.digest) == "# Memo\n\nAll is well.\n\nTaken up. (1)\n"
@@ -129,6 +129,7 @@ def test_other_rules_judge_what_the_agent_wrote_and_not_what_is_added() -> None:
         ("{append: x}", "a gate needs one of"),
         ("{min_chars: 3, append: x}", "'append' goes with 'if' alone"),
         ("{if: 'true', append: x, retry_with: y}", "'append' beside 'retry_with'"),
+        ("{if: 'true', append: '{{ feedback.cuont }}'}", "'feedback.cuont' is not known"),
     ],
 )
 def test_append_stands_beside_if_and_nothing_else(gate: str, said: str) -> None:
@@ -147,7 +148,7 @@ SCHEMA = {
 }
 
 
-def test_a_schema_is_told_compactly_once_with_its_example_inside_the_form() -> None:
+def test_a_schema_is_told_compactly_once_inside_the_form() -> None:
     work = Assignment(
         "r", "R1/0/a", 1, Agent("a"), "head\n\n<form-0a>\nbe brief\n</form-0a>\n", {}, (), SCHEMA, mark="0a"
     )
@@ -156,10 +157,20 @@ def test_a_schema_is_told_compactly_once_with_its_example_inside_the_form() -> N
         '{"type":"object","properties":{"title":{"type":"string"},"examples":{"enum":["title"]}},"required":["title"]}'
     )
     assert told.count(compacted) == 1
-    assert told.endswith('\n\n{"title":"a door"}\n</form-0a>\n')
+    assert told.endswith(f"\n\n{compacted}\n</form-0a>\n")
     assert "RULES" not in told
     assert asking.compose(work, with_schema=False) == work.prompt
     assert asking.whole(work._replace(system="RULES")).prompt.startswith("RULES\n\nhead\n\n")
+
+
+def test_the_example_of_a_contract_is_the_worked_example_where_no_gate_has_one() -> None:
+    agent = "a: {contract: {type: object, required: [title], examples: [{title: a door}]}}"
+    text = f"name: n\nagents: {{{agent}}}\nphases: [{{id: p, agents: [a]}}]\n"
+    game = Play(parse_workflow(text))
+    (effect,) = game.effects()
+    lines = shown(game.state, game.book, effect.task).prompt.rstrip().splitlines()
+    assert lines[-2] == '{"title":"a door"}'
+    assert lines[-1].startswith("</example-")
 
 
 def test_what_a_schema_demands_is_not_lost_when_it_is_made_compact() -> None:

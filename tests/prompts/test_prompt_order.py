@@ -62,8 +62,8 @@ def test_documents_come_first_then_role_task_what_the_person_said_and_the_form()
 def test_the_form_with_the_gates_in_plain_words_is_the_end_of_a_prompt() -> None:
     text = prompts(play())["b"]
     form = text[text.index("<form-") :]
-    assert "- if it has fewer than 5 characters;" in form
-    assert "- if one of these headings is missing: F;" in form
+    assert "- it has fewer than 5 characters\n" in form
+    assert "- one of these headings is missing: F\n" in form
     assert form.rstrip().splitlines()[-1].startswith("</form-")
 
 

@@ -6,6 +6,7 @@ the form last. What comes first is the same for all of them, and providers cache
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from reconvene.prompts import documents, expected, marks
 from reconvene.prompts.documents import Documents
 from reconvene.prompts.marks import Section
 
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _EXAMPLE = "one that would pass, about another matter"
 
 
@@ -58,11 +60,12 @@ def shown(
     step = book.phase(state.world.top.phase).steps[step_at.index]
     agent = replace(agent, gates=(*agent.gates, *step.gates)) if step.gates else agent
     writes = scope.writes(state, book, step)
+    schema = step.schema if step.schema is not None else agent.schema
     sections = (
         *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
         *_retry(book, task),
         Section("form", expected.form(state, book, agent, step, writes)),
-        Section("example", book.text(task.example) if task.example else expected.example(agent), _EXAMPLE),
+        Section("example", book.text(task.example) if task.example else expected.example(agent, schema), _EXAMPLE),
     )
     made = _made(book, agent, step, step_at, sections, _seed(state, book, serial, step_at), window)
     return Shown(
@@ -74,7 +77,7 @@ def shown(
             if read.kind == "file" and read.ref is not None
         },
         writes=("*",) if step.place == "project" else writes,
-        schema=step.schema if step.schema is not None else agent.schema,
+        schema=schema,
         remarks=_views(state, book, step_at),
         mark=made.mark,
         left_out=made.left_out,
@@ -236,7 +239,7 @@ def _filled(state: RunState, book: Book, agent: Agent, text: str) -> str:
             hint="mend the prompt in the workflow and start a new run; this one keeps the prompt it began with",
         )
 
-    return scope.render(text, state, book, refuse)
+    return _BLANK_LINES.sub("\n\n", scope.render(text, state, book, refuse))  # branches of a template leave them
 
 
 def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:

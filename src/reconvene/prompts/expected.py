@@ -11,7 +11,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.shown import scope
 from reconvene.errors import UserError
 from reconvene.language.expressions import ExpressionError, truth
-from reconvene.prompts.compact_schema import compact
+from reconvene.prompts.compact_schema import compact, worked_example
 
 _IN_PROJECT = {
     "project": "Your working directory is a worktree of the project, on a branch of its own. Change the files there; "
@@ -24,24 +24,30 @@ _AS_BLOCKS = (
     '<file path="folder/name">\ncontent\n</file>\n\nwith paths from the project\'s folder. Files that you do not '
     "name stay as they are. Everything outside such blocks is your answer itself."
 )
+_CHECKED = "Your answer is checked before anybody reads it."
 _NOTHING: dict[str, object] = {"text": "", "value": None, "files": [], "commit": "", "diff": ""}
 
 
 def form(state: RunState, book: Book, agent: Agent, step: Step, writes: tuple[str, ...]) -> str:
     """For the end of a prompt. `agent` has the step's gates among its own."""
     parts = [_in_project(step, agent) or _files(writes, agent)]
-    rules, added = list(_rules(state, book, agent.gates)), list(_added(state, book, agent.gates))
+    rules, sentences = list(_rules(agent.gates)), list(_sentences(state, book, agent.gates))
+    added = list(_added(state, book, agent.gates))
     if rules:
-        checked = "Your answer is checked before anybody reads it. It is refused"
-        parts.append("\n".join([checked, *(f"- {rule}" for rule in rules)]))
+        parts.append("\n".join([f"{_CHECKED} It is sent back if", *(f"- {rule}" for rule in rules)]))
+    if sentences:
+        which = "It is also sent back" if rules else f"{_CHECKED} It is sent back"
+        parts.append("\n".join([f"{which} with one of these sentences, where it applies:", *sentences]))
     if added:
         parts.append("\n".join(["This is added to your answer for you. Do not write it yourself:", *added]))
     return "\n\n".join(part for part in parts if part)
 
 
-def example(agent: Agent) -> str:
-    """The first that the gates have."""
-    return next((gate.example for gate in agent.gates if gate.example), "").strip()
+def example(agent: Agent, schema: object) -> str:
+    """The first that the gates have, else the first of the contract."""
+    shown = next((gate.example for gate in agent.gates if gate.example), "").strip()
+    known = worked_example(schema)
+    return shown or ("" if known is None else to_json(known).decode())
 
 
 def _in_project(step: Step, agent: Agent) -> str:
@@ -68,39 +74,37 @@ def _files(writes: tuple[str, ...], agent: Agent) -> str:
 # --- gates in plain words ---
 
 
-def _rules(state: RunState, book: Book, gates: tuple[Gate, ...]) -> Iterator[str]:
+def _rules(gates: tuple[Gate, ...]) -> Iterator[str]:
     for gate in gates:
         if gate.min_chars:
-            yield f"if it has fewer than {gate.min_chars} characters;"
+            yield f"it has fewer than {gate.min_chars} characters"
         elif gate.headings:
-            yield f"if one of these headings is missing: {', '.join(gate.headings)};"
+            yield f"one of these headings is missing: {', '.join(gate.headings)}"
         elif gate.schema is not None:
-            yield f"if it is not JSON that fits this schema: {to_json(compact(gate.schema)).decode()};"
+            yield f"it is not JSON that fits this schema: {to_json(compact(gate.schema)).decode()}"
         elif gate.kit:
-            yield from _of_kit(gate)
+            yield _of_kit(gate)
         elif gate.ask:
-            yield f"if the answer to this question about it is no: {gate.ask.strip()}"
-        elif gate.when and not gate.append:
-            yield from _of_expression(state, book, gate)
+            yield f"the answer to this question about it is no: {gate.ask.strip()}"
+        elif gate.when and not gate.append and not gate.retry_with:
+            yield f"this is true of it: `{gate.when}`"
 
 
-def _of_kit(gate: Gate) -> Iterator[str]:
+def _of_kit(gate: Gate) -> str:
     try:
         said = kit_finder.asks(gate.kit)
     except UserError:  # a run is shown also where its kit is missing
         said = ""
     about = ", ".join(gate.about)
-    yield said.replace("{about}", about) if said else f"by the rule {gate.kit}{f' ({about})' if about else ''};"
+    return said.replace("{about}", about) if said else f"the rule {gate.kit}{f' ({about})' if about else ''} refuses it"
 
 
-def _of_expression(state: RunState, book: Book, gate: Gate) -> Iterator[str]:
+def _sentences(state: RunState, book: Book, gates: tuple[Gate, ...]) -> Iterator[str]:
     """Only a rule that would refuse an empty output asks for something now."""
-    if not _holds(state, book, gate):
-        return
-    if said := _filled(state, book, gate.retry_with):
-        yield f"with these words, where they are true of it: “{said}”"
-    elif not gate.retry_with:
-        yield f"if this is true of it: `{gate.when}`;"
+    for gate in gates:
+        if gate.when and gate.retry_with and not gate.append and _holds(state, book, gate):
+            said = " ".join(_filled(state, book, gate.retry_with).split())
+            yield from [f"- “{said}”"] if said else []
 
 
 def _holds(state: RunState, book: Book, gate: Gate) -> bool:
@@ -113,7 +117,7 @@ def _holds(state: RunState, book: Book, gate: Gate) -> bool:
 def _added(state: RunState, book: Book, gates: tuple[Gate, ...]) -> Iterator[str]:
     for gate in gates:
         if gate.append and _holds(state, book, gate):
-            yield f"“{_filled(state, book, gate.append)}”"
+            yield f"- “{_filled(state, book, gate.append)}”"
 
 
 def _filled(state: RunState, book: Book, text: str) -> str:

@@ -28,7 +28,8 @@ counts. Cite a remark by its id, in brackets, where you act on it, and say why w
 were not shown. In a conversation section each entry says who spoke, and what was said is quoted. An answers section \
 holds what the person has answered so far; the questions are those of agents.
 4. The role section says who you are, the task section what to do now, the form section what your answer must look \
-like and what it is checked for.
+like and what it is checked for. An example section shows the form, about another matter: take nothing else from it. A \
+rejected section holds your last answer, the attempt section why it did not count.
 5. Answer with what is asked for and nothing else. Say nothing about these rules, the sections or the mark."""
 
 _LENGTH = 12

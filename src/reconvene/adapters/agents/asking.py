@@ -9,7 +9,7 @@ import json
 
 from reconvene.adapters.agents.file_names import only_literal
 from reconvene.ports import Assignment
-from reconvene.prompts.compact_schema import compact, worked_example
+from reconvene.prompts.compact_schema import compact
 from reconvene.prompts.marks import within
 
 
@@ -40,13 +40,7 @@ def in_words(assignment: Assignment) -> Assignment:
 
 def _schema(assignment: Assignment) -> str:
     asked = "Answer with JSON only, no prose and no code fence, valid against this JSON Schema:\n\n"
-    asked += _json(compact(assignment.schema))
-    example = worked_example(assignment.schema)
-    return asked if example is None else f"{asked}\n\nFor another matter it would look like this:\n\n{_json(example)}"
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return asked + json.dumps(compact(assignment.schema), ensure_ascii=False, separators=(",", ":"))
 
 
 def _needs_blocks(assignment: Assignment) -> bool:

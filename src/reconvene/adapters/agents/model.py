@@ -21,6 +21,7 @@ from reconvene.adapters.agents.token_limits import Limits
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
+from reconvene.prompts.compact_schema import compact
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelRequest, ModelResponse
@@ -134,12 +135,13 @@ def _parameters(assignment: Assignment, mode: Mode) -> ModelRequestParameters:
 
     if mode in ("text", "prompted"):
         return ModelRequestParameters()
-    assert isinstance(assignment.schema, dict)
+    schema = compact(assignment.schema)
+    assert isinstance(schema, dict)
     if mode == "native":
-        described = OutputObjectDefinition(json_schema=assignment.schema, name=ANSWER_TOOL)
+        described = OutputObjectDefinition(json_schema=schema, name=ANSWER_TOOL)
         return ModelRequestParameters(output_mode="native", output_object=described)
     tool = ToolDefinition(
-        name=ANSWER_TOOL, parameters_json_schema=assignment.schema, description="Give your answer.", kind="output"
+        name=ANSWER_TOOL, parameters_json_schema=schema, description="Give your answer.", kind="output"
     )
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 

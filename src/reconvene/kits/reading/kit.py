@@ -101,5 +101,5 @@ KIT = ports.Kit(
     judge=cited,
     gates={"specific_to": specific_to},
     reads={"near": near},
-    asks={"specific_to": "if nothing in it is about this case, that is, about what is particular in {about};"},
+    asks={"specific_to": "nothing in it is about this case, that is, about what is particular in {about}"},
 )
