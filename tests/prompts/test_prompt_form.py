@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from reconvene.adapters.agents import asking
-from reconvene.core.definition.workflow import Agent
+from reconvene.core.definition.workflow import Agent, every_phase
 from reconvene.errors import WorkflowError
 from reconvene.ports import Assignment
-from reconvene.prompts.compact_schema import compact
+from reconvene.prompts.compact_schema import compact, worked_example
 from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
-from reconvene.wire.workflow_file import parse_workflow
+from reconvene.wire.contracts import problems
+from reconvene.wire.packaged import packaged
+from reconvene.wire.workflow_file import load_workflow, parse_workflow
 
 WORKFLOW = """
 name: formed
@@ -180,3 +182,16 @@ def test_what_a_schema_demands_is_not_lost_when_it_is_made_compact() -> None:
         "items": [{"minimum": 1}],
     }
     assert compact({"additionalProperties": False, "required": []}) == {"additionalProperties": False}
+
+
+def test_every_contract_of_a_packaged_workflow_has_an_example_that_fits_it() -> None:
+    found = 0
+    for name, file in packaged().items():
+        for phase in every_phase(load_workflow(file)):
+            for step in phase.steps:
+                if step.schema is not None:
+                    found += 1
+                    example = worked_example(step.schema)
+                    assert example is not None, f"{name}, {phase.id}"
+                    assert problems(step.schema, example) == [], f"{name}, {phase.id}"
+    assert found > 7
