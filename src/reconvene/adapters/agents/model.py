@@ -16,12 +16,12 @@ from reconvene.adapters.agents import asking, libraries, prompt_cache, schema_su
 from reconvene.adapters.agents.as_answer import ReplyError
 from reconvene.adapters.agents.model_reply import ANSWER_TOOL, read
 from reconvene.adapters.agents.prompt_cache import Beginnings
-from reconvene.adapters.agents.secrets import redact, redact_text
 from reconvene.adapters.agents.token_limits import Limits
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
 from reconvene.prompts.compact_schema import compact
+from reconvene.secrets import redact, redact_text
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelRequest, ModelResponse
