@@ -36,7 +36,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
-from reconvene.errors import Busy, KitFailed, UserError
+from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
     AgentRunner,
     Clock,
