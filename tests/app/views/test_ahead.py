@@ -166,7 +166,7 @@ def test_what_settles_trouble_is_told_in_words(tmp_path: Path) -> None:
     assert sitting.leads == {
         "Try again": "the same work is asked for once more",
         "Go on without it": "the run goes on with what there is",
-        "Try again with another model": "the same work is asked for once more, of whom you name",
+        "Try again with another model": "the same work is asked of whom you name",
         "Stop the run": "ends the run: aborted",
     }
     asyncio.run(engine.close())

@@ -140,9 +140,7 @@ def test_a_decision_is_on_record_before_it_is_said_what_the_next_agent_lacks(
     assert reconvene("resume", "flow-1", "--agent", "reviewer=sh -c 'cat >/dev/null; echo fine'").code == 0
 
 
-def test_a_round_that_is_undone_is_not_begun_anew_where_its_agent_cannot_work(
-    reconvene: Command, folder: Path
-) -> None:
+def test_a_round_that_is_undone_is_not_begun_anew_where_its_agent_cannot_work(reconvene: Command, folder: Path) -> None:
     tool = folder / "tool"
     tool.write_text("#!/bin/sh\necho done\n", encoding="utf-8")
     tool.chmod(0o755)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reconvene.doors.shared.harmless import clean, one_line
 
 if TYPE_CHECKING:
-    from reconvene.app.views.read_model import Checkpoint, Item, Option
+    from reconvene.app.views.read_model import Checkpoint, Item, Option, Written
 
 _MOST_WRITTEN = 12
 
