@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from reconvene.app import index
 from reconvene.app.engine import Engine
+from reconvene.app.line_diff import unified_diff
 from reconvene.app.session import Session, state_after
 from reconvene.app.views import ahead, projections, written
 from reconvene.app.views.changes import changes, since_a_try
@@ -15,7 +16,6 @@ from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late,
 from reconvene.app.views.written import Attempt
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
 from reconvene.core.facts.state import EMPTY, RunState, children_of
-from reconvene.core.paths import unified_diff
 from reconvene.core.shown import drafts, scope
 from reconvene.errors import UserError
 from reconvene.language.closest import closest
