@@ -82,7 +82,7 @@ class Engine:
     ) -> None:
         self.log = log
         self._projects = projects
-        self._surroundings = surroundings
+        self.surroundings = surroundings
         self.home = home
         self._clock = clock
         self._runner = runner
@@ -110,7 +110,7 @@ class Engine:
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
         whole = new_runs.inputs(workflow, inputs or {})
-        chosen = new_runs.settings(workflow, settings or {}, whole, self._surroundings)
+        chosen = new_runs.settings(workflow, settings or {}, whole, self.surroundings)
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
         blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
         digest = digest_of(pinned)

@@ -193,7 +193,7 @@ def wrote(engine: Engine, run: str, agent: str = "", which: str = "") -> tuple[A
     `which` is the round's number in its phase ("2": the latest of that number), or its serial ("R7"); "" is the last
     round in which the agent worked."""
     found = attempts(engine, run)
-    names = list(engine.session(run).book.workflow.agents)
+    names = list(dict.fromkeys((*engine.session(run).book.workflow.agents, *(one.agent for one in found))))
     if agent and agent not in names:
         near = closest(agent, names)
         hint = f"Did you mean {near[0]}?" if near else f"There is: {', '.join(names)}"

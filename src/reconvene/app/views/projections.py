@@ -182,6 +182,8 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         todo=todo(state, book),
         talk=talk(state, book),
         bindings=bindings(state),
+        upgrades=tuple(convert(one, model.Upgraded, from_attributes=True) for one in record.upgrades),
+        reopened=tuple(convert(one, model.Reopened, from_attributes=True) for one in record.reopened),
     )
 
 
