@@ -14,6 +14,7 @@ from reconvene.app import new_runs
 from reconvene.app.engine import Engine
 from reconvene.app.session import book_for, state_after
 from reconvene.core.definition.bindings import fitting
+from reconvene.core.definition.run_inputs import complete_inputs
 from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import Pinned, Upgrade
@@ -115,7 +116,10 @@ def _given(
     for name in given:
         if had.get(name) is not None:
             raise Refused(f"Run {state.run} was given {name!r} at its start, and that stays.")
-    inputs = new_runs.inputs(workflow, {name: had[name] for name in had if name in workflow.inputs} | dict(given))
+    kept = {name: had[name] for name in had if name in workflow.inputs}
+    inputs = complete_inputs(workflow, kept | dict(given))
+    fresh = [name for name, spec in workflow.inputs.items() if spec.type == "project" and name not in kept]
+    inputs |= {name: new_runs.project_folder(name, inputs[name]) for name in fresh if inputs[name] is not None}
     known = {name: chosen[name] for name in chosen if name in workflow.settings}
     try:
         settings = new_runs.settings(workflow, known, inputs, engine.surroundings)

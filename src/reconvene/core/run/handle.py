@@ -63,7 +63,7 @@ def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str
 
 
 def _handled(tx: Transaction, before: RunState) -> Handled:
-    if tx.state.ended and not before.ended and not before.place:
+    if not before.place and any(isinstance(event, e.RunEnded) for event in tx.events):
         rendering.render(tx)
     return Handled(tx.state, tx.events, tx.blobs)
 

@@ -69,7 +69,7 @@ def undo_refused(state: RunState, book: Book) -> str:
     """Why the round in front cannot be undone; "" = it can."""
     frame = state.world.top
     if frame.round is None or frame.round.serial not in state.marks:
-        return "a later round has begun: fork the run instead"
+        return "a later round has begun, or the run had ended since: fork the run instead"
     if any(child.serial >= frame.round.serial for child in state.record.children.values()):
         return "a decision on it started other runs, which have a life of their own: fork the run instead"
     per_round = book.phase(frame.phase).rounds.undo

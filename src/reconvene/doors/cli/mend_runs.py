@@ -75,11 +75,21 @@ def upgrade(
         accept_named(call, engine, found)
         if not call.as_json:
             _put_fitting(call, fitting, dry=False)
+            _put_how_to_redo(call, engine, found)
     ended = bool(engine.load(found).ended)
-    code = proceed(call, engine, found, who_decides(call, None, no_input), only_record=no_drive or ended)
-    if ended and not call.as_json:
-        put(f"take it up again with:\n  {call.command('reopen', found)}")
-    return code
+    return proceed(call, engine, found, who_decides(call, None, no_input), only_record=no_drive or ended)
+
+
+def _put_how_to_redo(call: Call, engine: Engine, run: str) -> None:
+    """How what is over is done with the new workflow, where somebody wants that."""
+    from reconvene.core.working.moves import undo_refused
+
+    session = engine.session(run)
+    state, point = session.state, session.state.world.open
+    if state.ended == "completed":
+        put(f"take it up again with: {call.command('reopen', run)}\n")
+    if point is not None and not point.attention and not undo_refused(state, session.book):
+        put(f"this round was done with the workflow before; to do it anew: {call.command('rollback', run)}\n")
 
 
 def _loaded(engine: Engine, run: str, named: str) -> Workflow:
