@@ -73,6 +73,7 @@ def fit(
     if digest == state.workflow:
         command = Upgrade(digest, at, Pinned(digest, workflow), state.inputs, state.settings)
         return Fitting(run, book.workflow, command, {})
+    engine.discretion.refuse(workflow, pinned, ())
     if problems := list(_misfits(state, book, workflow)):
         raise _no_fit(engine, run, workflow, problems, named or workflow.file)
     inputs, settings = _given(engine, state, book, workflow, given or {})
@@ -125,7 +126,8 @@ def _given(
         settings = new_runs.settings(workflow, known, inputs, engine.surroundings)
     except ExpressionError as error:
         raise Refused(f"A setting of {workflow.name} failed: {error}.") from None
-    return to_json({**had, **inputs}), to_json({**chosen, **settings})
+    secrets = engine.discretion.of(workflow)
+    return to_json(secrets.blank_in({**had, **inputs})), to_json(secrets.blank_in({**chosen, **settings}))
 
 
 def _moved(book: Book, workflow: Workflow) -> Iterator[tuple[str, tuple[int, ...]]]:
