@@ -154,3 +154,16 @@ def test_a_completed_run_is_upgraded_and_then_taken_up(flow: Path, reconvene: Co
     assert "flow-1 is waiting at read" in reconvene("reopen", "flow-1").out
     assert reconvene("decide", "flow-1", "--option", "Continue").code == 0
     assert " more " in reconvene("rounds", "flow-1").out
+
+
+def test_no_secret_gets_into_the_log_with_a_mended_workflow_or_a_remark(
+    flow: Path, reconvene: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WRITER_KEY", "k-0123456789abcdef")
+    flow.write_text(FLOW.replace("Write.", "Write k-0123456789abcdef."), encoding="utf-8")
+    done = reconvene("upgrade", "flow-1", "--to", "flow.yaml")
+    assert done.code == 64
+    assert "holds the value of WRITER_KEY" in done.err
+    assert reconvene("abort", "flow-1").code == 2
+    assert reconvene("reopen", "flow-1", "--feedback", "use k-0123456789abcdef").code == 3
+    assert "k-0123456789abcdef" not in reconvene("log", "flow-1").out
