@@ -245,6 +245,21 @@ def test_new_inputs_get_their_default_or_are_given_and_old_ones_stay(tmp_path: P
         with_workflow(at, needs + "# again\n", who="Bob")
 
 
+def test_a_fork_from_before_an_upgrade_has_the_workflow_of_then(tmp_path: Path) -> None:
+    at = stage(tmp_path)
+    first = at.seqs(CheckpointOpened)[0]
+    more = GOOD.replace("  c: {prompt", "  e: {prompt: Extra.}\n  c: {prompt")
+    upgraded(at, more.replace("agents: [c]", "agents: [c, e]"))
+    at.engine.submit(at.run, BindAgents((Binding("e", model="test:one"), Binding("b", model="test:two")), "ann"))
+    early, late = (at.other(run=at.engine.fork(at.run, seq)) for seq in (first, 0))
+    assert sorted(early.state.record.bindings) == ["b"], "there is no e in it"
+    early.decide("Again")
+    assert "Write badly." in at.agents.of("a")[-1].prompt
+    late.decide("Again")
+    assert "Write well." in at.agents.of("a")[-1].prompt
+    assert late.state.record.upgrades
+
+
 # --- stops that a mistake in the workflow caused ---
 
 

@@ -12,10 +12,12 @@ from msgspec.structs import replace
 from reconvene.app import measures, queries, round_tries
 from reconvene.app.engine import Engine
 from reconvene.app.reopening import reopen
-from reconvene.app.upgrading import fit, upgrade
+from reconvene.app.upgrading import DoesNotFit, fit, upgrade
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.commands import Abort, RemarkIn
 from reconvene.core.facts.evolve import fold
+from reconvene.wire.packaged import packaged
+from reconvene.wire.workflow_file import load_workflow
 
 from .archive import lay_out
 from .homes import Golden, every_home
@@ -67,3 +69,31 @@ def test_a_run_of_an_earlier_release_is_mended_ended_and_taken_up_again(golden: 
         if state.world.open is not None and not state.world.open.attention:
             assert after.world.open is not None
             assert after.world.open.phase == state.world.open.phase
+
+
+@pytest.mark.parametrize("golden", [one for one in HOMES if kind_of(one.stop) == "waiting"], ids=str)
+def test_a_run_of_an_earlier_release_goes_on_with_the_packaged_workflow_of_today(
+    golden: Golden, engine: Engine
+) -> None:
+    run = str(golden.home.expected["run"])
+    state, before = engine.load(run), over(engine, run)
+    upgrade(engine, fit(engine, run, load_workflow(packaged()[state.name]), by="ann"))
+    after = engine.load(run)
+    assert state.world.open is not None
+    assert after.world.open is not None
+    assert (after.world.open.phase, after.world.open.serial) == (state.world.open.phase, state.world.open.serial)
+    assert over(engine, run) == before
+
+
+@pytest.mark.parametrize(
+    "golden", [one for one in every_home() if str(one) == "0.1.0-spec-refinement-waiting.refine.redone"], ids=str
+)
+def test_a_tracker_keeps_its_kit(golden: Golden, engine: Engine) -> None:
+    run = str(golden.home.expected["run"])
+    workflow = engine.session(run).book.workflow
+    phases = tuple(replace(phase, track=None) for phase in workflow.phases)
+    with pytest.raises(DoesNotFit) as caught:
+        fit(engine, run, replace(workflow, phases=phases))
+    assert [one.message for one in caught.value.problems] == [
+        "'gaps' is kept by no tracker; on record: it is kept by a tracker of the kit 'gaps'"
+    ]
