@@ -92,13 +92,24 @@ def test_rounds_go_on_counting_and_agents_are_shown_what_was_said(tmp_path: Path
     assert [event.status for event in at.events(RunEnded)] == ["completed", "completed"]
 
 
-def test_without_a_phase_the_last_one_is_done_anew_where_nobody_was_asked(tmp_path: Path) -> None:
+def test_without_a_phase_the_last_checkpoint_opens_and_what_follows_it_is_not_done_first(tmp_path: Path) -> None:
     at = ended(tmp_path)
     taken_up(at, "", "in colour")
-    assert [call.agent.name for call in at.agents.calls] == ["a", "b", "c", "c"]
+    assert at.point.phase == "review"
+    assert [call.agent.name for call in at.agents.calls] == ["a", "b", "c"]
+    at.decide("Again")
+    assert "in colour" in at.agents.calls[-1].prompt
+
+
+def test_where_nobody_was_asked_the_last_phase_is_done_anew(tmp_path: Path) -> None:
+    text = "name: w\nagents: {a: {}, b: {}}\nphases: [{id: one, agents: [a]}, {id: two, agents: [b]}]\n"
+    at = stage(tmp_path, text)
+    assert at.state.status == "completed"
+    taken_up(at, "", "in colour")
+    assert [call.agent.name for call in at.agents.calls] == ["a", "b", "b"]
     assert "in colour" in at.agents.calls[-1].prompt
     assert at.state.status == "completed"
-    assert at.state.world.counts["publish"] == 2
+    assert at.state.world.counts["two"] == 2
 
 
 def test_a_workflow_may_name_the_phase_at_which_its_runs_are_taken_up(tmp_path: Path) -> None:

@@ -56,11 +56,11 @@ def reopen(
 
 
 def _where_it_ended(state: RunState, book: Book, rerun: bool) -> Place:
-    """At the checkpoint where a person ended it; in the middle of what it was at; else at its last phase."""
+    """At the checkpoint where a person ended it; in the middle of what it was at; else at its last checkpoint."""
     frame, world = state.world.top, state.world
     if not frame.phase:
         chosen = book.workflow.reopen if state.ended == "completed" else ""
-        last = chosen if world.counts.get(chosen) else _last_phase(state, book)
+        last = chosen if world.counts.get(chosen) else _last_asked(state, book)
         return _named(state, book, last, rerun) if last else Place("")
     if rerun:
         return _named(state, book, frame.phase, rerun)
@@ -70,9 +70,13 @@ def _where_it_ended(state: RunState, book: Book, rerun: bool) -> Place:
     return Place(frame.phase, rerun=checked)  # a check ended it: what it looked at is done anew
 
 
-def _last_phase(state: RunState, book: Book) -> str:
-    """The last of the run's own phases that was entered; "" where none has been."""
+def _last_asked(state: RunState, book: Book) -> str:
+    """The last phase in which a person was asked; where none was, the last of the run's own that was entered, if any.
+
+    Whoever takes a run up has something to say. What follows a checkpoint may have effects, and is not done first."""
     world = state.world
+    if world.visits:
+        return world.visits[max(world.visits)].phase
     passed = [phase.id for phase in book.workflow.phases[: world.top.child]]
     entered = [phase for phase in passed if world.counts.get(phase) and phase not in world.skipped]
     return entered[-1] if entered else ""

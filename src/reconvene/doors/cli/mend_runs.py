@@ -171,7 +171,7 @@ Examples:
   reconvene reopen two-step-1 --grant calls=20      # where a limit ended it
 """)
 @click.argument("run")
-@click.option("--phase", default="", metavar="PHASE", help="Where to go on; else where it ended, or its last phase.")
+@click.option("--phase", default="", metavar="PHASE", help="Where to go on; else where it ended, or last asked.")
 @click.option("--rerun", is_flag=True, help="Do the phase anew, instead of opening its checkpoint.")
 @click.option(
     "--feedback", "--remark", "feedback", multiple=True, metavar='"KIND: TEXT"',
