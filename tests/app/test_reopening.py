@@ -11,7 +11,7 @@ from tests.acceptance.support.stage import Stage
 from reconvene.app import commits, measures, queries, session
 from reconvene.app.reopening import reopen
 from reconvene.app.upgrading import fit, upgrade
-from reconvene.core.facts.commands import Abort, DropQueued, RemarkIn, Rollback
+from reconvene.core.facts.commands import Abort, DropQueued, RemarkIn, Reopen, Rollback
 from reconvene.core.facts.events import DecisionRecorded, RunEnded, RunReopened, Usage
 from reconvene.core.facts.evolve import fold
 from reconvene.errors import Refused
@@ -192,6 +192,22 @@ def test_of_two_that_reopen_at_the_same_time_one_does(tmp_path: Path, monkeypatc
     assert [one.text for one in at.state.record.remarks.values()] == ["keep the ferries", "first"]
 
 
+def test_where_it_goes_on_was_settled_for_this_end_and_no_other(tmp_path: Path) -> None:
+    at = ended(tmp_path)
+    taken_up(at, "draft")
+    at.engine.submit(at.run, Abort("ann"))
+    with pytest.raises(Refused, match="only a run that has ended"):
+        at.engine.submit(at.run, Reopen(before=0, phase="draft", visit=0))
+
+
+def test_the_talk_tells_that_the_person_came_back(tmp_path: Path) -> None:
+    at = ended(tmp_path, FLOW.replace("    output: draft\n", "    output: draft\n    reads: [conversation]\n"))
+    taken_up(at, "draft", "one thing more")
+    told = [(one.kind, one.who, one.text) for one in queries.talk(at.engine, at.run)]
+    assert ("back", "ann", "came back from the end") in told
+    assert told[-1] == ("remark", "ann", "one thing more")
+
+
 @pytest.mark.parametrize(
     ("phase", "message", "hint"),
     [("reviw", "has no phase 'reviw'", "Did you mean review?"), ("publish", "has not come to publish yet", "where it")],
@@ -261,6 +277,17 @@ def test_a_limit_that_was_gone_on_without_is_asked_anew(tmp_path: Path) -> None:
     assert at.agents.calls[-1].agent.name == "c"
 
 
+def test_what_was_ruled_on_a_limit_does_not_rule_after_the_end(tmp_path: Path) -> None:
+    at = stage(tmp_path, FLOW.replace("agents: {a", "limits: {rounds: 1}\nagents: {a"))
+    at.decide("Again")
+    for _ in range(3):  # another round of draft, then review and publish
+        at.decide("Go on without it")
+    assert at.state.status == "completed"
+    taken_up(at, "draft")
+    at.decide("Again")
+    assert "limit rounds" in at.point.prompt
+
+
 def test_a_phase_is_granted_another_round(tmp_path: Path) -> None:
     at = stage(tmp_path)
     at.decide("Again")
@@ -288,6 +315,41 @@ def test_dollars_are_granted_to_a_limit_of_cost(tmp_path: Path) -> None:
     assert (budget.cost, budget.allowed) == (4.0, 2.5)
     at.decide("Done")
     assert "limit cost" in at.point.prompt
+
+
+HELD = """
+name: w
+limits: {cost: 1.0, concurrency: 1}
+agents: {a: {}, b: {}}
+phases: [{id: work, agents: [a, b], checkpoint: {approval_required: true}}]
+"""
+
+
+def held(tmp_path: Path) -> Stage:
+    """One agent has spent it all, and the other has not begun."""
+    dear = Answer("dear", None, False, {}, (), Usage(model="m", requests=1, cost=2.0), b"", b"")
+    at = stage(tmp_path, HELD, a=dear, b=dear)
+    assert "b has not begun" in at.point.prompt
+    return at
+
+
+def test_tasks_that_a_limit_of_cost_held_back_begin_after_a_grant(tmp_path: Path) -> None:
+    at = held(tmp_path)
+    at.decide("Stop the run")
+    taken_up(at)
+    assert "b has not begun" in at.point.prompt
+    at.decide("Stop the run")
+    taken_up(at, cost=2)
+    assert [call.agent.name for call in at.agents.calls] == ["a", "b"]
+    assert not at.point.attention
+
+
+def test_tasks_that_a_limit_of_cost_held_back_begin_where_a_new_workflow_allows_more(tmp_path: Path) -> None:
+    at = held(tmp_path)
+    upgrade(at.engine, fit(at.engine, at.run, parse_workflow(HELD.replace("cost: 1.0", "cost: 9.0"))))
+    at.drive()
+    assert [call.agent.name for call in at.agents.calls] == ["a", "b"]
+    assert not at.point.attention
 
 
 @pytest.mark.parametrize(

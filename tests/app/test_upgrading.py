@@ -196,6 +196,18 @@ def test_phases_may_come_and_go_ahead_and_the_run_finds_its_place(tmp_path: Path
     assert at.state.status == "completed"
 
 
+def test_a_round_that_is_rolled_back_finds_its_place_among_other_phases(tmp_path: Path) -> None:
+    at = stage(tmp_path)
+    at.decide("Go on")
+    upgraded(at, GOOD.replace("  - id: draft\n", "  - {id: early, agents: [c]}\n  - id: draft\n"))
+    at.engine.submit(at.run, Rollback(by="ann"))
+    at.drive()
+    assert at.point.phase == "review"
+    at.decide("Done")
+    assert at.point.phase == "publish"
+    assert dict(at.state.world.counts) == {"draft": 1, "review": 1, "publish": 1}
+
+
 def test_one_goes_back_to_an_earlier_checkpoint_as_it_is_in_the_new_workflow(tmp_path: Path) -> None:
     at = stage(tmp_path)
     at.decide("Go on")

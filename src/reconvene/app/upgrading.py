@@ -103,7 +103,8 @@ def upgrade(engine: Engine, found: Fitting, *, driving: bool = False) -> RunStat
 def _require_rest(state: RunState) -> None:
     if state.ended or state.world.open is not None:
         return
-    why = f"Run {state.run} is {state.status}: its workflow can be changed at a checkpoint, or when the run has ended."
+    stands = f"waits for {state.awaits.model}" if state.awaits is not None else f"is {state.status}"
+    why = f"Run {state.run} {stands}: its workflow can be changed at a checkpoint, or when the run has ended."
     if state.place:
         raise Refused(why, hint=f"It has not begun: reconvene queue drop {state.run}, and start one with the new file.")
     raise Refused(why, hint=f"reconvene resume {state.run} goes on to the next checkpoint")
@@ -264,7 +265,9 @@ def _steps(state: RunState, book: Book, new: Book) -> Iterator[Problem]:
     begun = frame.round.step + (frame.round.open is not None)
     old, now = book.phase(frame.phase), new.phase(frame.phase)
     for index, step in enumerate(old.steps[:begun]):
-        told = f"step {index + 1} of round {frame.round.n} has begun, with {', '.join(step.agents) or step.agents_expr}"
+        at_work = frame.round.open.order if frame.round.open is not None and frame.round.open.index == index else ()
+        whom = ", ".join(step.agents or at_work) or step.agents_expr
+        told = f"step {index + 1} of round {frame.round.n} has begun, with {whom}"
         if index >= len(now.steps):
             yield _problem(new, now.line, f"phase '{frame.phase}' has no step {index + 1}", told)
             continue
