@@ -285,7 +285,7 @@ def test_what_was_ruled_on_a_limit_does_not_rule_after_the_end(tmp_path: Path) -
     assert at.state.status == "completed"
     taken_up(at, "draft")
     at.decide("Again")
-    assert "limit rounds" in at.point.prompt
+    assert "limit rounds (1 per run) is reached before draft" in at.point.prompt
 
 
 def test_a_phase_is_granted_another_round(tmp_path: Path) -> None:
