@@ -11,6 +11,7 @@ from tests.acceptance.support.stage import Stage
 from reconvene.app import measures, queries, round_tries, session
 from reconvene.app.upgrading import DoesNotFit, Fitting, fit, upgrade
 from reconvene.app.views.workflow_changes import changes, line
+from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.facts.commands import Abort, BindAgents, Rollback
 from reconvene.core.facts.events import CheckpointOpened, StepStarted, WorkflowUpgraded
@@ -241,6 +242,19 @@ def test_an_agent_that_is_gone_is_still_read(tmp_path: Path) -> None:
     queries.show(at.engine, at.run)
     at.decide("Go on")
     assert at.state.world.top.phase == "review"
+
+
+def test_what_was_written_before_is_judged_with_the_kits_of_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = stage(tmp_path)
+    upgraded(at, FLOW.replace("name: w\n", "name: w\nkits: [reading]\n"))
+    at.decide("Again", "more")
+    asked: list[tuple[str, ...]] = []
+    judge = kit_finder.judge
+    monkeypatch.setattr(kit_finder, "judge", lambda kits=(): asked.append(kits) or judge(kits))
+    measures.ledger(at.engine, at.run)
+    assert asked == [(), ("reading",)], "round 1, and round 2"
 
 
 def test_new_inputs_get_their_default_or_are_given_and_old_ones_stay(tmp_path: Path) -> None:
