@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from reconvene.app.views.talk_lines import gist
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import StepStarted
 from reconvene.core.facts.evolve import fold
-from reconvene.core.shown.conversation import MOST_WORDS, gist, thread
+from reconvene.core.shown.conversation import MOST_WORDS, thread
 from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.snapshot_json import decode_state, encode_state

@@ -78,6 +78,11 @@ def _without_rebind(text: str) -> str:
 
 ALLOWED: tuple[Allowed, ...] = (
     Allowed("*/shown/*", "where an agent failed, another model may be tried.", _without_rebind),
+    Allowed(
+        "*/shown/*",
+        "where an expression failed, the workflow can be mended.",
+        swap(r"(\\n){2}The mistake may be in the workflow[^\"]*? --to [\w.]+", ""),
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from reconvene.app import project_work
 from reconvene.app.asked_gates import Judged, judge
 from reconvene.app.discretion import Discretion
 from reconvene.core.definition.workflow import Agent
@@ -20,7 +21,7 @@ from reconvene.core.facts.events import DiffSince, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask
-from reconvene.core.shown import reads, scope
+from reconvene.core.shown import scope
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
 from reconvene.prompts.context import Shown, shown
@@ -83,7 +84,7 @@ def assignment(
 
 def _project_work(state: RunState, book: Book) -> ProjectWork | None:
     known = state.record.project
-    path = known.path if known is not None else reads.project_path(state, book)
+    path = known.path if known is not None else project_work.project_path(state, book)
     if not path:
         return None
     return ProjectWork(
@@ -91,8 +92,8 @@ def _project_work(state: RunState, book: Book) -> ProjectWork | None:
         branch=known.branch if known is not None else "",
         base=known.base if known is not None else "",
         head=state.world.head,
-        since=reads.beginnings(state),
-        title=reads.work_title(state, book),
+        since=project_work.beginnings(state),
+        title=project_work.work_title(state, book),
     )
 
 
@@ -100,7 +101,7 @@ def _looked_up(state: RunState, book: Book, work: ProjectWork | None, projects: 
     """What the open step reads of the project's own files. A commit names its content, so this may be done again."""
     step = state.world.top.round.open if state.world.top.round else None
     wanted = step is not None and any(read.name == "project.files" for read in step.reads)
-    names = reads.named_files(state, book) if wanted else ()
+    names = project_work.named_files(state, book) if wanted else ()
     if work is None or projects is None or not names:
         return {}
     return {"project.files": projects.files(work, names)}

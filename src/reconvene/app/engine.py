@@ -85,7 +85,7 @@ class Engine:
     ) -> None:
         self.log = log
         self._projects = projects
-        self._surroundings = surroundings
+        self.surroundings = surroundings
         self.home = home
         self._clock = clock
         self._runner = runner
@@ -114,7 +114,7 @@ class Engine:
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
         whole = new_runs.inputs(workflow, inputs or {})
-        chosen = new_runs.settings(workflow, settings or {}, whole, self._surroundings)
+        chosen = new_runs.settings(workflow, settings or {}, whole, self.surroundings)
         secrets = self.discretion.of(workflow)
         whole, chosen = secrets.blank_in(whole), secrets.blank_in(chosen)
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)

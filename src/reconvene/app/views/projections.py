@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
+from reconvene.app.views import talk_lines
 from reconvene.core.definition.workflow import Phase, Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
@@ -208,6 +209,8 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         talk=talk(state, book),
         bindings=bindings(state),
         settled=settled(state),
+        upgrades=tuple(convert(one, model.Upgraded, from_attributes=True) for one in record.upgrades),
+        reopened=tuple(convert(one, model.Reopened, from_attributes=True) for one in record.reopened),
     )
 
 
@@ -292,7 +295,7 @@ def talk(state: RunState, book: Book) -> tuple[model.Said, ...]:
 
 
 def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
-    text = conversation.for_people(state, book, entry)
+    text = talk_lines.told(state, book, entry)
     said = model.Said(entry.kind, entry.role, entry.n, entry.at, text)
     if entry.kind != "remark":
         return said

@@ -201,7 +201,7 @@ class Run(Shown, frozen=True):
     place: str = ""  # in the queue
     children: tuple[Child, ...] = ()
     unmade: int = 0  # of the children, those without a log
-    pinned: str = ""  # digest of the workflow that it started with
+    pinned: str = ""  # digest of the workflow that it goes on with
     driven: bool | None = None  # while running: whether a process is at work on it
     error: str = ""  # why it could not be driven on just now
     items: tuple[Item, ...] = ()  # at which the run is, the outermost first; where they were looked up
@@ -323,6 +323,37 @@ class Bound(Shown, frozen=True):
     source: str  # the settings file and line that says so; "" = a person did
 
 
+class Upgraded(Shown, frozen=True):
+    """A run went on with another workflow. Both are told by digest; the rounds up to `rounds` had the one before."""
+
+    at: str
+    by: str
+    before: str
+    workflow: str
+    rounds: int
+
+
+class Reopened(Shown, frozen=True):
+    """A run that had ended was taken up again."""
+
+    at: str
+    by: str
+    status: str  # how it had ended
+    outcome: str
+    phase: str
+    grants: dict[str, float]  # limit → what was added to it
+
+
+class Changed(Shown, frozen=True):
+    """How another version of a workflow differs in one place."""
+
+    what: str  # "agent economist, prompt"
+    how: str  # new, gone, changed
+    was: str = ""
+    now: str = ""
+    diff: str = ""  # of a long text
+
+
 class RunInFull(Run, frozen=True, kw_only=True):
     """A run with everything that there is to say about it."""
 
@@ -343,6 +374,8 @@ class RunInFull(Run, frozen=True, kw_only=True):
     late: tuple[Late, ...] = ()
     bindings: tuple[Bound, ...] = ()
     settled: tuple[Decision, ...] = ()  # what was decided where something needed attention
+    upgrades: tuple[Upgraded, ...] = ()
+    reopened: tuple[Reopened, ...] = ()
 
 
 # --- the log ---

@@ -227,6 +227,33 @@ class BindAgents(Struct, frozen=True):
     door: str = ""
 
 
+class Upgrade(Struct, frozen=True):
+    """Go on with another workflow, which was compared with the run at this checkpoint ("" = at its end) and fits."""
+
+    before: str  # digest of the workflow that it was compared with
+    checkpoint: str
+    pinned: Pinned
+    inputs: str
+    settings: str
+    moved: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    unbound: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
+class Reopen(Struct, frozen=True):
+    """Take a run up again that has ended. Where was settled when it had been reopened so many times."""
+
+    before: int
+    phase: str = ""
+    visit: int = -1  # the checkpoint that opens anew
+    rerun: bool = False  # the phase is done anew
+    grants: dict[str, float] = field(default_factory=dict)
+    remarks: tuple[RemarkIn, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
 class Abort(Struct, frozen=True):
     by: str = ""
     door: str = ""
@@ -274,6 +301,8 @@ Command = (
     | Pause
     | Resume
     | BindAgents
+    | Upgrade
+    | Reopen
     | Abort
     | Rollback
     | PruneArchives

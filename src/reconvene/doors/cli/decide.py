@@ -66,7 +66,7 @@ def decide(
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
-        remarks, bindings = _remarks_in(engine, found, feedback), wanted(call, engine, found)
+        remarks, bindings = remarks_in(engine, found, feedback), wanted(call, engine, found)
         decision = _decision(call, engine, found, option, fields, remarks, digest, bindings)
         return _submit(call, engine, found, decision, drive=not no_drive)
 
@@ -152,7 +152,7 @@ def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bo
     return proceed(call, engine, run, Decider(), only_record=not drive, decided=True, looks=True)
 
 
-def _remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
+def remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
     """As the run's own reader types them."""
     from reconvene.core.kit_finder import reader
 
@@ -180,7 +180,7 @@ def abort(call: Call, run: str, feedback: tuple[str, ...]) -> int:
     from reconvene.core.facts.commands import Abort
 
     engine, found = open_to_change(call, run)
-    return _submit(call, engine, found, Abort(call.by, DOOR, _remarks_in(engine, found, feedback)))
+    return _submit(call, engine, found, Abort(call.by, DOOR, remarks_in(engine, found, feedback)))
 
 
 @command()
@@ -193,7 +193,7 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], no_drive: b
     from reconvene.core.facts.commands import Rollback
 
     engine, found = open_to_change(call, run)
-    undo = Rollback(by=call.by, door=DOOR, remarks=_remarks_in(engine, found, feedback))
+    undo = Rollback(by=call.by, door=DOOR, remarks=remarks_in(engine, found, feedback))
     return _submit(call, engine, found, undo, drive=not no_drive)
 
 

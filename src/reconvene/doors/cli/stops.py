@@ -187,6 +187,8 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put(f"\ncontinue with:\n  {next_command}")
     else:
         put(f"see what came of it: {call.command('files', summary.run)}")
+        if summary.status != "completed":
+            put(f"take it up again with: {call.command('reopen', summary.run)}")
         if summary.project:
             put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
 
