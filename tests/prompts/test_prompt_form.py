@@ -58,12 +58,12 @@ def form(game: Play) -> str:
 def test_the_gates_of_agent_and_step_are_told_in_plain_words() -> None:
     told = form(play())
     for line in (
-        "It is sent back if\n- it has fewer than 3 characters\n",
+        "It is refused if\n- it has fewer than 3 characters\n",
         "\n- one of these headings is missing: Findings, Summary\n",
         "\n- this is true of it: `!output.text.includes('spec')`\n",
         "\n- nothing in it is about this case, that is, about what is particular in inputs.spec\n",
         "\n- the answer to this question about it is no: Is it concrete?\n",
-        "It is also sent back with one of these sentences, where it applies:\n- “Give a figure for doors.”\n",
+        "It is also refused with one of these sentences, where it applies:\n- “Give a figure for doors.”\n",
     ):
         assert line in told, line
 

@@ -34,9 +34,9 @@ def form(state: RunState, book: Book, agent: Agent, step: Step, writes: tuple[st
     rules, sentences = list(_rules(agent.gates)), list(_sentences(state, book, agent.gates))
     added = list(_added(state, book, agent.gates))
     if rules:
-        parts.append("\n".join([f"{_CHECKED} It is sent back if", *(f"- {rule}" for rule in rules)]))
+        parts.append("\n".join([f"{_CHECKED} It is refused if", *(f"- {rule}" for rule in rules)]))
     if sentences:
-        which = "It is also sent back" if rules else f"{_CHECKED} It is sent back"
+        which = "It is also refused" if rules else f"{_CHECKED} It is refused"
         parts.append("\n".join([f"{which} with one of these sentences, where it applies:", *sentences]))
     if added:
         parts.append("\n".join(["This is added to your answer for you. Do not write it yourself:", *added]))
