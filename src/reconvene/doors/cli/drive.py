@@ -299,6 +299,8 @@ def proceed(
         summary, stopped = to_its_stop(drive, run, at_once=at_once)
         if summary.status not in OPEN:
             decider.ended()
+        elif summary.provider is not None:
+            decider.parked()
         report(call, summary, brief=decider.shows)
         conclude(call, engine, summary)
         fresh = [child for child in queries.children_made(engine, run) if child not in before]

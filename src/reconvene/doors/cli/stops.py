@@ -42,6 +42,9 @@ class Decider:
     def ended(self) -> None:
         """The run needs no more decisions."""
 
+    def parked(self) -> None:
+        """The run waits for a provider; decisions will be needed later."""
+
 
 class Driving(NamedTuple):
     """What driving takes, whichever run it is."""
