@@ -259,6 +259,16 @@ class Driver:
         tell_passed(session, self._listener)
 
 
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one to tell: ours before others."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            return first_error(error)
+        if isinstance(error, ReconveneError):
+            return error
+    return group.exceptions[0]
+
+
 def tell_passed(session: Session, listener: Listener) -> None:
     """Of each checkpoint that was not asked because its condition failed, once, however the run came past it."""
     for text in session.not_told():

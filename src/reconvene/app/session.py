@@ -15,7 +15,7 @@ import msgspec
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.commands import Command
+from reconvene.core.facts.commands import Command, GoOn
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
@@ -89,6 +89,14 @@ class Session:
     def refresh(self) -> None:
         """Take in what others appended."""
         self.state = fold(self.run, self._log.read(self.run, self.state.seq), self.state)
+
+    def ahead(self) -> RunState:
+        """Where the run comes to by itself once somebody goes on with it. Nothing of it is recorded."""
+        state = msgspec.structs.replace(self.state, paused=False, place="")
+        try:
+            return handle(state, GoOn(), self.now(), self.book).state
+        except ReconveneError:  # whoever goes on with it is told
+            return self.state
 
     def submit(
         self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle

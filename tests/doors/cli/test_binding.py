@@ -101,6 +101,22 @@ def test_where_an_agent_failed_another_one_does_it(reconvene: Command, option: s
     assert held(reconvene)["writer"] == "cat"
 
 
+def test_a_decision_that_is_refused_binds_nobody(reconvene: Command) -> None:
+    parked(reconvene("run", "flow.yaml", "--agent", f"team={ANSWER}"))
+    other = f"{ANSWER} # another"
+    words = ("decide", "flow-1", "--option", "Continue", "--agent", f"writer={other}")
+    refused(reconvene(*words, "--digest", "0" * 32), "What you decided on is not what is there now")
+    assert held(reconvene) == {"reviewer": ANSWER, "writer": ANSWER}
+    assert reconvene(*words).code == 0
+    assert held(reconvene) == {"reviewer": ANSWER, "writer": other}
+
+
+def test_a_fork_that_could_not_be_bound_is_not_made(reconvene: Command) -> None:
+    parked(reconvene("run", "flow.yaml", "--agent", f"team={ANSWER}"))
+    refused(reconvene("fork", "flow-1", "--at", "3", "--model", "writer=nobody:m"), "nobody")
+    assert len(reconvene("runs", "--json").objects) == 1
+
+
 def test_the_field_of_that_option_takes_a_command_too(reconvene: Command) -> None:
     parked(reconvene("run", "flow.yaml", "--agent", "writer=false", "--agent", f"reviewer={ANSWER}"))
     parked(reconvene("decide", "--option", "Try again with another model", "--field", "model=cat"))

@@ -57,6 +57,7 @@ class AnswerCheckpoint(Struct, frozen=True):
     by: str = ""
     door: str = ""
     workflows: dict[str, Pinned] = field(default_factory=dict)  # by name: other workflows that the option may start
+    bindings: tuple[Binding, ...] = ()
 
 
 class AddRemark(Struct, frozen=True):

@@ -73,6 +73,7 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
         case c.StartRun():
             _start(tx, command)
         case c.AnswerCheckpoint():
+            binding.bind(tx, command.bindings, command.by, command.door)
             deciding.answer(tx, command)
         case c.AddRemark():
             require_alive(tx)

@@ -67,25 +67,37 @@ def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
             loop.run(engine.close())
 
 
-def to_its_stop(drive: Driving, run: str, *, take: bool = False, at_once: bool = False) -> tuple[Run, bool]:
-    """Drive and decide until the run ends or parks: where it stands, and whether the person stopped it.
+def to_its_stop(
+    drive: Driving,
+    run: str,
+    *,
+    take: bool = False,
+    at_once: bool = False,
+    decided: bool = False,
+    looks: bool = False,
+) -> tuple[Run, bool]:
+    """Drive and decide until the run ends or parks: where it stands, and whether it was stopped before that, by the
+    person or because an agent cannot work here.
 
     `take`: only if it is still queued, or was left in the middle; else Busy. `at_once`: a provider is asked also before
-    its time."""
+    its time. `decided`: a decision was recorded just now. `looks`: whether agents can work is looked at after each."""
     from msgspec.structs import replace
 
     from reconvene.app import queries
+    from reconvene.doors.cli.going_on import ready_after_decision
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
     _, engine, decider, _ = drive
-    stopped = drive.loop.run(_driven(drive, run, take, at_once))
+    stopped = decided and looks and not ready_after_decision(engine, run)
+    stopped = stopped or drive.loop.run(_driven(drive, run, take, at_once))
     while not stopped:
         summary = queries.summary(engine, run)
         if summary.checkpoint is None or not decider.decide(engine, run, summary.checkpoint):
             break
         if not decider.tells:
             unseen += summary.passed_over
-        stopped = drive.loop.run(_driven(drive, run))
+        stopped = looks and not ready_after_decision(engine, run)
+        stopped = stopped or drive.loop.run(_driven(drive, run))
     found = queries.standing(engine, run)
     return replace(found, passed_over=unseen + found.passed_over), stopped
 

@@ -78,23 +78,29 @@ def check_said(engine: Engine, run: str, fields: Answers) -> None:
     check(book.workflow, {name: either(said, name) for name in names if name != EVERYONE})
 
 
-def bind(call: Call, engine: Engine, run: str) -> None:
-    """What was typed, on record for a run that is there."""
-    wanted = typed(call)
-    if not wanted:
-        return
+def wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
+    """What was typed for a run that is there, checked."""
     from reconvene.core.definition.bindings import combined, expanded
-    from reconvene.core.facts.commands import BindAgents
 
-    session = engine.session(run)
-    held = {name: at.binding for name, at in session.state.record.bindings.items()}
-    workflow = session.book.workflow
-    check(workflow, combined(held, expanded(workflow, wanted)))
-    engine.submit(run, BindAgents(wanted, call.by, DOOR))
-    _accept_own_words(call, engine, run)
+    found = typed(call)
+    if found:
+        session = engine.session(run)
+        held = {name: at.binding for name, at in session.state.record.bindings.items()}
+        workflow = session.book.workflow
+        check(workflow, combined(held, expanded(workflow, found)))
+    return found
 
 
-def _accept_own_words(call: Call, engine: Engine, run: str) -> None:
+def bind(call: Call, engine: Engine, run: str) -> None:
+    """The same, on record."""
+    if found := wanted(call, engine, run):
+        from reconvene.core.facts.commands import BindAgents
+
+        engine.submit(run, BindAgents(found, call.by, DOOR))
+        accept_own_words(call, engine, run)
+
+
+def accept_own_words(call: Call, engine: Engine, run: str) -> None:
     """In a home of somebody else: what the person typed just now is not asked about the next time."""
     from reconvene.trust import accept, is_foreign
     from reconvene.wiring import offer_of_run
