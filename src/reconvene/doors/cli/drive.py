@@ -165,7 +165,7 @@ def _started(
     if not played:
         from reconvene.doors.cli.typed_bindings import for_new
 
-        bindings = for_new(call, loaded)
+        bindings = for_new(call, loaded, str(file_of(workflow).resolve().parent))
     ready = bound(loaded, bindings)
     check_live(call, loaded)
     values = read_inputs(loaded, inputs)
