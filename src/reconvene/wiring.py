@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import STORE, make, require_ours
+from reconvene.home import SERVERS, STORE, make, require_ours
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
@@ -315,7 +315,7 @@ def open_engine(
     if runner is None:
         from reconvene.adapters.agents import Agents
 
-        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say)
+        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say, os.path.join(root, SERVERS))
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace

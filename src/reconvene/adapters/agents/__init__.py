@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 
 class Agents:
-    """Runs one attempt of any agent. `scratch`: where command agents get their private folders. `say`: for a person."""
+    """Runs one attempt of any agent. `scratch`: where command agents get their private folders. `say`: for a person.
+    `servers`: the file in which it is kept what servers of one's own can do; "" = nowhere."""
 
-    def __init__(self, scratch: str, environ: Mapping[str, str], say: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, scratch: str, environ: Mapping[str, str], say: Callable[[str], None] | None = None, servers: str = ""
+    ) -> None:
         self._scratch = scratch
         self._environ = environ
         self._say = say
+        self._servers = servers
         self._picked: Picked | None = None
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
@@ -78,9 +82,10 @@ class Agents:
             if picked.kind == "command":
                 return await self._stand_in(assignment, listener, picked.command)
             assignment = assignment._replace(agent=replace(agent, model=picked.model))
-        from reconvene.adapters.agents import model
+        from reconvene.adapters.agents import model, schema_support
 
-        return await model.run(assignment, listener, self._environ)
+        with schema_support.kept_in(self._servers):
+            return await model.run(assignment, listener, self._environ)
 
     async def _stand_in(self, assignment: Assignment, listener: Listener, argv: tuple[str, ...]) -> Answer:
         """A command-line agent in a model's place: asked in words for what a model would be asked for."""
