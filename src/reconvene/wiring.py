@@ -87,7 +87,7 @@ class LazyProjects:
         self._projects.close(run)
 
 
-def _file_name(run: str) -> str:
+def file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
     if safe == run:
@@ -323,7 +323,7 @@ def open_engine(
 
         if foreign and log.head(run):
             require_accepted(log, root, run)
-        manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
+        manifest = os.path.join(root, "manifests", f"{file_name(run)}.json")
 
         def check() -> None:
             require_own_folder(folder, root)
