@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import STORE, make, require_ours
+from reconvene.home import SERVERS, STORE, make, require_ours
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
@@ -91,7 +91,7 @@ class LazyProjects:
         self._projects.close(run)
 
 
-def _file_name(run: str) -> str:
+def file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
     if safe == run:
@@ -363,7 +363,7 @@ def open_engine(
     if runner is None:
         from reconvene.adapters.agents import Agents
 
-        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say)
+        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say, os.path.join(root, SERVERS))
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
@@ -371,7 +371,7 @@ def open_engine(
 
         if foreign and log.head(run):
             require_accepted(log, root, run)
-        manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
+        manifest = os.path.join(root, "manifests", f"{file_name(run)}.json")
 
         def check() -> None:
             require_own_folder(folder, root)

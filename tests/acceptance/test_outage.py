@@ -225,7 +225,7 @@ class Line:
     def play(self, monkeypatch: pytest.MonkeyPatch) -> Typed:
         with OpenAIServer(self._reply) as server, monkeypatch.context() as patched:
 
-            def agents(scratch: str, environ: object, say: object) -> OverTheWire:
+            def agents(scratch: str, *_: object) -> OverTheWire:
                 self._runner = OverTheWire(Path(scratch).parent, server.url)
                 return self._runner
 

@@ -203,3 +203,15 @@ def test_doctor_calls_nobody_who_has_effects_and_no_function(reconvene: Command,
     assert not (folder / "called").exists()
     assert "it has effects, so it is not called to try it out" in done.out
     assert "a function is not called to try it out" in done.out
+
+
+def test_doctor_says_what_is_known_of_servers_and_forgets_it(reconvene: Command, folder: Path) -> None:
+    write(folder)
+    assert reconvene("run", "flow.yaml").code == 3
+    (folder / ".reconvene" / "servers").write_text("http://127.0.0.1:9/v1\tqwen3\tyes\t2026-11-16\n", encoding="utf-8")
+    assert "✓ qwen3" in reconvene("doctor").out
+    assert "takes a JSON schema at http://127.0.0.1:9/v1 (2026-11-16)" in reconvene("doctor").out
+    done = reconvene("doctor", "--forget")
+    assert "what servers can do is forgotten" in done.err
+    assert "qwen3" not in done.out
+    assert "nothing was known" in reconvene("doctor", "--forget").err

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 
 class Agents:
-    """Runs one attempt of any agent. `scratch`: where command agents get their private folders. `say`: for a person."""
+    """Runs one attempt of any agent. `scratch`: where command agents get their private folders. `say`: for a person.
+    `servers`: the file in which it is kept what servers of one's own can do; "" = nowhere."""
 
-    def __init__(self, scratch: str, environ: Mapping[str, str], say: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, scratch: str, environ: Mapping[str, str], say: Callable[[str], None] | None = None, servers: str = ""
+    ) -> None:
         self._scratch = scratch
         self._environ = environ
         self._say = say
+        self._servers = servers
         self._picked: Picked | None = None
         self._beginnings: Beginnings | None = None
 
@@ -88,10 +92,11 @@ class Agents:
             if picked.kind == "command":
                 return await self._stand_in(assignment, listener, picked.command)
             assignment = assignment._replace(agent=replace(agent, model=picked.model))
-        from reconvene.adapters.agents import model, prompt_cache
+        from reconvene.adapters.agents import model, prompt_cache, schema_support
 
         self._beginnings = self._beginnings or prompt_cache.Beginnings()
-        return await model.run(assignment, listener, self._environ, self._beginnings)
+        with schema_support.kept_in(self._servers):
+            return await model.run(assignment, listener, self._environ, self._beginnings)
 
     async def _stand_in(self, assignment: Assignment, listener: Listener, argv: tuple[str, ...]) -> Answer:
         """A command-line agent in a model's place: asked in words for what a model would be asked for."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, answer, command, put, put_json, put_table
+from reconvene.doors.cli.common import Call, answer, command, note, put, put_json, put_table
 from reconvene.doors.cli.text import clean
 from reconvene.errors import WorkflowError
-from reconvene.home import is_there
+from reconvene.home import SERVERS, is_there
 
 if TYPE_CHECKING:
     from reconvene.app.sizes import Size
@@ -119,13 +119,16 @@ Examples:
   reconvene doctor two-step.yaml         # does each of its agents answer?
 """)
 @click.argument("workflow", required=False)
-def doctor(call: Call, workflow: str | None) -> int:
+@click.option("--forget", is_flag=True, help="Ask servers of your own anew whether they take a JSON schema.")
+def doctor(call: Call, workflow: str | None, forget: bool) -> int:
     """What this machine offers: Python, SQLite, where state lives, and what can play an agent.
 
     Removes worktrees of projects that ended runs have left behind; their branches stay. With WORKFLOW: one tiny real
     call to each model and program that its agents are done by, with seconds, tokens and cost; exit code 1 where one of
     them fails. Agents that have effects, and Python functions, are not called.
     """
+    if forget:
+        _forget_servers(call)
     if workflow is not None:
         from reconvene.doors.cli.readiness import try_out
 
@@ -133,7 +136,7 @@ def doctor(call: Call, workflow: str | None) -> int:
     from reconvene.adapters.agents.auto import describe
 
     python = ("python", True, ".".join(map(str, sys.version_info[:3])))  # an older one does not come this far
-    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *describe(os.environ)]
+    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *describe(os.environ), *_servers(call)]
     if call.as_json:
         put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
         return 0
@@ -159,6 +162,22 @@ def _home(call: Call) -> Row:
     near = next(folder for folder in (home, *home.parents) if folder.exists())
     fine = near.is_dir() and os.access(near, os.W_OK)
     return "state", fine, f"{home}" + ("" if fine else ": cannot be written; choose another with --home DIR")
+
+
+def _servers(call: Call) -> list[Row]:
+    """Which servers of one's own take a JSON schema, as far as that is known."""
+    from reconvene.adapters.agents.schema_support import kept
+
+    known = kept(os.path.join(call.home, SERVERS))
+    told = {True: "takes a JSON schema", False: "takes no JSON schema and is asked in words"}
+    return [(f"{one.model}", one.takes, f"{told[one.takes]} at {one.address} ({one.day})") for one in known]
+
+
+def _forget_servers(call: Call) -> None:
+    from reconvene.adapters.agents.schema_support import forget
+
+    there = forget(os.path.join(call.home, SERVERS))
+    note("what servers can do is forgotten, and asked anew" if there else "nothing was known of servers of your own")
 
 
 def _git() -> Row:
