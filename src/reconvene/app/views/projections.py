@@ -181,6 +181,7 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         todo=todo(state, book),
         talk=talk(state, book),
         bindings=bindings(state),
+        settled=settled(state),
     )
 
 
@@ -200,6 +201,24 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
     made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
     scopes = [one.scope for one in made if not one.attention]
     return tuple(structs.replace(row, item=" / ".join(_ITEM.findall(scope))) for row, scope in zip(rows, scopes))
+
+
+def settled(state: RunState) -> tuple[model.Decision, ...]:
+    """Those about trouble, in order."""
+    made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
+    return tuple(
+        model.Decision(
+            phase=one.phase,
+            decision=one.decision,
+            feedback=one.feedback,
+            option=one.option,
+            by=one.by,
+            timestamp=one.at,
+            item=" / ".join(_ITEM.findall(one.scope)),
+        )
+        for one in made
+        if one.attention
+    )
 
 
 def _budget(one: spending.CostLimit) -> model.Budget:

@@ -320,6 +320,7 @@ class RunInFull(Run, frozen=True, kw_only=True):
     talk: tuple[Said, ...] = ()
     late: tuple[Late, ...] = ()
     bindings: tuple[Bound, ...] = ()
+    settled: tuple[Decision, ...] = ()  # what was decided where something needed attention
 
 
 # --- the log ---

@@ -99,6 +99,7 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("runs that it started", map(_child, shown.children))
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
     _put_list("decisions", map(_decision, shown.decisions))
+    _put_list("decisions about trouble", map(_decision, shown.settled))
     _put_list("remarks", map(_remark, shown.remarks))
     _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=())))
     _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])

@@ -58,8 +58,8 @@ and `queue run` print a list of such objects; `queue` prints a list with `positi
 `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk`
 (what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`), `bindings` (`agent`, absent
-where it is for all agents of a model, `who`, `by`, `at`, `source`) and more; `remark` adds
-`understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
+where it is for all agents of a model, `who`, `by`, `at`, `source`), `settled` (decisions about trouble) and more;
+`remark` adds `understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
 `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
 `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,
