@@ -124,6 +124,8 @@ def _cells(row: Round) -> tuple[object, ...]:
 
 def _below(row: Round) -> Iterator[str]:
     """What does not fit into a cell."""
+    if row.missing:
+        yield f"     without {', '.join(map(one_line, row.missing))}"
     if row.undone is None:
         return
     if row.undone.within:
