@@ -51,8 +51,15 @@ def _beside(point: Checkpoint, session: Session) -> Checkpoint:
     """With what the index does not hold."""
     answers = drafts.here(session.state, session.book) if point.fields else None
     point = ahead.with_consequences(point, session.state, session.book)
-    told = written.of_the_round(session.state, session.book)
-    return replace(point, changed=changes(session), since_try=since_a_try(session), answers=answers, outputs=told)
+    round_ = session.state.world.top.round if session.state.world.cursor else None
+    return replace(
+        point,
+        changed=changes(session),
+        since_try=since_a_try(session),
+        answers=answers,
+        outputs=written.of_the_round(session.state, session.book),
+        missing=round_.missing if round_ else (),
+    )
 
 
 def talk(engine: Engine, run: str) -> tuple[Said, ...]:

@@ -65,10 +65,15 @@ def test_a_round_tells_who_gave_nothing(reconvene: Command, folder: Path) -> Non
         "agents:\n"
         "  writer: {command: [sh, -c, 'cat >/dev/null; echo fine']}\n"
         "  critic: {command: [sh, -c, 'cat >/dev/null; exit 7'], retries: 0}\n"
-        "phases: [{id: draft, agents: [writer, critic]}]\n",
+        "phases: [{id: draft, agents: [writer, critic], checkpoint: {approval_required: true}}]\n",
         encoding="utf-8",
     )
-    assert reconvene("run", "poor.yaml").code == 0
+    done = reconvene("run", "poor.yaml", "--no-input")
+    assert "what the agents wrote:\n  writer (5 characters): fine\n  critic: nothing\n" in done.out + done.err
+    point = reconvene("show", "poor-1", "--json").object["checkpoint"]
+    assert isinstance(point, dict)
+    assert point["missing"] == ["critic"]
+    assert reconvene("decide", "poor-1", "--option", "Continue").code == 0
     _, first, *below = reconvene("rounds", "poor-1").out.splitlines()
     assert first.endswith("stands")
     assert [line.strip() for line in below] == ["without critic"]

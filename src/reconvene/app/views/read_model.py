@@ -87,6 +87,7 @@ class Checkpoint(Shown, frozen=True):
     since_try: bool = False  # instead: since a try that the person took back
     question: str = ""  # what is to be decided, in one sentence
     outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
+    missing: tuple[str, ...] = ()  # agents of the round that gave nothing
 
 
 # --- a run ---

@@ -46,7 +46,7 @@ With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`
 `paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `question`, `prompt`, `options`
 with what each `leads` to and whether it `ends` the run early, `fields`, `show_files`, `digest`, `status`,
 `attention`, with `fields` the `answers` so far, `feedback`, the question for remarks, where there is one, `outputs`,
-the first `lines` of what each `agent` wrote, and `changed`, where another round changed something: for each `agent` a
+the first `lines` of what each `agent` wrote, `missing`, the agents that gave nothing, and `changed`, where another round changed something: for each `agent` a
 sentence of what it said, `was`, and of what it says now, `is`, and what else differs, `also`; with `since_try` since a
 try that was taken back) or null; where the run goes through a list, `items` (`phase`, `key`, `title`, `number`, `of`);
 while `running` also `driven`: false where no process is at work on it (after a crash, or `--no-drive`) and `resume` is

@@ -241,7 +241,7 @@ def to_read(checkpoint: Checkpoint) -> list[str]:
         lines += ["", *changed]
     if checkpoint.show_files:
         lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
-    if written := written_lines(checkpoint.outputs):
+    if written := written_lines(checkpoint):
         lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
     return lines
 
