@@ -26,6 +26,7 @@ def main() -> int:
     parser.add_argument("--tokens", default="400", help="at most so many in an answer")
     parser.add_argument("--window", default="32768", help="tokens that the model can be shown")
     parser.add_argument("--no-forms", action="store_true", help="hold only JSON to its form, not Markdown")
+    parser.add_argument("--judge", action="store_true", help="let the model also answer what gates ask")
     given = parser.parse_args()
     wanted = given.workflows or sorted(packaged(), key=list(PEOPLE).index)
     for name in wanted:
@@ -46,7 +47,7 @@ def main() -> int:
             for name in wanted:
                 print(name, flush=True)
                 seen = len(_exchanges(log))
-                trial = play(name, given.folder / name, url)
+                trial = play(name, given.folder / name, url, judge=given.judge)
                 rows.append(row(trial, _exchanges(log)[seen:]))
                 troubles += [f"{name}: {trial.trouble}"] if trial.trouble else []
                 print("\n" + drawn(rows), flush=True)

@@ -16,6 +16,7 @@ class Wish(NamedTuple):
     option: str
     times: int = 1000
     feedback: str = ""
+    remark: str = ""  # said before the decision, in free words that the model reads
     fields: dict[str, object] = {}  # noqa: RUF012 - never changed
 
 
@@ -59,7 +60,10 @@ PEOPLE: dict[str, Person] = {
     ),
     "skip-optional": Person((Wish("Optimize now"),)),
     "market-entry": Person(
-        (Wish("Look again", 1, "correction: Revenue is $900M, not $850M."), Wish("Accept the memo")),
+        (
+            Wish("Look again", 1, "correction: Revenue is $900M, not $850M.", "Harbours are closed in winter."),
+            Wish("Accept the memo"),
+        ),
         models=("specialists=position",),
         environ={"RECONVENE_FEEDBACK_MODEL": MODEL},
     ),
@@ -75,7 +79,6 @@ PEOPLE: dict[str, Person] = {
         inputs={"spec": _SPEC},
         files=("spec",),
         models=("engineer=proposals", "reviewer=review"),
-        environ={"RECONVENE_GATE_MODEL": MODEL},
     ),
     "brainstorm": Person(
         (
@@ -107,7 +110,7 @@ PEOPLE: dict[str, Person] = {
                 "One more round",
                 1,
                 "correction: Net debt is £150M, not £100M",
-                {"gap": "Does it still fit inside the covenant?", "agents": ["economist"]},
+                fields={"gap": "Does it still fit inside the covenant?", "agents": ["economist"]},
             ),
             Wish("Looks good"),
             Wish("Finish", fields={"captured": "yes", "words": "Yes."}),

@@ -45,13 +45,13 @@ class Trial(NamedTuple):
 class Stage:
     """A folder in which one workflow is played."""
 
-    def __init__(self, workflow: str, folder: Path, url: str) -> None:
+    def __init__(self, workflow: str, folder: Path, url: str, judge: bool) -> None:
         self.workflow, self.folder = workflow, folder
         self.person: Person = PEOPLE[workflow]
         self.folder.mkdir(parents=True)
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
         self._environ = kept | {"LLAMACPP_BASE_URL": url, "XDG_CONFIG_HOME": str(folder / "config")}
-        self._environ |= self.person.environ
+        self._environ |= self.person.environ | ({"RECONVENE_GATE_MODEL": MODEL} if judge else {})
         self._used: Counter[int] = Counter()  # times, by the number of the wish
         self._calls = 0
         self.code = 0
@@ -134,6 +134,8 @@ class Stage:
             return "? abort", self._json("abort", run, "--json")
         self._used[chosen] += 1
         wish = self.person.wishes[chosen]
+        if wish.remark:
+            self.call("remark", run, "--understand", wish.remark)
         fields = {**_required(checkpoint), **_required(offered[wish.option]), **_fitting(wish, checkpoint, offered)}
         answer: dict[str, object] = {"option": wish.option, "fields": fields}
         if wish.feedback:
@@ -171,8 +173,9 @@ def _fitting(wish: Wish, checkpoint: dict[str, object], offered: dict[str, dict[
     return {name: value for name, value in wish.fields.items() if name in names}
 
 
-def play(workflow: str, folder: Path, url: str) -> Trial:
-    stage, began, parked = Stage(workflow, folder, url), time.monotonic(), 0
+def play(workflow: str, folder: Path, url: str, *, judge: bool = False) -> Trial:
+    """`judge`: the model is also asked what gates ask."""
+    stage, began, parked = Stage(workflow, folder, url, judge), time.monotonic(), 0
     decisions: Counter[str] = Counter()
     at = stage.start()
     run = str(at.get("run", ""))
