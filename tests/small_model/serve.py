@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="for the model's file and the log of exchanges")
     parser.add_argument("--window", type=int, default=32768, help="tokens")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--tokens", type=int, default=400, help="at most so many in an answer")
+    parser.add_argument("--tokens", type=int, default=500, help="at most so many in an answer")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-forms", action="store_true", help="hold only what a request brings a schema for")
     given = parser.parse_args()

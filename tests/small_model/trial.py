@@ -53,13 +53,12 @@ class Stage:
         self._environ = kept | {"LLAMACPP_BASE_URL": url, "XDG_CONFIG_HOME": str(folder / "config")}
         self._environ |= self.person.environ | ({"RECONVENE_GATE_MODEL": MODEL} if judge else {})
         self._used: Counter[int] = Counter()  # times, by the number of the wish
-        self._calls = 0
+        self._began = time.monotonic()
         self.code = 0
         self.trouble = ""
 
     def call(self, *arguments: str) -> str:
         """Its standard output; both streams are kept in the folder."""
-        self._calls += 1
         done = subprocess.run(
             [str(_COMMAND), *arguments],
             cwd=self.folder,
@@ -76,6 +75,9 @@ class Stage:
         if "Traceback" in done.stderr or done.returncode not in (0, 1, 2, 3):
             self.trouble = self.trouble or told[-2000:]
         return done.stdout
+
+    def _tell(self, decided: str) -> None:
+        print(f"  {time.monotonic() - self._began:6.0f} s  {decided}", flush=True)
 
     def start(self) -> dict[str, object]:
         person, where = self.person, self.workflow
@@ -126,6 +128,7 @@ class Stage:
         offered = {str(one["label"]): one for one in _objects(checkpoint.get("options"))}
         if checkpoint.get("attention"):
             option = next(label for label in _ATTENTION if label in offered)
+            self._tell(f"! {option}")
             return f"! {option}", self._json("decide", run, "--option", option, "--json")
         wishes = enumerate(self.person.wishes)
         chosen = next((n for n, one in wishes if one.option in offered and self._used[n] < one.times), None)
@@ -140,6 +143,7 @@ class Stage:
         answer: dict[str, object] = {"option": wish.option, "fields": fields}
         if wish.feedback:
             answer["feedback"] = [wish.feedback]
+        self._tell(wish.option)
         path = self.folder / "answer.yaml"
         path.write_text(yaml.safe_dump([answer], allow_unicode=True), encoding="utf-8")
         return wish.option, self._json("resume", run, "--answers", path.name, "--json")
@@ -191,7 +195,6 @@ def play(workflow: str, folder: Path, url: str, *, judge: bool = False) -> Trial
         elif isinstance(checkpoint, dict):
             decided, at = stage.answer(run, checkpoint)
             decisions[decided] += 1
-            print(f"  {time.monotonic() - began:6.0f} s  {decided}", flush=True)
         else:
             at = stage._json("resume", run, "--no-input", "--json")
     code, seconds = stage.code, time.monotonic() - began
