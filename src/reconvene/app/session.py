@@ -104,14 +104,6 @@ class Session:
         except ReconveneError:  # whoever goes on with it is told
             return self.state
 
-    def ahead(self) -> RunState:
-        """Where the run comes to by itself once somebody goes on with it. Nothing of it is recorded."""
-        state = msgspec.structs.replace(self.state, paused=False, place="")
-        try:
-            return handle(state, GoOn(), self.now(), self.book).state
-        except ReconveneError:  # whoever goes on with it is told
-            return self.state
-
     def submit(
         self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
     ) -> list[ReconveneError | None]:
