@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from reconvene.adapters.showings import ShownFiles
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import STORE, make, require_ours
@@ -95,6 +96,11 @@ def _file_name(run: str) -> str:
     from reconvene.core.facts.ids import digest_of
 
     return f"{safe}-{digest_of(run.encode())[:8]}"
+
+
+def showings(home: str | os.PathLike[str]) -> ShownFiles:
+    """ports.Showings of a home."""
+    return ShownFiles(os.path.join(os.path.abspath(home), "shown"), _file_name)
 
 
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:

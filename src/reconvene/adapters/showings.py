@@ -7,7 +7,7 @@ line that is lost or damaged counts as not shown. A link in the place of the fil
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import msgspec
@@ -31,8 +31,10 @@ _decode, _encode = msgspec.json.Decoder(_Line).decode, msgspec.json.Encoder().en
 class ShownFiles:
     """ports.Showings in a folder of the home."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, file_name: Callable[[str], str]) -> None:
+        """`file_name`: of a run."""
         self._folder = folder
+        self._file_name = file_name
 
     def note(self, run: str, showing: Showing) -> None:
         own = [one for one in self.of(run) if one.to == showing.to]
@@ -58,7 +60,7 @@ class ShownFiles:
     def _opened(self, run: str, how: int) -> Iterator[int]:
         folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
-            file = os.open(f"{run}.jsonl", how | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+            file = os.open(f"{self._file_name(run)}.jsonl", how | os.O_NOFOLLOW, 0o600, dir_fd=folder)
         finally:
             os.close(folder)
         try:

@@ -69,7 +69,11 @@ def on_what_was_shown(log: EventLog) -> Callable[[RunState, Command, str, Book, 
     def handled(state: RunState, command: Command, now: str, book: Book, claim: str) -> Handled:
         if not isinstance(command, AnswerCheckpoint):
             return record(state, command, now, book, claim)
-        made = record(state, _bound(log, state, command, book), now, book, claim)
+        try:
+            made = record(state, _bound(log, state, command, book), now, book, claim)
+        except StaleDecision as error:
+            known = versions(log, state.run, command.digest) if command.digest and not error.now else []
+            raise (stale(error.message, known[-1].state, state, book) if known else error) from None
         if not made.events:
             raise _repeated(state, command)
         return made
@@ -100,13 +104,14 @@ def _bound(log: EventLog, state: RunState, command: AnswerCheckpoint, book: Book
     before = found[-1].state
     own = own_since(log, before, state, command.by)
     if own is None:
-        raise StaleDecision(
-            "What you decided on is not what is there now. Nothing was decided.",
-            changes=difference(before, state, book),
-            hint=f"reconvene show {state.run}, then decide again",
-            now=current,
-        )
+        raise stale("nothing was decided: what you saw is not what is open now; since then:", before, state, book)
     return replace(command, current=current, since=own)
+
+
+def stale(message: str, before: RunState, after: RunState, book: Book) -> StaleDecision:
+    """The refusal of a decision on what was there before, with the difference."""
+    changes, now = difference(before, after, book), current_digest(after)
+    return StaleDecision(message, changes=changes, hint=f"reconvene show {after.run}, then decide again", now=now)
 
 
 def own_since(log: EventLog, before: RunState, after: RunState, by: str) -> tuple[str, ...] | None:

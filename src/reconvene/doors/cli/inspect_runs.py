@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.doors.cli.common import (
+    BY,
     COUNT,
     OPEN,
     Call,
@@ -40,6 +41,7 @@ _ENDED = ("completed", "failed", "aborted")
 
 @command()
 @click.argument("run", required=False)
+@BY
 def show(call: Call, run: str | None) -> int:
     """Where RUN stands: what is done and what is to come, its files, remarks and decisions, its open checkpoint.
 
@@ -50,7 +52,7 @@ def show(call: Call, run: str | None) -> int:
 
     from reconvene.app import queries
     from reconvene.app.measures import review
-    from reconvene.doors.cli.stops import report
+    from reconvene.doors.cli.stops import report, was_shown
     from reconvene.doors.shared.advice import talk_lines
 
     engine, found = open_run(call, run)
@@ -58,6 +60,7 @@ def show(call: Call, run: str | None) -> int:
     beside = review(engine, found)
     if call.as_json:
         put_json(shown, review=beside or {})
+        was_shown(call, shown)
         return 0
     _put_details(shown)
     if shown.talk:

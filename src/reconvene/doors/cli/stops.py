@@ -154,6 +154,7 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put_json(summary)
         if next_command := _next_command(call, summary):
             note(f"continue with: {next_command}")
+        was_shown(call, summary)
         return
     if brief and summary.checkpoint is not None:
         put("nothing was decided; your remarks and saved answers are kept")
@@ -174,6 +175,17 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put(f"see what came of it: {call.command('files', summary.run)}")
         if summary.project:
             put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
+    if not brief:
+        was_shown(call, summary)
+
+
+def was_shown(call: Call, summary: Run) -> None:
+    """Its open checkpoint was printed whole: whoever decides without naming a version means the last one shown."""
+    if summary.checkpoint is not None:
+        from reconvene.doors.cli.on_screen import keep
+
+        sys.stdout.flush()
+        keep(call, summary.run, summary.checkpoint)
 
 
 def awaited(provider: Provider) -> list[str]:
@@ -261,7 +273,11 @@ def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:
     run = summary.run
     match summary.status:
         case "waiting" if summary.checkpoint is not None and not brief:
-            return call.command(*example(summary.checkpoint, run))
+            from reconvene.doors.cli.on_screen import as_typed
+
+            words = example(summary.checkpoint, run)
+            words += ["--at", as_typed(call, run, summary.checkpoint.digest)] if words[0] == "decide" else []
+            return call.command(*words)
         case "paused" | "running" | "waiting" | "queued":
             return call.command("resume", run)
         case _:  # it has ended; what it started may still have to be put into the queue
