@@ -129,6 +129,7 @@ class Answer(NamedTuple):
     reply: bytes  # the raw reply
     recorded: bool = False
     project: ProjectDone | None = None
+    held: Mapping[str, bytes] = MappingProxyType({})  # files it wrote that hold a secret: not taken, kept aside
 
 
 class Progress(NamedTuple):
@@ -180,6 +181,19 @@ class Projects(Protocol):
 
     def close(self, run: str) -> None:
         """Take the run's worktrees away; its branch stays."""
+
+
+class Aside(Protocol):
+    """Files of agents that hold a secret, outside of the log. The newest of a path counts."""
+
+    def keep(self, run: str, path: str, data: bytes) -> None: ...
+
+    def read(self, run: str, path: str) -> bytes | None: ...
+
+    def paths(self, run: str) -> list[str]: ...
+
+    def drop(self, run: str, path: str = "") -> None:
+        """One of them, or all that are kept of the run."""
 
 
 class Change(NamedTuple):

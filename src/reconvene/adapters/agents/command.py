@@ -19,11 +19,11 @@ from typing import NamedTuple
 from reconvene.adapters.agents import asking, preset_output, presets, process, stream_ends
 from reconvene.adapters.agents import attempt_folder as folder
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value
-from reconvene.adapters.agents.secrets import redact, redact_text
 from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, Outcome
 from reconvene.ports import Answer, Assignment, Listener, Progress
+from reconvene.secrets import redact, redact_text
 
 _ALLOWED = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL")
 

@@ -11,14 +11,16 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 from collections.abc import Mapping
+from secrets import token_hex
 from typing import NamedTuple
 
+from reconvene.adapters.project import held_back
 from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import ALONE, Git, GitFailed, signed
 from reconvene.adapters.project.repository import Repository
 from reconvene.errors import AgentError
+from reconvene.secrets import Secrets
 
 MAX_DIFF = 60_000  # bytes of one diff that are recorded
 _MAX_STAT = 4_000
@@ -98,7 +100,7 @@ def ready(
             os.unlink(os.path.join(root, _IDLE))
             return at(root)
         disk.remove(root)
-    root = os.path.join(place, f"{agent}-{secrets.token_hex(4)}")
+    root = os.path.join(place, f"{agent}-{token_hex(4)}")
     os.makedirs(os.path.join(root, "tree"), mode=0o700)
     return at(root)
 
@@ -148,22 +150,34 @@ def check_pointer(worktree: Worktree) -> None:
         raise AgentError("It replaced the `.git` file of its worktree. Leave that file alone; git itself may be used.")
 
 
-def take(worktree: Worktree, before: str, branch: str, message: str) -> str:
-    """Everything that changed since `before` as a commit on top of it; "" where nothing did."""
+class Taken(NamedTuple):
+    """The commit with all that changed, "" where nothing did; and what was left out of it, by path."""
+
+    commit: str
+    held: dict[str, bytes]
+
+
+def take(worktree: Worktree, before: str, branch: str, message: str, secrets: Secrets) -> Taken:
+    """Everything that changed since `before` as a commit on top of it, but for what holds a secret."""
     disk.defuse(worktree.tree)
     _keep_submodules(worktree)
     engine = worktree.engine
     engine.do("add", "--all", ".")
+    held = held_back.unstage(engine, before, secrets) if secrets else {}
     tree = engine.text("write-tree")
-    parent = _own_commits(worktree, before, branch) or before
+    own = _own_commits(worktree, before, branch)
+    if own and secrets and held_back.in_commits(engine, own, before, secrets):
+        own = ""  # its work is taken, its history is not
+    parent = own or before
     if parent and engine.text("rev-parse", f"{parent}^{{tree}}") == tree:
-        return parent if parent != before else ""
+        return Taken(parent if parent != before else "", held)
     if not parent and not engine.names("ls-tree", "-z", tree):
-        return ""
+        return Taken("", held)
     name, email = worktree.repository.person()
     author = signed(name or "Reconvene", email or "reconvene@localhost")
     parents = ("-p", parent) if parent else ()
-    return engine.with_(**author).text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
+    said = secrets.blank_text(message).encode("utf-8", "replace")
+    return Taken(engine.with_(**author).text("commit-tree", tree, *parents, stdin=said), held)
 
 
 def _keep_submodules(worktree: Worktree) -> None:
