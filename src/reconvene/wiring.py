@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from reconvene.adapters.showings import ShownFiles
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import STORE, make, require_ours
@@ -19,6 +18,7 @@ from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, requir
 if TYPE_CHECKING:
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.project import GitProjects
+    from reconvene.adapters.showings import ShownFiles
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
     from reconvene.app.trial_calls import Trial
@@ -100,6 +100,8 @@ def _file_name(run: str) -> str:
 
 def showings(home: str | os.PathLike[str]) -> ShownFiles:
     """ports.Showings of a home."""
+    from reconvene.adapters.showings import ShownFiles
+
     return ShownFiles(os.path.join(os.path.abspath(home), "shown"), _file_name)
 
 

@@ -83,10 +83,8 @@ def on_what_was_shown(log: EventLog) -> Callable[[RunState, Command, str, Book, 
 
 def _repeated(state: RunState, command: AnswerCheckpoint) -> Repeated:
     taken = state.record.decisions[state.record.decided[command.checkpoint]]
-    return Repeated(
-        f"You decided so already: “{taken.option}” at checkpoint {taken.checkpoint} of {taken.phase}, {taken.at}. "
-        "Nothing was done again."
-    )
+    where = f"checkpoint {taken.checkpoint} ({taken.phase})"
+    return Repeated(f"you decided so already, “{taken.option}” at {where}: nothing was done again")
 
 
 def _bound(log: EventLog, state: RunState, command: AnswerCheckpoint, book: Book) -> AnswerCheckpoint:

@@ -31,17 +31,17 @@ def difference(before: RunState, after: RunState, book: Book) -> tuple[str, ...]
         lines += _options(was, now)
     if was is not None and now is not None:
         if was.phase == now.phase and not was.attention and not now.attention:
-            lines += _diff("the question", was.prompt.encode(), now.prompt.encode())
+            lines += _diff("the question", _as_file(was.prompt), _as_file(now.prompt))
         for path in dict.fromkeys((*was.show_files, *now.show_files)):
             lines += _diff(path, _content(before, book, path), _content(after, book, path))
     return tuple(lines)
 
 
 def where(state: RunState) -> str:
-    """`checkpoint C2 of review, round 1`"""
+    """`checkpoint C2 (review, round 1)`"""
     point, frame = state.world.open, state.world.top
     count = f", round {frame.round.n}" if frame.round else ""
-    return f"checkpoint {point.id} of {point.phase}{count}" if point else "no checkpoint"
+    return f"checkpoint {point.id} ({point.phase}{count})" if point else "no checkpoint"
 
 
 def asked(point: CheckpointOpened) -> str:
@@ -95,6 +95,10 @@ def _options(was: CheckpointOpened, now: CheckpointOpened) -> Iterator[str]:
 def _content(state: RunState, book: Book, path: str) -> bytes | None:
     version = state.world.files.get(path)
     return book.read(version.digest) if version is not None else None
+
+
+def _as_file(text: str) -> bytes:
+    return f"{text.rstrip()}\n".encode()
 
 
 def _diff(name: str, old: bytes | None, new: bytes | None) -> list[str]:

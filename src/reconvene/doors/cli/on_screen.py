@@ -8,7 +8,7 @@ import click
 
 from reconvene.doors.cli.common import DOOR, Call
 from reconvene.doors.cli.text import clean
-from reconvene.doors.shared.versions import Meant, NotShown, meant, short
+from reconvene.doors.shared.meant_version import Meant, NotShown, meant, short
 from reconvene.errors import Refused, StaleDecision, UserError
 from reconvene.ports import Showing, Viewer
 from reconvene.settings import system_user

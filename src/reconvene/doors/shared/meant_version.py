@@ -64,7 +64,8 @@ def meant(engine: Engine, shown: list[Showing], to: Viewer, run: str, at: str = 
     by_decide = point is not None and any(one.version == point.digest for one in own)
     found = versions(engine.log, run, last) if last else []
     if point is None:
-        if not found:
+        then = found[-1].state.world.open if found else None
+        if then is None or then.id not in state.record.decided:
             raise Refused(
                 f"{run} is {state.status}; there is no checkpoint to decide", hint=f"see: reconvene show {run}"
             )
