@@ -13,6 +13,7 @@ from reconvene.errors import Refused, Repeated, UserError
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.core.facts.commands import AnswerCheckpoint, Command, RemarkIn
+    from reconvene.core.facts.events import RemarkAdded
     from reconvene.core.facts.state import RunState
 
 
@@ -75,7 +76,7 @@ def decide(
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
-        remarks = _remarks_in(engine, found, feedback)
+        remarks, decision = _remarks_in(engine, found, feedback), None
         try:
             decision, is_open = _decision(call, engine, found, option, fields, remarks, at, latest)
             if is_open:
@@ -86,7 +87,10 @@ def decide(
         except Refused as error:
             from reconvene.doors.cli.on_screen import with_way_on
 
-            raise with_way_on(call, found, error, _typed(found, option, fields, feedback)) from None
+            label = decision.option if decision is not None else option
+            words = [word for field in fields for word in ("--field", field)]
+            words += [word for said in feedback for word in ("--feedback", said)]
+            raise with_way_on(call, engine, found, error, label, words) from None
 
     from reconvene.doors.cli.drive import proceed, who_decides
 
@@ -159,12 +163,6 @@ def _decision(
     return decision, meant.is_open
 
 
-def _typed(run: str, option: str, fields: tuple[str, ...], feedback: tuple[str, ...]) -> list[str]:
-    words = ["decide", run, "--option", option]
-    words += [word for field in fields for word in ("--field", field)]
-    return [*words, *(word for said in feedback for word in ("--feedback", said))]
-
-
 def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int:
     """The decision is on record already: nothing is wrong, and nothing was done."""
     from reconvene.app import queries
@@ -177,12 +175,21 @@ def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int
 
 def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
-    engine.submit(run, command, driving=drive)
+    state = engine.submit(run, command, driving=drive)
+    for remark in _own_since(state, command):
+        note(f"with your {remark.id}: {remark.text}")
 
     from reconvene.doors.cli.drive import proceed
     from reconvene.doors.cli.stops import Decider
 
     return proceed(call, engine, run, Decider(), only_record=not drive)
+
+
+def _own_since(state: RunState, command: Command) -> list[RemarkAdded]:
+    """What the person said and changed after they were shown what they decide here: it goes with the decision."""
+    number = state.record.decided.get(getattr(command, "checkpoint", ""))
+    since = state.record.decisions[number].since if number is not None else ()
+    return [one for one in state.record.remarks.values() if one.id in since] if since else []
 
 
 def _remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:

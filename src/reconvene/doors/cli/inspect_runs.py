@@ -140,8 +140,12 @@ def _bound(one: Bound) -> str:
 
 
 def _decision(one: Decision) -> str:
-    item, by = f" of {one_line(one.item)}" if one.item else "", f" ({one.by})" if one.by else ""
-    return f"{one.phase}{item}: {one_line(one.option)}{by}"
+    from reconvene.doors.shared.advice import from_where
+
+    item = f" of {one_line(one.item)}" if one.item else ""
+    told = [one.by, from_where(one.source) if one.source else "", f"with {', '.join(one.since)}" if one.since else ""]
+    by = "; ".join(part for part in told if part)
+    return f"{one.phase}{item}: {one_line(one.option)}" + (f" ({by})" if by else "")
 
 
 def _child(child: Child) -> str:

@@ -15,7 +15,7 @@ from reconvene.doors.cli.text import clean, clock_time, one_line
 from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
 from reconvene.doors.shared.glance import items_line, text_of, written_lines
-from reconvene.doors.shared.options import fields_of, listed, on_offer, recommended
+from reconvene.doors.shared.options import listed, on_offer
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:
     run = summary.run
     match summary.status:
         case "waiting" if summary.checkpoint is not None and not brief:
-            from reconvene.doors.cli.on_screen import as_typed
+            from reconvene.doors.cli.on_screen import as_typed, example
 
             words = example(summary.checkpoint, run)
             words += ["--at", as_typed(call, run, summary.checkpoint.digest)] if words[0] == "decide" else []
@@ -282,17 +282,6 @@ def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:
             return call.command("resume", run)
         case _:  # it has ended; what it started may still have to be put into the queue
             return call.command("resume", run) if summary.unmade else ""
-
-
-def example(checkpoint: Checkpoint, run: str) -> list[str]:
-    """The words of a `decide` that would be accepted, once its dots are filled in."""
-    chosen = recommended(checkpoint)
-    if chosen is None:
-        return ["show", run]
-    words = ["decide", run, "--option", chosen.label]
-    for name, field in fields_of(checkpoint, chosen).items():
-        words += ["--field", f"{name}=…"] if field.required else []
-    return [*words, *(["--feedback", "comment: …"] if chosen.remark == "required" else [])]
 
 
 def explain_stale(error: UserError) -> str:

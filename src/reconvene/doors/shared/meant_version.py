@@ -13,14 +13,13 @@ from reconvene.app.engine import Engine
 from reconvene.app.shown_versions import Version, stale, versions
 from reconvene.app.views import projections
 from reconvene.app.views.difference import where
-from reconvene.app.views.read_model import Checkpoint
+from reconvene.app.views.read_model import LATEST, Checkpoint
 from reconvene.core.facts.state import RunState
 from reconvene.errors import Refused, StaleDecision, UserError
 from reconvene.ports import Showing, Viewer
 
 FEWEST = 4  # characters of a version that people type
 _ONLY = "it was only printed by a `decide` in a script, which does not count as seen"
-LATEST = "--latest"  # the source of a decision on whatever was open, seen or not
 
 
 class Meant(NamedTuple):
@@ -55,7 +54,7 @@ def meant(engine: Engine, shown: list[Showing], to: Viewer, run: str, at: str = 
     own = [one for one in shown if one.to.user == to.user and one.to.name in ("", to.name)]
     seen = [one.version for one in own if not one.after_decide]
     if latest and point is not None:
-        return Meant(point, point.digest, source="" if seen[-1:] == [point.digest] else LATEST)
+        return Meant(point, point.digest, source=LATEST)
     if at:
         return _of(state, point, _named(engine, state, at.strip().casefold(), [one.version for one in shown]))
     last = seen[-1] if seen else ""
