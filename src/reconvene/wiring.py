@@ -18,6 +18,7 @@ from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, requir
 if TYPE_CHECKING:
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.project import GitProjects
+    from reconvene.adapters.showings import ShownFiles
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
     from reconvene.app.sizes import Size
@@ -99,6 +100,13 @@ def file_name(run: str) -> str:
     from reconvene.core.facts.ids import digest_of
 
     return f"{safe}-{digest_of(run.encode())[:8]}"
+
+
+def showings(home: str | os.PathLike[str]) -> ShownFiles:
+    """ports.Showings of a home."""
+    from reconvene.adapters.showings import ShownFiles
+
+    return ShownFiles(os.path.join(os.path.abspath(home), "shown"), _file_name)
 
 
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:

@@ -39,12 +39,15 @@ def _driven(engine: Engine, run: str, status: str) -> bool | None:
 
 
 def standing(engine: Engine, run: str) -> Run:
-    """The same, and with an open checkpoint what another round changed, and the answers given so far."""
+    """The same, and with an open checkpoint, as the log has it now, what another round changed and the answers given so
+    far."""
     found = summary(engine, run)
     if found.checkpoint is None:
         return found
     session = engine.session(run)
-    return replace(found, checkpoint=_beside(found.checkpoint, session), items=ahead.items(session.state, session.book))
+    found = replace(projections.run(session.state), driven=_driven(engine, run, session.state.status))
+    point = found.checkpoint and _beside(found.checkpoint, session)
+    return replace(found, checkpoint=point, items=ahead.items(session.state, session.book))
 
 
 def _beside(point: Checkpoint, session: Session) -> Checkpoint:
