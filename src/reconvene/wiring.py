@@ -5,25 +5,33 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from reconvene.adapters.lazy_projects import LazyProjects
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import STORE, make, require_ours
+from reconvene.home import SERVERS, STORE, make, require_ours
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.preflight import Lack, Way
-    from reconvene.adapters.project import GitProjects
-    from reconvene.adapters.showings import ShownFiles
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
+    from reconvene.app.sizes import Size
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
-    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
+    from reconvene.ports import (
+        AgentRunner,
+        EventLog,
+        History,
+        Showings,
+        Workspace,
+    )
+
+
+_USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
 
 
 class SystemClock:
@@ -59,36 +67,7 @@ class Machine:
         }
 
 
-class LazyProjects:
-    """ports.Projects, loaded when a run first works in a project: most never do."""
-
-    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
-        self._home = home
-        self._environ = environ
-
-    @cached_property
-    def _projects(self) -> GitProjects:
-        from reconvene.adapters.project import GitProjects
-
-        return GitProjects(self._home, self._environ)
-
-    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
-        return await self._projects.run(runner, assignment, listener)
-
-    def unfit(self, path: str) -> str:
-        return self._projects.unfit(path)
-
-    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
-        return self._projects.files(work, names)
-
-    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
-        return self._projects.publish(run, path, branch, commit, create=create)
-
-    def close(self, run: str) -> None:
-        self._projects.close(run)
-
-
-def _file_name(run: str) -> str:
+def file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
     if safe == run:
@@ -98,11 +77,10 @@ def _file_name(run: str) -> str:
     return f"{safe}-{digest_of(run.encode())[:8]}"
 
 
-def showings(home: str | os.PathLike[str]) -> ShownFiles:
-    """ports.Showings of a home."""
+def showings(home: str | os.PathLike[str]) -> Showings:
     from reconvene.adapters.showings import ShownFiles
 
-    return ShownFiles(os.path.join(os.path.abspath(home), "shown"), _file_name)
+    return ShownFiles(os.path.join(os.path.abspath(home), "shown"), file_name)
 
 
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:
@@ -162,6 +140,7 @@ class Preflight(NamedTuple):
 
     ways: list[Way]
     lacks: list[Lack]
+    sizes: list[Size]  # how much each agent is expected to get, against what its model can take
 
     def only(self, *levels: str) -> list[Lack]:
         return [lack for lack in self.lacks if lack.level in levels]
@@ -201,7 +180,50 @@ def preflight(
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
-    return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
+    found = _sizes(workflow, given, ways, reach.agents)
+    return Preflight(ways, [*sorted(lacks, key=lambda lack: lack.line), *_tight(found, ways)], found)
+
+
+def _sizes(workflow: Workflow, given: Mapping[str, object], ways: list[Way], agents: Collection[str]) -> list[Size]:
+    from reconvene.adapters.agents.windows import window_of
+    from reconvene.app.sizes import sizes
+
+    asked = {name: way.agent.model for way in ways if way.kind == "model" for name in way.who}
+    return [
+        one
+        for one in sizes(workflow, given, lambda agent: window_of(agent, asked.get(agent.name, "")), asked)
+        if one.agent in agents
+    ]
+
+
+def _tight(sizes: list[Size], ways: list[Way]) -> Iterator[Lack]:
+    """Where a prompt is not expected to fit, and where nobody knows."""
+    from reconvene.adapters.agents.preflight import Lack
+
+    for one in (one for one in sizes if not one.fits):
+        problem = (
+            f"{one.phase}: about {one.expected:,} tokens are expected, and {one.model or one.agent} takes "
+            f"{one.window:,}, of which {one.window - one.room:,} are for the reply"
+        )
+        hint = f"what does not fit is summed up or left out, and said; another model: --model {one.agent}=PROVIDER:NAME"
+        yield Lack("note", (one.agent,), 0, problem, hint)
+    for way in (way for way in ways if way.kind == "model"):
+        most = max((one for one in sizes if one.agent in way.who and not one.window), key=_expected, default=None)
+        if most is not None and most.expected > _USUAL_WINDOW:
+            problem = (
+                f"how many tokens {way.name} takes is not known; {most.phase} is expected to need {most.expected:,}"
+            )
+            yield Lack(
+                "note",
+                way.who,
+                0,
+                problem,
+                "options: {window: 32000} of the agent says it, and documents are then cut to fit",
+            )
+
+
+def _expected(one: Size) -> int:
+    return one.expected
 
 
 def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:
@@ -323,7 +345,7 @@ def open_engine(
     if runner is None:
         from reconvene.adapters.agents import Agents
 
-        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say)
+        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say, os.path.join(root, SERVERS))
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
@@ -331,7 +353,7 @@ def open_engine(
 
         if foreign and log.head(run):
             require_accepted(log, root, run)
-        manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
+        manifest = os.path.join(root, "manifests", f"{file_name(run)}.json")
 
         def check() -> None:
             require_own_folder(folder, root)

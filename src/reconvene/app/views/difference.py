@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reconvene.app.line_diff import unified_diff
+from reconvene.app.views import talk_lines
 from reconvene.app.views.projections import question_in, trouble_in
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import CheckpointOpened
 from reconvene.core.facts.state import RunState, TalkEntry
-from reconvene.core.paths import unified_diff
-from reconvene.core.shown import conversation
 from reconvene.core.shown.drafts import ENGINE
 
 _MOST_HAPPENED = 12  # entries; the latest are kept
@@ -61,7 +61,7 @@ def _happened(before: RunState, after: RunState, book: Book) -> Iterator[str]:
 
 
 def _told(state: RunState, book: Book, entry: TalkEntry) -> str:
-    text = " ".join(conversation.for_people(state, book, entry).split())
+    text = " ".join(talk_lines.told(state, book, entry).split())
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
     who = entry.role or "somebody"
     match entry.kind:

@@ -101,6 +101,8 @@ def digest(
         [remark.id for remark in on_record.remarks_here(state)],
         state.record.drafts.get(world.spot, ""),
     ]
+    if state.record.upgrades or state.record.reopened:  # what looks the same as before is another question
+        parts.append([state.workflow, len(state.record.reopened)])
     return digest_of(to_json(parts))
 
 
@@ -247,11 +249,10 @@ def _question(tx: Transaction, point: Checkpoint) -> str:
     file = tx.book.workflow.file
     part = f"`{found.part}`: " if found.part else ""
     where = f"{file}, line {point.line}" if file and point.line else file or "the workflow"
-    check = f", then: reconvene check {file}" if file else ""
     return (
         f"{found.text}\n\n! A part of this question cannot be shown: {part}{found.why}.\n\n"
         f"- The options mean what they say. What there is: reconvene show {tx.state.run}\n"
-        f"- For later runs, correct the checkpoint in {where}{check}"
+        f"- Or correct the checkpoint in {where}, then: reconvene upgrade {tx.state.run} --to {file or 'FILE'}"
     )
 
 

@@ -12,6 +12,7 @@ from reconvene.errors import Refused, Repeated, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.core.definition.bindings import Binding
     from reconvene.core.facts.commands import AnswerCheckpoint, Command, RemarkIn
     from reconvene.core.facts.events import RemarkAdded
     from reconvene.core.facts.state import RunState
@@ -62,8 +63,11 @@ def decide(
     You decide what you saw. Where somebody else changed it since, the decision is refused, with the difference and the
     command that goes on; your own remarks and edits go with it. In a script, the stop that this command prints does not
     count as seen: name the next one with --at, or take whatever is open with --latest.
+
+    The decision is on disk first, with what --model and --agent say. Where the agent whose turn it is then lacks a key
+    or a program on this machine, that is said, nobody is asked, and `resume` goes on.
     """
-    from reconvene.doors.cli.typed_bindings import bind
+    from reconvene.doors.cli.typed_bindings import bind, wanted
 
     engine, found = open_to_change(call, run)
     if option is None and (no_drive or fields or feedback or not call.interactive):
@@ -76,11 +80,9 @@ def decide(
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
-        remarks, decision = _remarks_in(engine, found, feedback), None
+        remarks, bindings, decision = remarks_in(engine, found, feedback), wanted(call, engine, found), None
         try:
-            decision, is_open = _decision(call, engine, found, option, fields, remarks, at, latest)
-            if is_open:
-                bind(call, engine, found)
+            decision = _decision(call, engine, found, option, fields, remarks, at, latest, bindings)
             return _submit(call._replace(deciding=True), engine, found, decision, drive=not no_drive)
         except Repeated as error:
             return _tell_repeated(call, engine, found, error)
@@ -95,7 +97,7 @@ def decide(
     from reconvene.doors.cli.drive import proceed, who_decides
 
     bind(call, engine, found)
-    return proceed(call, engine, found, who_decides(call, None, False))
+    return proceed(call, engine, found, who_decides(call, None, False), looks=True)
 
 
 def _list_options(call: Call, engine: Engine, run: str) -> None:
@@ -136,8 +138,9 @@ def _decision(
     remarks: tuple[RemarkIn, ...],
     at: str,
     latest: bool,
-) -> tuple[AnswerCheckpoint, bool]:
-    """The decision on the version that is meant, and whether its checkpoint is open."""
+    bindings: tuple[Binding, ...],
+) -> AnswerCheckpoint:
+    """On the version that is meant."""
     from reconvene.core.facts.commands import AnswerCheckpoint, Answers
     from reconvene.doors.cli.on_screen import find
     from reconvene.doors.shared.options import fields_of, match_option
@@ -157,10 +160,9 @@ def _decision(
         answers = read_fields(fields_of(meant.point, chosen), fields)
     # The checkpoint's id goes along also where any version of it will do: nobody decides twice by accident.
     version = "" if meant.source else meant.version
-    decision = AnswerCheckpoint(
-        meant.point.id, chosen.label, answers, remarks, version, call.by, DOOR, source=meant.source
+    return AnswerCheckpoint(
+        meant.point.id, chosen.label, answers, remarks, version, call.by, DOOR, source=meant.source, bindings=bindings
     )
-    return decision, meant.is_open
 
 
 def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int:
@@ -178,11 +180,15 @@ def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bo
     state = engine.submit(run, command, driving=drive)
     for remark in _own_since(state, command):
         note(f"with your {remark.id}: {remark.text}")
+    if call.models or call.agents:
+        from reconvene.doors.cli.typed_bindings import accept_own_words
+
+        accept_own_words(call, engine, run)
 
     from reconvene.doors.cli.drive import proceed
     from reconvene.doors.cli.stops import Decider
 
-    return proceed(call, engine, run, Decider(), only_record=not drive)
+    return proceed(call, engine, run, Decider(), only_record=not drive, decided=True, looks=True)
 
 
 def _own_since(state: RunState, command: Command) -> list[RemarkAdded]:
@@ -192,7 +198,7 @@ def _own_since(state: RunState, command: Command) -> list[RemarkAdded]:
     return [one for one in state.record.remarks.values() if one.id in since] if since else []
 
 
-def _remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
+def remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
     """As the run's own reader types them."""
     from reconvene.core.kit_finder import reader
 
@@ -220,7 +226,7 @@ def abort(call: Call, run: str, feedback: tuple[str, ...]) -> int:
     from reconvene.core.facts.commands import Abort
 
     engine, found = open_to_change(call, run)
-    return _submit(call, engine, found, Abort(call.by, DOOR, _remarks_in(engine, found, feedback)))
+    return _submit(call, engine, found, Abort(call.by, DOOR, remarks_in(engine, found, feedback)))
 
 
 @command()
@@ -233,7 +239,7 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], no_drive: b
     from reconvene.core.facts.commands import Rollback
 
     engine, found = open_to_change(call, run)
-    undo = Rollback(by=call.by, door=DOOR, remarks=_remarks_in(engine, found, feedback))
+    undo = Rollback(by=call.by, door=DOOR, remarks=remarks_in(engine, found, feedback))
     return _submit(call, engine, found, undo, drive=not no_drive)
 
 
@@ -248,9 +254,10 @@ def fork(call: Call, run: str, at: int) -> int:
     Its agents are carried out by whoever carries out those of RUN now; --model and --agent name others.
     """
     from reconvene.app import queries
-    from reconvene.doors.cli.typed_bindings import bind
+    from reconvene.doors.cli.typed_bindings import bind, wanted
 
     engine, source = open_to_change(call, run)
+    wanted(call, engine, source)  # what nobody could do is refused before there is a fork
     made = engine.fork(source, at=at, by=call.by, door=DOOR)
     bind(call, engine, made)
     told = f"{made} is {source} as it was at event {at}\n\ncontinue with:\n  {call.command('resume', made)}"
