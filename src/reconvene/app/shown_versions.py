@@ -74,7 +74,7 @@ def on_what_was_shown(log: EventLog) -> Callable[[RunState, Command, str, Book, 
         except StaleDecision as error:
             known = versions(log, state.run, command.digest) if command.digest and not error.now else []
             raise (stale(error.message, known[-1].state, state, book) if known else error) from None
-        if not made.events:
+        if not any(isinstance(event, e.DecisionRecorded) for event in made.events):
             raise _repeated(state, command)
         return made
 

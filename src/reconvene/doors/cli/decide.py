@@ -60,12 +60,12 @@ def decide(
     the fields that it takes. The kinds of feedback are: correction, new context, clarification,
     strategic shift, reaction ("reaction to economist: …"), missing factor, comment.
 
-    The decision is on disk first, with what --model and --agent say. Where the agent whose turn it is then lacks a key
-    or a program on this machine, that is said, nobody is asked, and `resume` goes on.
-
     You decide what you saw. Where somebody else changed it since, the decision is refused, with the difference and the
     command that goes on; your own remarks and edits go with it. In a script, the stop that this command prints does not
     count as seen: name the next one with --at, or take whatever is open with --latest.
+
+    The decision is on disk first, with what --model and --agent say. Where the agent whose turn it is then lacks a key
+    or a program on this machine, that is said, nobody is asked, and `resume` goes on.
     """
     from reconvene.doors.cli.typed_bindings import bind, wanted
 
@@ -80,8 +80,7 @@ def decide(
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
-        remarks, bindings = remarks_in(engine, found, feedback), wanted(call, engine, found)
-        decision = None
+        remarks, bindings, decision = remarks_in(engine, found, feedback), wanted(call, engine, found), None
         try:
             decision = _decision(call, engine, found, option, fields, remarks, at, latest, bindings)
             return _submit(call._replace(deciding=True), engine, found, decision, drive=not no_drive)
@@ -141,7 +140,7 @@ def _decision(
     latest: bool,
     bindings: tuple[Binding, ...],
 ) -> AnswerCheckpoint:
-    """The decision on the version that is meant."""
+    """On the version that is meant."""
     from reconvene.core.facts.commands import AnswerCheckpoint, Answers
     from reconvene.doors.cli.on_screen import find
     from reconvene.doors.shared.options import fields_of, match_option
@@ -162,7 +161,7 @@ def _decision(
     # The checkpoint's id goes along also where any version of it will do: nobody decides twice by accident.
     version = "" if meant.source else meant.version
     return AnswerCheckpoint(
-        meant.point.id, chosen.label, answers, remarks, version, call.by, DOOR, bindings=bindings, source=meant.source
+        meant.point.id, chosen.label, answers, remarks, version, call.by, DOOR, source=meant.source, bindings=bindings
     )
 
 
@@ -179,12 +178,12 @@ def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int
 def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
     state = engine.submit(run, command, driving=drive)
+    for remark in _own_since(state, command):
+        note(f"with your {remark.id}: {remark.text}")
     if call.models or call.agents:
         from reconvene.doors.cli.typed_bindings import accept_own_words
 
         accept_own_words(call, engine, run)
-    for remark in _own_since(state, command):
-        note(f"with your {remark.id}: {remark.text}")
 
     from reconvene.doors.cli.drive import proceed
     from reconvene.doors.cli.stops import Decider
