@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import STORE, make, require_ours
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
@@ -18,11 +16,15 @@ from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, requir
 if TYPE_CHECKING:
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.project import GitProjects
+    from reconvene.adapters.sqlite import SqliteLog
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
+
+
+_IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 
 class SystemClock:
@@ -89,17 +91,19 @@ class LazyProjects:
 
 def _file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
-    safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
-    if safe == run:
-        return safe
+    if not run.strip(_IN_FILE_NAMES):
+        return run
     from reconvene.core.facts.ids import digest_of
 
+    safe = "".join(sign if sign in _IN_FILE_NAMES else "_" for sign in run)
     return f"{safe}-{digest_of(run.encode())[:8]}"
 
 
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     """The log alone: enough for the inbox, and cheap to import."""
-    return SqliteLog(os.path.join(os.path.abspath(home), STORE))
+    from reconvene.adapters import sqlite  # here: not every system has the locks that it needs
+
+    return sqlite.SqliteLog(os.path.join(os.path.abspath(home), STORE))
 
 
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:

@@ -5,7 +5,6 @@ Keeps count for one driver. What is recorded of it is the log's business, how lo
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -21,9 +20,15 @@ class Next(NamedTuple):
     step: Pause | Park
 
 
+def _chance() -> float:
+    import random  # most drivers never need it
+
+    return random.random()
+
+
 class ProviderWaits:
     def __init__(
-        self, patience: Patience, chance: Chance = random.random, clock: Callable[[], float] = time.monotonic
+        self, patience: Patience, chance: Chance = _chance, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._patience = patience
         self._chance = chance

@@ -6,7 +6,6 @@ text, as a model is. Any other callable is given the Assignment.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -83,6 +82,8 @@ def _plain(result: object) -> object:
     dump = getattr(result, "model_dump", None)
     if callable(dump):
         return dump(mode="json")
+    import dataclasses
+
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
         return dataclasses.asdict(result)
     return msgspec.to_builtins(result) if isinstance(result, msgspec.Struct) else result

@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 from reconvene.adapters.agents import module_beside, other_frameworks
 from reconvene.adapters.agents.as_answer import from_result, interpret
-from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
@@ -54,6 +53,8 @@ def _answer(assignment: Assignment, way: other_frameworks.Way, given: object, re
     usage = Usage(requests=1, seconds=seconds, input_tokens=said.input_tokens, output_tokens=said.output_tokens)
     if not way.prompted or not isinstance(said.result, str):
         return from_result(assignment, said.result, usage)
+    from reconvene.adapters.agents.thinking import without_thinking
+
     read = interpret(assignment, without_thinking(said.result).text)
     request, reply = str(given).encode("utf-8", "replace"), said.result.encode("utf-8", "replace")
     return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, request, reply)

@@ -18,19 +18,38 @@ from reconvene.core.facts.state import RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 from reconvene.core.working import spending
+from reconvene.language.late_patterns import late
 
 _LONGEST_TROUBLE = 100
-_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=\S)")
+_SENTENCE = late(r"(?<=[.!?:])\s+(?=\S)")
 
 
 def field(asked: e.FieldAsked) -> model.Field:
-    shown = convert(asked, model.Field, from_attributes=True)
-    return shown if shown.prompt else structs.replace(shown, prompt=shown.id)
+    return model.Field(
+        asked.id,
+        asked.type,
+        asked.prompt or asked.id,
+        asked.options,
+        asked.required,
+        asked.blank,
+        asked.default,
+        asked.titles,
+        asked.recommend,
+        asked.note,
+        asked.other,
+    )
 
 
 def option(offered: e.OptionOffered) -> model.Option:
-    shown = convert(offered, model.Option, from_attributes=True)
-    return structs.replace(shown, fields=tuple(map(field, offered.fields)))
+    return model.Option(
+        offered.label,
+        offered.available,
+        offered.why_not,
+        offered.offered,
+        offered.recommend,
+        offered.remark,
+        tuple(map(field, offered.fields)),
+    )
 
 
 def checkpoint(state: RunState) -> model.Checkpoint | None:
@@ -191,7 +210,7 @@ def bindings(state: RunState) -> tuple[model.Bound, ...]:
     )
 
 
-_ITEM = re.compile(r"\[(.*?)\](?=/|$)")
+_ITEM = late(r"\[(.*?)\](?=/|$)")
 
 
 def decisions(state: RunState) -> tuple[model.Decision, ...]:

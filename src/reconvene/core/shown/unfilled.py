@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from reconvene.errors import ReconveneError
+from reconvene.language.late_patterns import late
 
-_PART = re.compile(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
-_LINE = re.compile(r"line (\d+): ")
-_TAGS = re.compile(r"\{[{%#].*?[}%#]\}", re.DOTALL)
+_PART = late(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
+_LINE = late(r"line (\d+): ")
+_TAGS = late(r"\{[{%#].*?[}%#]\}", re.DOTALL)
 
 
 class Unfilled(NamedTuple):

@@ -13,10 +13,11 @@ from reconvene.app.views.read_model import Checkpoint, Field, Option
 from reconvene.doors.shared.harmless import clean, nearest, one_line
 from reconvene.errors import Refused
 from reconvene.language.closest import closest
+from reconvene.language.late_patterns import late
 
 Kind = Literal["field", "option", "extra"]
 _USUAL = {"done": "d", "discuss": "t", "back": "b", "choose": "c"}  # words of many menus: the same letter in each
-_NUMBERED = re.compile(r"(?:answer|question|option|number)?\s*(?:question\s*)?#?(\d+)\.?", re.IGNORECASE)
+_NUMBERED = late(r"(?:answer|question|option|number)?\s*(?:question\s*)?#?(\d+)\.?", re.IGNORECASE)
 
 
 def match_option(checkpoint: Checkpoint, wanted: str) -> Option:
