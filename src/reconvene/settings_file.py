@@ -11,8 +11,8 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from shlex import quote
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.core.definition.bindings import EVERYONE, Binding, runs
@@ -26,7 +26,7 @@ _TABLES = ("models", "agents")
 _MOST_BYTES = 1_000_000
 
 
-class Settings(NamedTuple):
+class Settings(Struct, frozen=True):
     """What one file says. `found`: it came with a project, and is not the person's own."""
 
     path: str
@@ -43,14 +43,14 @@ def user_file() -> str:
 
 def in_force() -> list[Settings]:
     """The person's own, then the project's: the later counts before the earlier. UserError where one is wrong."""
-    files = [(user_file(), False)]
-    own = os.path.realpath(user_file())
+    own = user_file()
+    files = [(own, False)] if os.path.lexists(own) else []
     for folder in upwards(os.getcwd()):
         path = os.path.join(folder, SETTINGS_FILE)
         if os.path.lexists(path):
-            files += [(path, True)] if os.path.realpath(path) != own else []
+            files += [(path, True)] if os.path.realpath(path) != os.path.realpath(own) else []
             break
-    return [read(path, found=found) for path, found in files if os.path.lexists(path)]
+    return [read(path, found=found) for path, found in files]
 
 
 def by() -> str:

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import STORE, make, require_ours
@@ -14,13 +14,15 @@ from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, fee
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
-    from reconvene.adapters.agents.preflight import Lack, Way
+    from reconvene.adapters.agents.preflight import Lack, Preflight
+    from reconvene.adapters.guest import Helper
     from reconvene.adapters.project import GitProjects
     from reconvene.adapters.sqlite import SqliteLog
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
+    from reconvene.language.javascript.machine import Ask
     from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
 
 
@@ -89,6 +91,22 @@ class LazyProjects:
         self._projects.close(run)
 
 
+class LazyGuest:
+    """language.guest.Guest, loaded when a workflow first says something that is not cheap for certain."""
+
+    @cached_property
+    def helper(self) -> Helper:
+        from reconvene.adapters.guest import Helper
+
+        return Helper()
+
+    def evaluate(self, ask: Ask) -> str:
+        return self.helper.evaluate(ask)
+
+    def validate(self, schema: bytes, value: bytes, seconds: float) -> bytes:
+        return self.helper.validate(schema, value, seconds)
+
+
 def _file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
     if not run.strip(_IN_FILE_NAMES):
@@ -153,16 +171,6 @@ def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
     return next((text for text in reversed(said) if text), "")
 
 
-class Preflight(NamedTuple):
-    """What the agents that a run may come to are done by, and what of it is not there."""
-
-    ways: list[Way]
-    lacks: list[Lack]
-
-    def only(self, *levels: str) -> list[Lack]:
-        return [lack for lack in self.lacks if lack.level in levels]
-
-
 def preflight(
     workflow: Workflow,
     inputs: Mapping[str, object],
@@ -197,7 +205,7 @@ def preflight(
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
-    return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
+    return looking.Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
 
 
 def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:
@@ -292,11 +300,10 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
 
 def _keep_guest() -> None:
     """What a workflow says may not hold this process up: the rest is done by one that can be killed."""
-    from reconvene.adapters.guest import Helper
     from reconvene.language import guest
 
     if guest.here() is None:
-        guest.lodge(Helper())
+        guest.lodge(LazyGuest())
 
 
 def open_engine(
@@ -342,8 +349,8 @@ def open_engine(
 
     environ, judge = dict(os.environ), gate_model() or from_files("gate_model")
     projects, machine = LazyProjects(root, environ), Machine(environ)
-    make(root)
     if not os.path.lexists(os.path.join(root, STORE)):
+        make(root)
         make_own(root)
     log, clock = open_log(root), SystemClock()
     patience = within(provider_wait())

@@ -19,7 +19,7 @@ from reconvene.language.guest import OutOfTime
 from reconvene.language.javascript.machine import Ask
 from reconvene.wire import replies
 from reconvene.wire.contracts import wrong_with
-from reconvene.wiring import open_engine
+from reconvene.wiring import LazyGuest, open_engine
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/expressions/expressions.json").read_text(encoding="utf-8"))
 ENDLESS = "String.raw({raw: {length: 1e9}})"
@@ -256,12 +256,12 @@ def test_an_engine_has_its_guest(tmp_path: Path) -> None:
     guest.lodge(None)
     try:
         engine = open_engine(tmp_path / "home")
-        assert isinstance(guest.here(), Helper)
+        assert isinstance(guest.here(), LazyGuest)
         with pytest.raises(ExpressionLimit):
             evaluate(ENDLESS, {})
         engine.log.close()
     finally:
         made = guest.here()
         guest.lodge(before)
-        if isinstance(made, Helper):
-            made.close()
+        if isinstance(made, LazyGuest):
+            made.helper.close()

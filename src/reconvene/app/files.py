@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from immutables import Map
+from msgspec import Struct
 
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import EditIn, RecordEdits
@@ -15,7 +15,7 @@ from reconvene.core.paths import diff_summary, is_safe, unified_diff
 from reconvene.ports import Change, Workspace
 
 
-class Scan(NamedTuple):
+class Scan(Struct, frozen=True):
     """What is to be done after the folder was compared with the log. settled: nothing at all."""
 
     command: RecordEdits | None

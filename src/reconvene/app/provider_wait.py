@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.app.backoff import Chance, Park, Patience, Pause, following
 
 
-class Next(NamedTuple):
+class Next(Struct, frozen=True):
     """After so many failures in a row: wait, or park for so long."""
 
     times: int

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reconvene.language.closest import closest
+from reconvene.language.haste import may_take_time
 from reconvene.language.javascript.evaluating import ExpressionError, ExpressionLimit, compiles, run
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def truth(source: str, scope: Mapping[str, object]) -> bool:
 
 def _run(source: str, scope: Mapping[str, object], *, truth: bool) -> object:
     """Over the part of `scope` that `source` can look at: the rest is not worth carrying over."""
+    may_take_time()
     expression = compile(source)
     if expression.problem:
         raise ExpressionError(f"SyntaxError: {expression.problem}")

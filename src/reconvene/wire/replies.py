@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.language import guest
+from reconvene.language.haste import may_take_time
 from reconvene.language.late_patterns import late
 
 _FENCE = late(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -102,7 +104,7 @@ def _fenced(text: str) -> list[str]:
     return [body for language, body in blocks if language == "json"] + [body for lang, body in blocks if lang != "json"]
 
 
-class _Found(NamedTuple):
+class _Found(Struct, frozen=True):
     end: int
     value: object
     counts: bool  # more than a stray `[]` or `[1]` mark in prose
@@ -177,6 +179,7 @@ def _block_body(body: str) -> str:
 
 def validate(schema: object, value: object) -> list[str]:
     """What is wrong with a value, in plain words; [] = it fits. What could take for ever is left to the guest."""
+    may_take_time()
     from reconvene.wire import contracts
 
     away = guest.here()

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
-from reconvene.adapters.agents import asking
 from reconvene.ports import Assignment
 
 
-class Way(NamedTuple):
+class Way(Struct, frozen=True):
     """How an agent is called. `prompted`: with the prompt, and what it says is read as a model's reply is."""
 
     call: Callable[[object], object]
@@ -24,7 +23,7 @@ class Way(NamedTuple):
     graph: bool = False  # it takes and gives back a list of messages
 
 
-class Said(NamedTuple):
+class Said(Struct, frozen=True):
     """What it gave back: text, or a value as plain JSON, and the tokens that it counted."""
 
     result: object
@@ -46,6 +45,8 @@ def given(chosen: Way, assignment: Assignment) -> object:
     """What it is called with."""
     if not chosen.prompted:
         return assignment
+    from reconvene.adapters.agents import asking
+
     prompt = asking.compose(assignment, with_schema=True)
     return {"messages": [{"role": "user", "content": prompt}]} if chosen.graph else prompt
 

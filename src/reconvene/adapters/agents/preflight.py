@@ -90,6 +90,16 @@ class Way(NamedTuple):
         return str(self.agent.options.get("base_url") or "")
 
 
+class Preflight(NamedTuple):
+    """What the agents that a run may come to are done by, and what of it is not there."""
+
+    ways: list[Way]
+    lacks: list[Lack]
+
+    def only(self, *levels: str) -> list[Lack]:
+        return [lack for lack in self.lacks if lack.level in levels]
+
+
 def ways(
     workflow: Workflow,
     reach: Reach,

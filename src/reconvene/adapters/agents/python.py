@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -68,12 +69,18 @@ def _failed(assignment: Assignment, error: Exception) -> AgentError:
 async def _loaded(agent: Agent) -> other_frameworks.Way:
     """The first import may take seconds: it is done beside, so that other agents go on."""
     known = (agent.python, agent.beside)
-    if known in _imported:
+    if known in _imported or _is_there(agent):
         return _load(agent)
     way = await _in_thread(lambda _: _load(agent), agent, agent.name)
     assert isinstance(way, other_frameworks.Way)
     _imported.add(known)
     return way
+
+
+def _is_there(agent: Agent) -> bool:
+    """Whether the module was imported by somebody else, wholly."""
+    module = sys.modules.get(agent.python.partition(":")[0]) if not agent.beside else None
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
 
 
 def _load(agent: Agent) -> other_frameworks.Way:

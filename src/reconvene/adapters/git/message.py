@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Bug
@@ -23,7 +24,7 @@ _ADDRESSED = late(r"([^<>]+?) ?<([^<>\s@]+@[^<>\s@]+)>")
 _CRUD = " .,:;<>\"\\'"  # git drops these from the ends of a name and of an address
 
 
-class Person(NamedTuple):
+class Person(Struct, frozen=True):
     name: str
     email: str
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.app.session import Session
@@ -172,7 +172,7 @@ def _leaves(name: str, value: object) -> Iterator[str]:
 # --- two texts --------------------------------------------------------------------------------------------------------
 
 
-class _Pair(NamedTuple):
+class _Pair(Struct, frozen=True):
     was: str
     now: str
     label: bool = False  # too short to say anything
@@ -245,7 +245,7 @@ def _pairs(
         return [_Pair(sentence, "") for sentence in gone]
     found = [_paired(sentence, gone, said) for sentence in fresh]
     if conclusion and gone and not found[0].was and not found[0].named:
-        found[0] = found[0]._replace(was=next(iter(gone)))
+        found[0] = replace(found[0], was=next(iter(gone)))
     return found
 
 

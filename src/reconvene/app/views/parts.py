@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.language.late_patterns import late
 
@@ -18,7 +19,7 @@ _DIGIT = late(r"\d")
 _MOST = 400  # rows of a text's tables that are compared
 
 
-class Cell(NamedTuple):
+class Cell(Struct, frozen=True):
     """A cell that differs, or a row that is new or gone: the other side is empty."""
 
     was: str

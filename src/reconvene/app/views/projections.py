@@ -21,7 +21,6 @@ from reconvene.core.working import spending
 from reconvene.language.late_patterns import late
 
 _LONGEST_TROUBLE = 100
-_SENTENCE = late(r"(?<=[.!?:])\s+(?=\S)")
 
 
 def field(asked: e.FieldAsked) -> model.Field:
@@ -88,8 +87,14 @@ def question_in(prompt: str) -> str:
         return "What now?"
     for line in (lines[-1], lines[0]):
         if line.endswith("?"):
-            return _SENTENCE.split(line)[-1]
+            return _last_sentence(line)
     return lines[0]
+
+
+def _last_sentence(line: str) -> str:
+    """Of a line whose words have one space between them."""
+    ends = (at for at in range(len(line) - 1, 0, -1) if line[at] == " " and line[at - 1] in ".!?:")
+    return line[next(ends, -1) + 1 :]
 
 
 def run(state: RunState) -> model.Run:

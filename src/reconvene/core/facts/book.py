@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 import msgspec
+from msgspec import Struct
 
 from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts.events import Ref, RemarkAdded
@@ -24,7 +25,7 @@ _CACHED_BYTES = 64 * 1024 * 1024
 T = TypeVar("T")
 
 
-class Node(NamedTuple):
+class Node(Struct, frozen=True):
     """A phase and where it stands. parent "" = the run."""
 
     phase: Phase

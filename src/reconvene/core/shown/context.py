@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Agent, Step
@@ -26,7 +26,7 @@ _AUTHORITY = (
 _MOST_INLINE = 60_000  # characters of one document that go into a prompt
 
 
-class Shown(NamedTuple):
+class Shown(Struct, frozen=True):
     agent: Agent
     prompt: str
     files: dict[str, str]  # path → digest

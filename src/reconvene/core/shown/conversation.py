@@ -8,7 +8,8 @@ event, so that a resumed run tells an agent the same. Noting what is said is `ta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import StepAt
@@ -24,7 +25,7 @@ _CLIPPED = 70  # characters of an item in a list
 _SAID = ("reply", "message", "summary", "reasoning", "text")  # where an output speaks to the person
 
 
-class Replay(NamedTuple):
+class Replay(Struct, frozen=True):
     entries: tuple[int, ...] = ()  # numbers in the record's talk, oldest first
     left_out: int = 0
 

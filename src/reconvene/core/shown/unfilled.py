@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.errors import ReconveneError
 from reconvene.language.late_patterns import late
@@ -14,7 +15,7 @@ _LINE = late(r"line (\d+): ")
 _TAGS = late(r"\{[{%#].*?[}%#]\}", re.DOTALL)
 
 
-class Unfilled(NamedTuple):
+class Unfilled(Struct, frozen=True):
     text: str  # with the parts that can be filled in
     part: str  # the expression, or the line, that failed first
     why: str

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.core.definition.run_inputs import ALWAYS, Values, complete_inputs, complete_settings
@@ -28,7 +28,7 @@ _LONGEST_KEY = 40
 _LONGEST_TITLE = 120
 
 
-class Piece(NamedTuple):
+class Piece(Struct, frozen=True):
     """One thing to be done by a run of its own."""
 
     key: str
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
     view: scope.Scope  # what `item` is for the inputs' expressions
 
 
-class _Target(NamedTuple):
+class _Target(Struct, frozen=True):
     """The workflow to start, by digest, and the settings that a run of it keeps from its parent."""
 
     workflow: Workflow

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.core import kit_finder
@@ -22,7 +23,7 @@ from reconvene.errors import KitFailed
 from reconvene.language.expressions import ExpressionError, truth
 
 
-class _Output(NamedTuple):
+class _Output(Struct, frozen=True):
     """What is judged. `first`: no output of this task has been sent back before."""
 
     text: str
@@ -34,7 +35,7 @@ class _Output(NamedTuple):
     diff: str = ""
 
 
-class Rejection(NamedTuple):
+class Rejection(Struct, frozen=True):
     """Why an output is sent back, in words for the agent. `failures`: how many rules it broke in all.
 
     The words begin with the code, where there is one.
@@ -128,7 +129,7 @@ def _rejection(
         found.append(_sent_back(wrong))
     for gate in gates:
         if wrong := of_kit(lambda gate=gate: _broken(tx, gate, output)):  # type: ignore[misc]
-            wrong = wrong._replace(code=gate.code or wrong.code)
+            wrong = replace(wrong, code=gate.code or wrong.code)
             found.append(_sent_back(wrong, _filled(tx, gate.retry_with), gate.example))
     if not found and (wrong := of_kit(lambda: tracking.objection(tx, step, output.text))) is not None:
         example = next((gate.example for gate in gates if gate.example), "")
@@ -136,7 +137,7 @@ def _rejection(
     found += [_sent_back(Objection("LOW_QUALITY", why)) for why in objections if not found]
     if failed and not found:
         raise failed[0]
-    return found[0]._replace(failures=len(found)) if found else None
+    return replace(found[0], failures=len(found)) if found else None
 
 
 def _sent_back(wrong: Objection, instead: str = "", example: str = "") -> Rejection:

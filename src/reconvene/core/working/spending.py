@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.rows import Spent
@@ -16,7 +17,7 @@ from reconvene.core.facts.state import RunState
 TOTAL = "cost"
 
 
-class CostLimit(NamedTuple):
+class CostLimit(Struct, frozen=True):
     """A limit of cost, and what was spent of it. `name`: "cost", or "cost.NAME" of an agent or a group."""
 
     name: str

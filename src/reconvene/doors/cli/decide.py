@@ -49,8 +49,6 @@ def decide(
     the fields that it takes. The kinds of feedback are: correction, new context, clarification,
     strategic shift, reaction ("reaction to economist: …"), missing factor, comment.
     """
-    from reconvene.doors.cli.typed_bindings import bind
-
     engine, found = open_to_change(call, run)
     if option is None and (no_drive or fields or feedback or not call.interactive):
         _list_options(call, engine, found)
@@ -63,13 +61,21 @@ def decide(
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
         decision = _decision(call, engine, found, option, fields, _remarks_in(engine, found, feedback), digest)
-        bind(call, engine, found)
+        _bind(call, engine, found)
         return _submit(call, engine, found, decision, drive=not no_drive)
 
-    from reconvene.doors.cli.drive import proceed, who_decides
+    from reconvene.doors.cli.drive import who_decides
+    from reconvene.doors.cli.proceed import proceed
 
-    bind(call, engine, found)
+    _bind(call, engine, found)
     return proceed(call, engine, found, who_decides(call, None, False))
+
+
+def _bind(call: Call, engine: Engine, run: str) -> None:
+    if call.models or call.agents:
+        from reconvene.doors.cli.typed_bindings import bind
+
+        bind(call, engine, run)
 
 
 def _list_options(call: Call, engine: Engine, run: str) -> None:
@@ -137,7 +143,7 @@ def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bo
     """On disk before anything is loaded that only driving on needs."""
     engine.submit(run, command, driving=drive)
 
-    from reconvene.doors.cli.drive import proceed
+    from reconvene.doors.cli.proceed import proceed
     from reconvene.doors.cli.stops import Decider
 
     return proceed(call, engine, run, Decider(), only_record=not drive)

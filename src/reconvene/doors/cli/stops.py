@@ -6,7 +6,9 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
@@ -43,7 +45,7 @@ class Decider:
         """The run needs no more decisions."""
 
 
-class Driving(NamedTuple):
+class Driving(Struct, frozen=True):
     """What driving takes, whichever run it is."""
 
     call: Call
@@ -74,7 +76,7 @@ def to_its_stop(drive: Driving, run: str, *, take: bool = False, at_once: bool =
     from reconvene.app import queries
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
-    _, engine, decider, _ = drive
+    engine, decider = drive.engine, drive.decider
     stopped = drive.loop.run(_driven(drive, run, take, at_once))
     while not stopped:
         summary = queries.summary(engine, run)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from reconvene.app.views.read_model import Checkpoint, Field, Option
 from reconvene.doors.shared.harmless import clean, nearest, one_line
@@ -75,7 +77,7 @@ def recommended(checkpoint: Checkpoint) -> Option | None:
 # --- the menu of a checkpoint that asks questions ---
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """One line of the menu. `key` is what it stands for: a field's or an option's index, or an extra's word."""
 
     kind: Kind
@@ -86,7 +88,7 @@ class Entry(NamedTuple):
     why_not: str = ""
 
 
-class Menu(NamedTuple):
+class Menu(Struct, frozen=True):
     entries: tuple[Entry, ...]
 
     @property
