@@ -17,9 +17,8 @@ from msgspec.structs import replace
 
 from reconvene.core.definition.bindings import EVERYONE, Binding, runs
 from reconvene.errors import Problem, Refused, UserError, WorkflowError
-from reconvene.home import require_own, upwards
+from reconvene.home import require_own, settings_files, user_file
 from reconvene.language.closest import closest
-from reconvene.settings import SETTINGS_FILE, own_folder
 
 _TEXTS = ("model", "by", "gate_model", "feedback_model")
 _TABLES = ("models", "agents")
@@ -37,20 +36,9 @@ class Settings(Struct, frozen=True):
     feedback_model: str = ""
 
 
-def user_file() -> str:
-    return os.path.join(own_folder(), SETTINGS_FILE)
-
-
 def in_force() -> list[Settings]:
     """The person's own, then the project's: the later counts before the earlier. UserError where one is wrong."""
-    own = user_file()
-    files = [(own, False)] if os.path.lexists(own) else []
-    for folder in upwards(os.getcwd()):
-        path = os.path.join(folder, SETTINGS_FILE)
-        if os.path.lexists(path):
-            files += [(path, True)] if os.path.realpath(path) != os.path.realpath(own) else []
-            break
-    return [read(path, found=found) for path, found in files]
+    return [read(path, found=found) for path, found in settings_files()]
 
 
 def by() -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import STORE, make, require_ours
+from reconvene.home import STORE, make, require_ours, settings_files
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.language.javascript.machine import Ask
-    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
+    from reconvene.ports import (
+        AgentRunner,
+        Answer,
+        Aside,
+        Assignment,
+        EventLog,
+        History,
+        Listener,
+        ProjectWork,
+        Workspace,
+    )  # fmt: skip
 
 
 _IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -165,6 +175,8 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
 
 def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
     """What the settings files say, the project's before the person's own; "" where they say nothing."""
+    if not settings_files():
+        return ""
     from reconvene.settings_file import in_force
 
     said = [getattr(one, name) for one in in_force()]
@@ -314,7 +326,6 @@ def open_engine(
     foreign: bool = False,
 ) -> Engine:
     """`foreign`: this home was not made by the person. Its runs can be read; what they accepted can be driven."""
-    from reconvene.adapters.workspace.held_files import HeldFiles
     from reconvene.app.backoff import within
     from reconvene.app.discretion import Discretion
     from reconvene.app.engine import Engine
@@ -342,6 +353,11 @@ def open_engine(
 
         return FolderWorkspace(folder, manifest, check)
 
+    def aside_for() -> Aside:
+        from reconvene.adapters.workspace.held_files import HeldFiles
+
+        return HeldFiles(os.path.join(root, "held"))
+
     def history_for() -> History:
         from reconvene.adapters.git import GitHistory
 
@@ -354,5 +370,5 @@ def open_engine(
         make_own(root)
     log, clock = open_log(root), SystemClock()
     patience = within(provider_wait())
-    discreet = Discretion(environ, HeldFiles(os.path.join(root, "held")))
+    discreet = Discretion(environ, aside_for)
     return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet)

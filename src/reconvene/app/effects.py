@@ -130,8 +130,8 @@ async def run_task(
     """
     started = time.monotonic()
     task, attempt = work.task, work.attempt
-    work = work._replace(prompt=secrets.blank_text(work.prompt))
-    listener = secrets.of_listener(listener)
+    if secrets:
+        work, listener = work._replace(prompt=secrets.blank_text(work.prompt)), secrets.of_listener(listener)
     detail = "its gate is asked again" if answered else f"attempt {attempt}" if attempt > 1 else ""
     listener(Progress(work.run, task, work.agent.name, "started", detail))
     done = answered

@@ -70,8 +70,9 @@ async def _loaded(agent: Agent) -> other_frameworks.Way:
     """The first import may take seconds: it is done beside, so that other agents go on."""
     known = (agent.python, agent.beside)
     if known in _imported or _is_there(agent):
-        return _load(agent)
-    way = await _in_thread(lambda _: _load(agent), agent, agent.name)
+        way: object = _load(agent)
+    else:
+        way = await _in_thread(lambda _: _load(agent), agent, agent.name)
     assert isinstance(way, other_frameworks.Way)
     _imported.add(known)
     return way

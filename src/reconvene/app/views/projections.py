@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from msgspec import convert, structs
 
@@ -137,10 +138,18 @@ def _project(state: RunState) -> model.Project | None:
     return model.Project(project.path, project.branch, head, merge)
 
 
+_Passed = TypeVar("_Passed", PassedOver, Unasked)
+
+
+def _since(state: RunState, rows: Sequence[_Passed]) -> list[_Passed]:
+    """Of these, in the order in which they happened, those since the last checkpoint, the open one left aside."""
+    before = state.record.checkpoints - (state.world.open is not None)
+    return [one for one in rows if one.before == before] if rows else []
+
+
 def passed_since(state: RunState) -> list[PassedOver]:
     """Those since the last checkpoint that the person could see, the open one left aside."""
-    before = state.record.checkpoints - (state.world.open is not None)
-    return [one for one in state.record.passed_over if one.before == before]
+    return _since(state, state.record.passed_over)
 
 
 def passed(one: PassedOver) -> model.PassedOver:
@@ -158,8 +167,7 @@ def provider(state: RunState) -> model.Provider | None:
 
 def unasked_since(state: RunState) -> list[Unasked]:
     """Those since the last checkpoint that the person decided."""
-    before = state.record.checkpoints - (state.world.open is not None)
-    return [one for one in state.record.unasked if one.before == before]
+    return _since(state, state.record.unasked)
 
 
 def unasked(one: Unasked) -> model.Unasked:

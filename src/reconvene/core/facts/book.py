@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar, cast
 
 import msgspec
-from msgspec import Struct
 
 from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts.events import Ref, RemarkAdded
@@ -25,7 +24,7 @@ _CACHED_BYTES = 64 * 1024 * 1024
 T = TypeVar("T")
 
 
-class Node(Struct, frozen=True):
+class Node(msgspec.Struct, frozen=True):
     """A phase and where it stands. parent "" = the run."""
 
     phase: Phase

@@ -148,8 +148,8 @@ def _input(state: RunState, book: Book, name: str) -> Iterator[Read]:
 
 def project_path(state: RunState, book: Book) -> str:
     """The folder the run was given, "" where it was given none."""
-    inputs = book.object(state.inputs)
     names = [name for name, spec in book.workflow.inputs.items() if spec.type == "project"]
+    inputs = book.object(state.inputs) if names else {}
     return next((str(inputs[name]) for name in names if inputs.get(name)), "")
 
 

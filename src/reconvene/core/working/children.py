@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from reconvene.core.definition.run_inputs import ALWAYS, Values, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Start, Workflow
@@ -58,7 +57,7 @@ def queue(tx: Transaction, start: Start, point: e.CheckpointOpened, command: c.A
             if why := why_no_run_id(run):
                 raise _no_start(f"the id {run!r} {why}")
             place = at_the_end(tx.now, len(taken) + 1, run)
-            fresh.append(replace(child, key=key, run=run, place=place))
+            fresh.append(structs.replace(child, key=key, run=run, place=place))
             taken[key.casefold()] = _identity(child)
     most = tx.book.workflow.limits.children
     if len(taken) > most:

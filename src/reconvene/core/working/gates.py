@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate, Step
@@ -77,7 +76,7 @@ def verdict(tx: Transaction, command: c.RecordAttempt, step: StepAt, task: TaskA
 
 def judged_again(tx: Transaction, ended: e.AttemptEnded, step: StepAt, task: TaskAt) -> tuple[_Verdict, Rejection]:
     """By the rules of kits alone: those of the workflow were kept."""
-    definition = replace(tx.phase.steps[step.index], writes=())
+    definition = structs.replace(tx.phase.steps[step.index], writes=())
     gates = (*tx.book.workflow.agents[task.agent].gates, *definition.gates)
     output = _Output(
         text=tx.book.text(ended.output.digest) if ended.output else "",
@@ -129,7 +128,7 @@ def _rejection(
         found.append(_sent_back(wrong))
     for gate in gates:
         if wrong := of_kit(lambda gate=gate: _broken(tx, gate, output)):  # type: ignore[misc]
-            wrong = replace(wrong, code=gate.code or wrong.code)
+            wrong = structs.replace(wrong, code=gate.code or wrong.code)
             found.append(_sent_back(wrong, _filled(tx, gate.retry_with), gate.example))
     if not found and (wrong := of_kit(lambda: tracking.objection(tx, step, output.text))) is not None:
         example = next((gate.example for gate in gates if gate.example), "")
@@ -137,7 +136,7 @@ def _rejection(
     found += [_sent_back(Objection("LOW_QUALITY", why)) for why in objections if not found]
     if failed and not found:
         raise failed[0]
-    return replace(found[0], failures=len(found)) if found else None
+    return structs.replace(found[0], failures=len(found)) if found else None
 
 
 def _sent_back(wrong: Objection, instead: str = "", example: str = "") -> Rejection:

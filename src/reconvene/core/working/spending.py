@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import reduce
 
 from msgspec import Struct
 
@@ -38,16 +39,6 @@ class CostLimit(Struct, frozen=True):
         )
 
 
-def total(spent: Iterable[Spent]) -> Spent:
-    found = list(spent)
-    return Spent(
-        calls=sum(one.calls for one in found),
-        cost=sum(one.cost for one in found),
-        unpriced=sum(one.unpriced for one in found),
-        tokens=sum(one.tokens for one in found),
-    )
-
-
 def reached(state: RunState, book: Book, agent: str, unrecorded: float = 0.0) -> CostLimit | None:
     """The limit that keeps this agent from beginning. `unrecorded`: USD that have been spent and are not on record."""
     limits = book.workflow.limits
@@ -72,7 +63,8 @@ def _limit(state: RunState, book: Book, name: str) -> CostLimit:
     size = limits.cost if name == TOTAL else limits.costs[who]
     agents: Iterable[str] = spent if name == TOTAL else book.workflow.groups.get(who, (who,))
     allowed = size * (1 + state.record.grants.get(name, 0))
-    return CostLimit(name, size, allowed, total(spent[agent] for agent in agents if agent in spent))
+    used = reduce(Spent.plus, (spent[agent] for agent in agents if agent in spent), Spent())
+    return CostLimit(name, size, allowed, used)
 
 
 def dollars(amount: float) -> str:
