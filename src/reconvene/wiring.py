@@ -284,7 +284,7 @@ def require_models(agents: Iterable[Agent]) -> None:
             continue
         url = str(agent.options.get("base_url") or "")
         if (wrong := wrong_with(agent.model, url)) is not None:
-            raise UserError(f"{wrong.message} (agent {agent.name})", hint=wrong.hint)
+            raise UserError(f"{wrong.problem} (agent {agent.name})", hint=wrong.hint)
         if lacks := libraries.missing(agent.model, url):
             raise UserError(
                 f"the library for {agent.model} is not installed (agent {agent.name})",

@@ -22,7 +22,8 @@ NOT_TO_DECIDE = {
     *HEAVY, "bz2", "dataclasses", "difflib", "importlib.metadata", "pathlib", "random", "secrets", "shutil", "tempfile",
     "urllib.parse", "_quickjs", "reconvene.adapters.agents.thinking", "reconvene.adapters.git.library",
     "reconvene.adapters.guest", "reconvene.adapters.project", "reconvene.app.asked_gates", "reconvene.doors.cli.drive",
-    "reconvene.doors.cli.work_off", "reconvene.language.javascript", "reconvene.settings_file", "reconvene.wire.loading",
+    "reconvene.doors.cli.work_off", "reconvene.language.javascript", "reconvene.settings_file",
+    "reconvene.wire.loading",
 } - {"asyncio", "msgspec"}  # fmt: skip
 
 LIST_MODULES = """
