@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -99,10 +100,11 @@ def test_a_decision_and_the_step_that_follows_at_once_are_one_append_and_its_tas
     assert all(event.claim for event in events if isinstance(event, StepStarted))
 
 
-# What of a workflow may take time, each as it stands in its file.
-MAY_TAKE_TIME = {
-    "a template": "files: [{path: a.md, template: '{% for n in [1] %}{{ context.subagents_spawned }}{% endfor %}'}]\n",
-    "an expression": "",
+# What of a workflow may take time: how it stands in its file, and who works it out.
+FOUND = "files: [{path: a.md, template: '{% for n in [1] %}{{ context.subagents_spawned }}{% endfor %}'}]\nphases:"
+MAY_TAKE_TIME: dict[str, tuple[str, str, ModuleType, str]] = {
+    "a file": ("phases:", FOUND, environment, "render"),
+    "a condition": ("agents: [a]\n", "steps: [{agents: [a], when: 'round.n > 0'}]\n", evaluating, "run"),
 }
 
 
@@ -110,12 +112,10 @@ MAY_TAKE_TIME = {
 def test_what_may_take_time_is_begun_when_the_decision_is_on_disk(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = LOOP.replace("phases:", MAY_TAKE_TIME[what] + "phases:")
-    if what == "an expression":
-        text = text.replace("agents: [a]\n", "steps: [{agents: [a], when: 'context.subagents_spawned >= 0'}]\n")
+    before, after, module, name = MAY_TAKE_TIME[what]
     log = CountingLog()
     engine = opened(tmp_path, log)
-    run = engine.start(parse_workflow(text), {})
+    run = engine.start(parse_workflow(LOOP.replace(before, after)), {})
     asyncio.run(engine.drive(run))
     known: list[bool] = []  # whether the decision was on disk whenever it was begun
 
@@ -126,7 +126,6 @@ def test_what_may_take_time_is_begun_when_the_decision_is_on_disk(
 
         return call
 
-    module, name = {"a template": (environment, "render"), "an expression": (evaluating, "run")}[what]
     monkeypatch.setattr(module, name, noted(getattr(module, name)))
     log.batches.clear()
     assert decide(engine, run) == "waiting"
@@ -134,6 +133,23 @@ def test_what_may_take_time_is_begun_when_the_decision_is_on_disk(
     assert all(known)
     assert "StepStarted" not in log.batches[0]  # a commit of its own
     assert "StepStarted" in log.batches[1]
+
+
+def test_what_is_tried_at_once_and_turns_out_to_take_time_is_left(tmp_path: Path) -> None:
+    text = (
+        LOOP
+        + """  - id: q
+    checkpoint: {prompt: "{{ run | upper }}?"}
+"""
+    )
+    log = CountingLog()
+    engine = opened(tmp_path, log)
+    run = engine.start(parse_workflow(text), {})
+    asyncio.run(engine.drive(run))
+    log.batches.clear()
+    assert decide(engine, run, "Enough") == "waiting"
+    assert "DecisionRecorded" in log.batches[0]
+    assert ["CheckpointOpened" in batch for batch in log.batches] == [False, True]
 
 
 @pytest.mark.parametrize("driving", [True, False])

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import msgspec
 
 from reconvene.app.views import projections
-from reconvene.core.definition.workflow import Workflow
+from reconvene.core.definition.workflow import Workflow, every_phase
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import AnswerCheckpoint, Claim, Command, GoOn, Rollback
 from reconvene.core.facts.events import AnyEvent
@@ -117,6 +117,9 @@ class Session:
         """What a person decided. What refuses it is raised; nothing that follows from it keeps it from the log.
 
         True: what follows from it is in the same append, since it was there at once. False: it is left for later."""
+        if not _plain_spoken(self.book.workflow):
+            self.do(command, blobs, claim, record)
+            return False
         then = Claim(command.by, command.door) if claim else GoOn()
         followed = False
 
@@ -177,6 +180,15 @@ class Session:
         if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq
+
+
+def _plain_spoken(workflow: Workflow) -> bool:
+    """Whether its steps are likely to start with nothing to work out before: only then trying at once is worth it."""
+    asking = (
+        phase.when or phase.each or any(step.when or step.agents_expr for step in phase.steps)
+        for phase in every_phase(workflow)
+    )
+    return not (workflow.kits or workflow.files or any(asking))
 
 
 def state_of(log: EventLog, run: str) -> RunState:
