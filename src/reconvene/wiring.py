@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import STORE, make, require_ours, settings_files
+from reconvene.home import SERVERS, STORE, make, require_ours, settings_files
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
-    from reconvene.adapters.agents.preflight import Lack, Preflight
-    from reconvene.adapters.guest import Helper
+    from reconvene import ports
+    from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.project import GitProjects
     from reconvene.adapters.sqlite import SqliteLog
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
+    from reconvene.app.sizes import Size
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
-    from reconvene.language.javascript.machine import Ask
-    from reconvene.ports import (
-        AgentRunner,
-        Answer,
-        Aside,
-        Assignment,
-        EventLog,
-        History,
-        Listener,
-        ProjectWork,
-        Workspace,
-    )  # fmt: skip
+    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
 
 
 _IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+_USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
 
 
 class SystemClock:
@@ -101,23 +92,7 @@ class LazyProjects:
         self._projects.close(run)
 
 
-class LazyGuest:
-    """language.guest.Guest, loaded when a workflow first says something that is not cheap for certain."""
-
-    @cached_property
-    def helper(self) -> Helper:
-        from reconvene.adapters.guest import Helper
-
-        return Helper()
-
-    def evaluate(self, ask: Ask) -> str:
-        return self.helper.evaluate(ask)
-
-    def validate(self, schema: bytes, value: bytes, seconds: float) -> bytes:
-        return self.helper.validate(schema, value, seconds)
-
-
-def _file_name(run: str) -> str:
+def file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
     if not run.strip(_IN_FILE_NAMES):
         return run
@@ -183,6 +158,17 @@ def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
     return next((text for text in reversed(said) if text), "")
 
 
+class Preflight(NamedTuple):
+    """What the agents that a run may come to are done by, and what of it is not there."""
+
+    ways: list[Way]
+    lacks: list[Lack]
+    sizes: list[Size]  # how much each agent is expected to get, against what its model can take
+
+    def only(self, *levels: str) -> list[Lack]:
+        return [lack for lack in self.lacks if lack.level in levels]
+
+
 def preflight(
     workflow: Workflow,
     inputs: Mapping[str, object],
@@ -217,7 +203,44 @@ def preflight(
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
-    return looking.Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
+    found = _sizes(workflow, given, ways, reach.agents)
+    return Preflight(ways, [*sorted(lacks, key=lambda lack: lack.line), *_tight(found, ways)], found)
+
+
+def _sizes(workflow: Workflow, given: Mapping[str, object], ways: list[Way], agents: Collection[str]) -> list[Size]:
+    from reconvene.adapters.agents.windows import window_of
+    from reconvene.app.sizes import sizes
+
+    asked = {name: way.agent.model for way in ways if way.kind == "model" for name in way.who}
+    return [
+        one
+        for one in sizes(workflow, given, lambda agent: window_of(agent, asked.get(agent.name, "")), asked)
+        if one.agent in agents
+    ]
+
+
+def _tight(sizes: list[Size], ways: list[Way]) -> Iterator[Lack]:
+    """Where a prompt is not expected to fit, and where nobody knows."""
+    from reconvene.adapters.agents.preflight import Lack
+
+    for one in (one for one in sizes if not one.fits):
+        problem = (
+            f"{one.phase}: about {one.expected:,} tokens are expected, and {one.model or one.agent} takes "
+            f"{one.window:,}, of which {one.window - one.room:,} are for the reply"
+        )
+        hint = f"what does not fit is summed up or left out, and said; another model: --model {one.agent}=PROVIDER:NAME"
+        yield Lack("note", (one.agent,), 0, problem, hint)
+    for way in (way for way in ways if way.kind == "model"):
+        most = max((one for one in sizes if one.agent in way.who and not one.window), key=_expected, default=None)
+        if most is not None and most.expected > _USUAL_WINDOW:
+            needs = f"{most.phase} is expected to need {most.expected:,}"
+            problem = f"how many tokens {way.name} takes is not known; {needs}"
+            hint = "options: {window: 32000} of the agent says it, and documents are then cut to fit"
+            yield Lack("note", way.who, 0, problem, hint)
+
+
+def _expected(one: Size) -> int:
+    return one.expected
 
 
 def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:
@@ -312,10 +335,11 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
 
 def _keep_guest() -> None:
     """What a workflow says may not hold this process up: the rest is done by one that can be killed."""
+    from reconvene.adapters.guest import LateHelper
     from reconvene.language import guest
 
     if guest.here() is None:
-        guest.lodge(LazyGuest())
+        guest.lodge(LateHelper())
 
 
 def open_engine(
@@ -337,7 +361,7 @@ def open_engine(
     if runner is None:
         from reconvene.adapters.agents import Agents
 
-        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say)
+        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say, os.path.join(root, SERVERS))
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
@@ -345,7 +369,7 @@ def open_engine(
 
         if foreign and log.head(run):
             require_accepted(log, root, run)
-        manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
+        manifest = os.path.join(root, "manifests", f"{file_name(run)}.json")
 
         def check() -> None:
             require_own_folder(folder, root)
@@ -353,7 +377,7 @@ def open_engine(
 
         return FolderWorkspace(folder, manifest, check)
 
-    def aside_for() -> Aside:
+    def aside_for() -> ports.Aside:
         from reconvene.adapters.workspace.held_files import HeldFiles
 
         return HeldFiles(os.path.join(root, "held"))

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.adapters.guest import Helper
+from reconvene.adapters.guest import LateHelper
+from reconvene.adapters.guest.helper import Helper
 from reconvene.language import guest
 from reconvene.language.expressions import ExpressionError, ExpressionLimit, check, compile, evaluate, truth
 from reconvene.language.guest import OutOfTime
 from reconvene.language.javascript.machine import Ask
 from reconvene.wire import replies
 from reconvene.wire.contracts import wrong_with
-from reconvene.wiring import LazyGuest, open_engine
+from reconvene.wiring import open_engine
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/expressions/expressions.json").read_text(encoding="utf-8"))
 ENDLESS = "String.raw({raw: {length: 1e9}})"
@@ -256,12 +257,12 @@ def test_an_engine_has_its_guest(tmp_path: Path) -> None:
     guest.lodge(None)
     try:
         engine = open_engine(tmp_path / "home")
-        assert isinstance(guest.here(), LazyGuest)
+        assert isinstance(guest.here(), LateHelper)
         with pytest.raises(ExpressionLimit):
             evaluate(ENDLESS, {})
         engine.log.close()
     finally:
         made = guest.here()
         guest.lodge(before)
-        if isinstance(made, LazyGuest):
+        if isinstance(made, LateHelper):
             made.helper.close()

@@ -201,3 +201,4 @@ class Kit(Struct, frozen=True):
     fields: Mapping[str, Field] = {}
     views: Mapping[str, View] = {}
     workflows: str = ""  # a folder of workflows that come with it
+    asks: Mapping[str, str] = {}  # gate → what it asks, told to agents: "if it names nothing of {about};"

@@ -13,10 +13,19 @@ if TYPE_CHECKING:
 
 
 def proceed(
-    call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False, at_once: bool = False
+    call: Call,
+    engine: Engine,
+    run: str,
+    decider: Decider,
+    *,
+    only_record: bool = False,
+    at_once: bool = False,
+    decided: bool = False,
+    looks: bool = False,
 ) -> int:
     """Drive, decide, drive on, until the run ends or parks; or, where only recording was asked for, nothing of it.
 
+    `decided`: a decision was recorded just now. `looks`: after each decision, whether the agents can work here.
     Prints where the run stands then and answers the exit code."""
     from reconvene.app import queries
 
@@ -26,9 +35,11 @@ def proceed(
         return EXIT_CODES[summary.status]
     with driving(call, engine, decider) as drive:
         before = queries.children_made(engine, run)
-        summary, stopped = to_its_stop(drive, run, at_once=at_once)
+        summary, stopped = to_its_stop(drive, run, at_once=at_once, decided=decided, looks=looks)
         if summary.status not in OPEN:
             decider.ended()
+        elif summary.provider is not None:
+            decider.parked()
         report(call, summary, brief=decider.shows)
         conclude(call, engine, summary)
         fresh = [child for child in queries.children_made(engine, run) if child not in before]

@@ -11,9 +11,10 @@ from reconvene.doors.cli.text import command_line, one_line
 from reconvene.errors import Problem, WorkflowError
 
 if TYPE_CHECKING:
-    from reconvene.adapters.agents.preflight import Lack, Preflight, Way
+    from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Workflow
+    from reconvene.wiring import Preflight
 
 _MARKS = {"file": "✗", "machine": "✗", "note": "–"}
 
