@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mutants import mutant
 
-from reconvene.adapters.guest import Helper
+from reconvene.adapters.guest.helper import Helper
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.new_runs import NewRuns
 from reconvene.core.definition.run_inputs import complete_inputs, complete_settings

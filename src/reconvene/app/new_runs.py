@@ -14,7 +14,6 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from reconvene.app import index
 from reconvene.app.session import Session, book_for, index_row, state_after, state_of
 from reconvene.core.definition.bindings import EVERYONE, fitting
 from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
@@ -30,7 +29,6 @@ from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.language import templates
 from reconvene.ports import Append, Clock, EventLog, Surroundings, Workspace
 from reconvene.wire.pins import pin
-from reconvene.wire.workflow_file import load_workflow
 
 _MOST = 1 << 20  # numbers that are looked at for a free one
 _MOST_NAMES = 1000  # that are tried for one child
@@ -245,7 +243,7 @@ def _id(workflow: Workflow, year: str, n: int) -> str:
 
 
 def _inside(path: str, folder: str) -> bool:
-    return os.path.commonpath([path, folder]) == folder
+    return path.startswith(folder + os.sep) or os.path.commonpath([path, folder]) == folder  # the first is quicker
 
 
 def _at_fault(workflow: Workflow, key: str, message: str, hint: str = "") -> UserError:
@@ -261,6 +259,8 @@ _EXAMPLES = {"run_id": "REPORT-{{ year }}-{{ n }}", "workspace": "reports/{{ run
 
 
 def _is_child(log: EventLog, run: str, parent: str, key: str) -> bool:
+    from reconvene.app import index  # here: only who starts other runs asks
+
     found = index.one(log, run)
     return found is not None and (found.parent, found.piece) == (parent, key)
 
@@ -280,6 +280,7 @@ def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerC
     if not wanted:
         return command, {}
     from reconvene.wire.packaged import packaged
+    from reconvene.wire.workflow_file import load_workflow
 
     known = packaged()
     workflows, blobs = dict[str, Pinned](), dict[str, bytes]()
