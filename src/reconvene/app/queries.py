@@ -52,6 +52,8 @@ def _beside(point: Checkpoint, session: Session) -> Checkpoint:
     answers = drafts.here(session.state, session.book) if point.fields else None
     point = ahead.with_consequences(point, session.state, session.book)
     told = written.of_the_round(session.state, session.book)
+    if (now := projections.checkpoint(session.state)) is not None:  # the index may be older than the place of the home
+        point = replace(point, show_files=now.show_files)
     return replace(point, changed=changes(session), since_try=since_a_try(session), answers=answers, outputs=told)
 
 
