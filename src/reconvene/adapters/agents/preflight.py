@@ -11,7 +11,6 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -220,6 +219,8 @@ def _no_key(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
     names = (own,) if own else _KEYS.get(provider, ())
     if not names or any(environ.get(name) for name in names):
         return
+    from urllib.parse import urlsplit  # most decisions need none
+
     foreign = urlsplit(environ.get("OPENAI_BASE_URL", "")).hostname not in (None, "api.openai.com")
     elsewhere = bool(way.url) or (provider in _OPENAI and foreign)
     if elsewhere and provider not in ("anthropic", "google"):
