@@ -97,7 +97,7 @@ class Engine:
         self._new = NewRuns(log, clock, home, workspace_for)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
-        self._sessions = Sessions(log, clock)
+        self._sessions = Sessions(log, clock, self._new.placed)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
