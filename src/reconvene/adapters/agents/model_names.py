@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from reconvene.language.closest import closest
@@ -14,6 +15,9 @@ PROVIDERS = frozenset(
     "xai zai".split()
 )
 _USUAL = "openai:…, anthropic:…, google:…, ollama:…"
+
+
+_ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 
 
 class Wrong(NamedTuple):
@@ -38,3 +42,19 @@ def wrong_with(model: str, base_url: str = "") -> Wrong | None:
     if not name.strip() or name != name.strip():
         return Wrong(f"{model!r} does not name a model of {provider}.", f"Write it as in {provider}:NAME.")
     return None
+
+
+def wrong_address(name: str, url: str) -> Wrong | None:
+    """Of a base_url, or of the variable `name` that holds one. It would never be reached, however long one waits."""
+    if not url or _ADDRESS.match(url):
+        return None
+    return Wrong(f"{name} is {url!r}: an address begins with http:// or https://.", f"Write http://{url}")
+
+
+def wrong_key(name: str, key: str) -> Wrong | None:
+    """Of the variable `name` that holds a key. What is wrong is told without the key."""
+    odd = next((letter for letter in key if not letter.isascii() or not letter.isprintable() or letter == " "), "")
+    if not odd:
+        return None
+    what = f"{name} holds {odd!r}, which no key has."
+    return Wrong(what, f"Set it anew, in plain quotes and without spaces around it: export {name}='…'")
