@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from reconvene.language.closest import closest
@@ -17,6 +18,9 @@ PROVIDERS = frozenset(
 _WHOSE = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "gem": "google"}
 
 
+_ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+
+
 class Wrong(NamedTuple):
     problem: str
     hint: str
@@ -25,7 +29,7 @@ class Wrong(NamedTuple):
     def sentences(self) -> tuple[str, str]:
         """Both, each as a sentence."""
         problem, hint = self
-        return f"{problem[0].upper()}{problem[1:]}.", f"{hint[0].upper()}{hint[1:]}" + "." * (not hint.endswith("?"))
+        return f"{problem[0].upper()}{problem[1:]}.", f"{hint[0].upper()}{hint[1:]}" + "." * (hint[-1] not in "?'")
 
 
 def wrong_with(model: str, base_url: str = "") -> Wrong | None:
@@ -48,3 +52,19 @@ def unknown_provider(model: str) -> Wrong:
     near = closest(provider, sorted(PROVIDERS), 1)
     usual = "usual ones are openai, anthropic, google and ollama; a server of your own is reached with `base_url`"
     return Wrong(f"there is no provider {provider!r}", f"did you mean {near[0]}:{name}?" if near else usual)
+
+
+def wrong_address(name: str, url: str) -> Wrong | None:
+    """Of a base_url, or of the variable `name` that holds one. It would never be reached, however long one waits."""
+    if not url or _ADDRESS.match(url):
+        return None
+    return Wrong(f"{name} is {url!r}: an address begins with http:// or https://", f"write http://{url}")
+
+
+def wrong_key(name: str, key: str) -> Wrong | None:
+    """Of the variable `name` that holds a key. What is wrong is told without the key."""
+    odd = next((letter for letter in key if not letter.isascii() or not letter.isprintable() or letter == " "), "")
+    if not odd:
+        return None
+    what = f"{name} holds {odd!r}, which no key has"
+    return Wrong(what, f"set it anew, in plain quotes and without spaces around it: export {name}='…'")
