@@ -168,12 +168,19 @@ class Engine:
         return self.session(run).state
 
     def submit(
-        self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None, *, driving: bool = False
+        self,
+        run: str,
+        command: Command,
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        driving: bool = False,
+        once: bool = False,
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
         A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
-        next, which does that. Where nobody else holds the lease it is taken now.
+        next, which does that. Where nobody else holds the lease it is taken now. The same decision given again changes
+        nothing; with `once` it is Repeated.
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
@@ -189,7 +196,7 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            session.do(command, blobs, claim, on_what_was_shown(self.log) if decided else handle)
+            session.do(command, blobs, claim, on_what_was_shown(self.log, once) if decided else handle)
             if decided and not holder:
                 session.do(GoOn())
         except BaseException as error:
