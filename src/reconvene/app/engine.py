@@ -167,12 +167,19 @@ class Engine:
         return self.session(run).state
 
     def submit(
-        self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None, *, driving: bool = False
+        self,
+        run: str,
+        command: Command,
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        driving: bool = False,
+        once: bool = False,
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
         Nothing that follows from a decision keeps it from the disk. `driving`: the caller calls `drive` next, which
         does what follows, as far as it is not there at once. Where nobody else holds the lease it is taken now.
+        The same decision given again changes nothing; with `once` it is Repeated.
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
@@ -189,7 +196,7 @@ class Engine:
                 blobs = {**(blobs or {}), **pinned}
             if not isinstance(command, AnswerCheckpoint | Rollback):
                 session.do(command, blobs, claim)
-            elif not session.decide(command, blobs, claim, on_what_was_shown(self.log)) and not holder:
+            elif not session.decide(command, blobs, claim, on_what_was_shown(self.log, once)) and not holder:
                 session.do(GoOn())
         except BaseException as error:
             if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said

@@ -183,12 +183,14 @@ def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int
 
     summary = queries.standing(engine, run)
     note(error.message)
+    if summary.driven is False:
+        note(f"go on with: {call.command('resume', run)}")
     return answer(call, summary, headline(summary))
 
 
 def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
-    state = engine.submit(run, command, driving=drive)
+    state = engine.submit(run, command, driving=drive, once=True)
     for remark in _own_since(state, command):
         note(f"with your {remark.id}: {remark.text}")
     if call.models or call.agents:
