@@ -181,3 +181,11 @@ class Conflict(StoreError):
 
 class Bug(ReconveneError):
     """A promise of this package is broken. Please report it."""
+
+
+class ExpressionError(ReconveneError):
+    """An expression that cannot be evaluated: it is wrong, or wrong for this data."""
+
+
+class ExpressionLimit(ExpressionError):
+    """An expression that ran into the time, memory or stack limit: its value is unknown, which is not false."""

@@ -156,8 +156,8 @@ MISTAKES = [
     Mistake(
         "the provider is left out",
         "run flow.yaml",
-        "error: flow.yaml:3: `model: gpt-5.4` does not say which provider to ask (agent writer)\n"
-        "hint: write model: openai:gpt-5.4\n",
+        "error: flow.yaml:3: the model 'gpt-5.4' does not say which provider to ask (agent writer)\n"
+        "hint: write openai:gpt-5.4\n",
         file=ONE.format(agent="{model: gpt-5.4}"),
     ),
     Mistake(

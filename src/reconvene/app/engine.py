@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
-from reconvene.app import commits as history
+from msgspec import Struct
+
 from reconvene.app import new_runs
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
@@ -35,7 +35,6 @@ from reconvene.core.facts.commands import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
-from reconvene.core.run.handle import handle
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
@@ -59,7 +58,7 @@ def _silent(progress: Progress) -> None:
     return None
 
 
-class _InHand(NamedTuple):
+class _InHand(Struct, frozen=True):
     """A run whose lease is held, to be driven: under this token its tasks are claimed."""
 
     session: Session
@@ -98,7 +97,7 @@ class Engine:
         self._new = NewRuns(log, clock, home, workspace_for)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
-        self._sessions = Sessions(log, clock)
+        self._sessions = Sessions(log, clock, self._new.placed)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
@@ -178,9 +177,9 @@ class Engine:
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
-        A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
-        next, which does that. Where nobody else holds the lease it is taken now. The same decision given again changes
-        nothing; with `once` it is Repeated.
+        Nothing that follows from a decision keeps it from the disk. `driving`: the caller calls `drive` next, which
+        does what follows, as far as it is not there at once. Where nobody else holds the lease it is taken now. `once`:
+        Repeated where the same decision is on record already; else that changes nothing.
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
@@ -195,9 +194,9 @@ class Engine:
             if isinstance(command, AnswerCheckpoint):
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
-            decided = isinstance(command, AnswerCheckpoint | Rollback)
-            session.do(command, blobs, claim, on_what_was_shown(self.log, once) if decided else handle)
-            if decided and not holder:
+            if not isinstance(command, AnswerCheckpoint | Rollback):
+                session.do(command, blobs, claim)
+            elif not session.decide(command, blobs, claim, on_what_was_shown(self.log, once)) and not holder:
                 session.do(GoOn())
         except BaseException as error:
             if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said
@@ -386,7 +385,9 @@ class Engine:
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""
-        history.catch_up(self.log, self._history_for(), run, self._sessions.earlier(run))
+        from reconvene.app.commits import catch_up
+
+        catch_up(self.log, self._history_for(), run, self._sessions.earlier(run))
         self._sessions.caught_up(run)
 
     def history(self) -> History:

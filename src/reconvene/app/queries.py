@@ -54,6 +54,8 @@ def _beside(point: Checkpoint, session: Session) -> Checkpoint:
     """With what the index does not hold."""
     answers = drafts.here(session.state, session.book) if point.fields else None
     point = ahead.with_consequences(point, session.state, session.book)
+    if (now := projections.checkpoint(session.state)) is not None:  # the index may be older than the place of the home
+        point = replace(point, show_files=now.show_files)
     round_ = session.state.world.top.round if session.state.world.cursor else None
     return replace(
         point,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.workflow import Again, Checkpoint, Field, Option
@@ -217,7 +218,7 @@ def _replaces(value: object) -> tuple[str, ...]:
     return tuple(str(name) for name in names if isinstance(name, str | int) and name != "")
 
 
-class _Choices(NamedTuple):
+class _Choices(Struct, frozen=True):
     options: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     recommend: str = ""

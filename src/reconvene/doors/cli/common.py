@@ -15,7 +15,7 @@ import click
 
 from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
 from reconvene.errors import UserError
-from reconvene.home import Home, find, is_there, require_fit
+from reconvene.home import Home, find, is_there, require_fit, user_file
 from reconvene.settings import claimed, person
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ def command(
 
 
 def _by_file() -> str:
+    if not os.path.lexists(user_file()):
+        return ""
     from reconvene.settings_file import by
 
     return by()

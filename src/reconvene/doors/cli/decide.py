@@ -67,8 +67,6 @@ def decide(
     The decision is on disk first, with what --model and --agent say. Where the agent whose turn it is then lacks a key
     or a program on this machine, that is said, nobody is asked, and `resume` goes on.
     """
-    from reconvene.doors.cli.typed_bindings import bind, wanted
-
     engine, found = open_to_change(call, run)
     if option is None and (no_drive or fields or feedback or not call.interactive):
         _list_options(call, engine, found)
@@ -80,7 +78,7 @@ def decide(
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
-        remarks, bindings, decision = remarks_in(engine, found, feedback), wanted(call, engine, found), None
+        remarks, bindings, decision = remarks_in(engine, found, feedback), _wanted(call, engine, found), None
         try:
             decision = _decision(call, engine, found, option, fields, remarks, at, latest, bindings)
             return _submit(call._replace(deciding=True), engine, found, decision, drive=not no_drive)
@@ -94,10 +92,23 @@ def decide(
             words += [word for said in feedback for word in ("--feedback", said)]
             raise with_way_on(call, engine, found, error, label, words) from None
 
-    from reconvene.doors.cli.drive import proceed, who_decides
+    from reconvene.doors.cli.drive import who_decides
+    from reconvene.doors.cli.proceed import proceed
 
-    bind(call, engine, found)
+    if call.models or call.agents:
+        from reconvene.doors.cli.typed_bindings import bind
+
+        bind(call, engine, found)
     return proceed(call, engine, found, who_decides(call, None, False), looks=True)
+
+
+def _wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
+    """What --model and --agent say."""
+    if not call.models and not call.agents:
+        return ()
+    from reconvene.doors.cli.typed_bindings import wanted
+
+    return wanted(call, engine, run)
 
 
 def _list_options(call: Call, engine: Engine, run: str) -> None:
@@ -187,7 +198,7 @@ def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bo
 
         accept_own_words(call, engine, run)
 
-    from reconvene.doors.cli.drive import proceed
+    from reconvene.doors.cli.proceed import proceed
     from reconvene.doors.cli.stops import Decider
 
     return proceed(call, engine, run, Decider(), only_record=not drive, decided=True, looks=True)

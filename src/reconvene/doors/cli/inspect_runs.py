@@ -75,12 +75,12 @@ def show(call: Call, run: str | None) -> int:
 
 
 def _put_review(review: Review, run: str) -> None:
-    from reconvene.doors.shared.advice import sections, weighed
+    from reconvene.doors.shared.advice import Section, sections, weighed
 
-    told = [("said at this checkpoint", tuple(map(weighed, review.remarks)))] if review.remarks else []
-    for title, lines in [*told, *sections(review, ledger=f"reconvene ledger {run}", whole=f"reconvene show {run}")]:
-        put(title)
-        for line in lines:
+    told = [Section("said at this checkpoint", tuple(map(weighed, review.remarks)))] if review.remarks else []
+    for one in [*told, *sections(review, ledger=f"reconvene ledger {run}", whole=f"reconvene show {run}")]:
+        put(one.title)
+        for line in one.lines:
             say(f"  {line}")
         put()
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Checkpoint
 
+
 def keep(call: Call, run: str, point: Checkpoint) -> None:
     """It was printed whole."""
     unread = call.deciding and not call.interactive

@@ -6,7 +6,9 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
@@ -46,7 +48,7 @@ class Decider:
         """The run waits for a provider; decisions will be needed later."""
 
 
-class Driving(NamedTuple):
+class Driving(Struct, frozen=True):
     """What driving takes, whichever run it is."""
 
     call: Call
@@ -87,7 +89,7 @@ def to_its_stop(
     from reconvene.doors.cli.going_on import ready_after_decision
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
-    _, engine, decider, _ = drive
+    engine, decider = drive.engine, drive.decider
     stopped = decided and looks and not ready_after_decision(engine, run)
     stopped = stopped or drive.loop.run(_driven(drive, run, take, at_once))
     while not stopped:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reconvene.app.views.read_model import LATEST
 from reconvene.doors.shared.harmless import clean, one_line
@@ -20,7 +22,7 @@ _LONGEST_SAID = 400  # characters of one entry of the talk; the log has them all
 _MARKS = {"major": "▲", "minor": "·"}
 
 
-class Section(NamedTuple):
+class Section(Struct, frozen=True):
     title: str
     lines: tuple[str, ...]
 

@@ -1,7 +1,8 @@
-"""The person's projects, loaded when a run first works in one: most never do."""
+"""What surrounds the engine on this machine: its clock, what settings may ask about it, the person's projects."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,8 +12,41 @@ if TYPE_CHECKING:
     from reconvene.ports import AgentRunner, Answer, Assignment, Listener, ProjectWork
 
 
+class SystemClock:
+    def __init__(self) -> None:
+        self._second = 0
+        self._text = ""
+
+    def now(self) -> str:
+        second, millis = divmod(time.time_ns() // 1_000_000, 1000)
+        if second != self._second:
+            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        return f"{self._text}.{millis:03d}Z"
+
+
+class Machine:
+    """What a run's settings may ask about where it is started."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def variable(self, name: str) -> str:
+        return self._environ.get(name, "")
+
+    def machine(self) -> dict[str, object]:
+        import shutil
+
+        from reconvene.adapters.agents.auto import coder, pick
+
+        return {
+            "model": pick(self._environ) is not None,
+            "git": shutil.which("git", path=self._environ.get("PATH", "")) is not None,
+            "coder": coder(self._environ),
+        }
+
+
 class LazyProjects:
-    """ports.Projects."""
+    """ports.Projects, loaded when a run first works in a project: most never do."""
 
     def __init__(self, home: str, environ: Mapping[str, str]) -> None:
         self._home = home
