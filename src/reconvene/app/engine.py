@@ -178,8 +178,8 @@ class Engine:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
         Nothing that follows from a decision keeps it from the disk. `driving`: the caller calls `drive` next, which
-        does what follows, as far as it is not there at once. Where nobody else holds the lease it is taken now.
-        The same decision given again changes nothing; with `once` it is Repeated.
+        does what follows, as far as it is not there at once. Where nobody else holds the lease it is taken now. `once`:
+        Repeated where the same decision is on record already; else that changes nothing.
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)

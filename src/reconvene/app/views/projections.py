@@ -281,6 +281,9 @@ def settled(state: RunState) -> tuple[model.Decision, ...]:
             by=one.by,
             timestamp=one.at,
             item=" / ".join(_ITEM.findall(one.scope)),
+            version=one.digest,
+            source=one.source,
+            since=one.since,
         )
         for one in made
         if one.attention

@@ -163,7 +163,12 @@ def _decision(
             hint=f"go on with: reconvene resume {run}",
         )
     meant = find(call, engine, run, at, latest)
-    chosen = match_option(meant.point, option)
+    try:
+        chosen = match_option(meant.point, option)
+    except Refused:
+        if state.world.open is None:
+            raise _no_checkpoint(state) from None
+        raise
     answers: Answers = {}
     if fields:
         from reconvene.doors.cli.typed_values import read_fields
