@@ -25,6 +25,7 @@ _IN_A_URL = late(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)
 _PLAIN = late(r"[^\W\d_]*|[\d.,:_-]*")  # a word, or a number
 _WORD = late(r"[^\W\d_]+([-_. ][^\W\d_]+)*")
 _ORDINARY = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL", "PWD", "LOGNAME"})
+_IN_URLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~"  # as they are
 _SHORTEST = 8  # shorter values would blank ordinary words
 _LINE = 16  # a line of a longer value (a key in PEM form) counts from this length on
 
@@ -133,9 +134,9 @@ def _forms(value: str) -> tuple[bytes, ...]:
 
 
 def _quoted(value: str) -> str:
-    from urllib.parse import quote
 
-    return quote(value.encode("utf-8", "surrogateescape"), safe="")
+    signs = value.encode("utf-8", "surrogateescape")
+    return "".join(chr(sign) if sign in _IN_URLS else f"%{sign:02X}" for sign in signs)
 
 
 def _blanked(value: object, blank: Callable[[str], str]) -> object:

@@ -3,93 +3,30 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import SERVERS, STORE, make, require_ours, settings_files
 from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
+from reconvene.surroundings import LazyProjects, Machine, SystemClock
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
     from reconvene import ports
     from reconvene.adapters.agents.preflight import Lack, Way
-    from reconvene.adapters.project import GitProjects
+    from reconvene.adapters.showings import ShownFiles
     from reconvene.adapters.sqlite import SqliteLog
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
     from reconvene.app.sizes import Size
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
-    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
+    from reconvene.ports import AgentRunner, EventLog, History, Workspace
 
 
 _IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 _USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
-
-
-class SystemClock:
-    def __init__(self) -> None:
-        self._second = 0
-        self._text = ""
-
-    def now(self) -> str:
-        second, millis = divmod(time.time_ns() // 1_000_000, 1000)
-        if second != self._second:
-            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        return f"{self._text}.{millis:03d}Z"
-
-
-class Machine:
-    """What a run's settings may ask about where it is started."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
-
-    def variable(self, name: str) -> str:
-        return self._environ.get(name, "")
-
-    def machine(self) -> dict[str, object]:
-        import shutil
-
-        from reconvene.adapters.agents.auto import coder, pick
-
-        return {
-            "model": pick(self._environ) is not None,
-            "git": shutil.which("git", path=self._environ.get("PATH", "")) is not None,
-            "coder": coder(self._environ),
-        }
-
-
-class LazyProjects:
-    """ports.Projects, loaded when a run first works in a project: most never do."""
-
-    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
-        self._home = home
-        self._environ = environ
-
-    @cached_property
-    def _projects(self) -> GitProjects:
-        from reconvene.adapters.project import GitProjects
-
-        return GitProjects(self._home, self._environ)
-
-    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
-        return await self._projects.run(runner, assignment, listener)
-
-    def unfit(self, path: str) -> str:
-        return self._projects.unfit(path)
-
-    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
-        return self._projects.files(work, names)
-
-    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
-        return self._projects.publish(run, path, branch, commit, create=create)
-
-    def close(self, run: str) -> None:
-        self._projects.close(run)
 
 
 def file_name(run: str) -> str:
@@ -100,6 +37,13 @@ def file_name(run: str) -> str:
 
     safe = "".join(sign if sign in _IN_FILE_NAMES else "_" for sign in run)
     return f"{safe}-{digest_of(run.encode())[:8]}"
+
+
+def showings(home: str | os.PathLike[str]) -> ShownFiles:
+    """ports.Showings of a home."""
+    from reconvene.adapters.showings import ShownFiles
+
+    return ShownFiles(os.path.join(os.path.abspath(home), "shown"), file_name)
 
 
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:

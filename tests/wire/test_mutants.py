@@ -15,12 +15,12 @@ from reconvene.core.definition.run_inputs import complete_inputs, complete_setti
 from reconvene.core.definition.workflow import Workflow
 from reconvene.errors import Bug, ReconveneError, WorkflowError
 from reconvene.language import guest
+from reconvene.surroundings import SystemClock
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.play import Play
 from reconvene.wire.pins import pin, unpin
 from reconvene.wire.resources import Folder
 from reconvene.wire.workflow_file import parse_workflow
-from reconvene.wiring import SystemClock
 
 TURNS = 25
 

@@ -15,6 +15,7 @@ from reconvene.app.files import Files
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
+from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
@@ -34,7 +35,7 @@ from reconvene.core.facts.commands import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
-from reconvene.core.run.handle import handle, record
+from reconvene.core.run.handle import handle
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
@@ -97,7 +98,7 @@ class Engine:
         self._new = NewRuns(log, clock, home, workspace_for)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
-        self._sessions = Sessions(log, clock)
+        self._sessions = Sessions(log, clock, self._new.placed)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
@@ -188,7 +189,7 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            session.do(command, blobs, claim, record if decided else handle)
+            session.do(command, blobs, claim, on_what_was_shown(self.log) if decided else handle)
             if decided and not holder:
                 session.do(GoOn())
         except BaseException as error:

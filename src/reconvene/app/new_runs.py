@@ -104,6 +104,19 @@ class NewRuns:
             raise _at_fault(workflow, "workspace", message, "name another folder, or leave 'workspace' out")
         return folder
 
+    def placed(self, state: RunState, workflow: Workflow) -> RunState:
+        """The state with the folder of the run where it lies now. The log has it in full; in a home that was moved with
+        its files it is in the same place beside the home as before."""
+        folder, project = state.workspace, os.path.dirname(self._home)
+        if not folder or _inside(folder, project) or os.path.lexists(folder):
+            return state
+        if _inside(os.path.realpath(folder), os.path.realpath(project)):
+            return state
+        try:
+            return replace(state, workspace=self.folder(workflow, state.run))
+        except UserError:  # what the workflow says cannot be used here: whoever writes there is told
+            return state
+
     def make_child(self, parent: Session, key: str) -> str:
         """The id of the run that a decision of this one started under this key; it exists afterwards. Where a
         stranger has its name or its folder, it gets the next."""

@@ -124,7 +124,7 @@ def test_a_decision_that_is_refused_binds_nobody(reconvene: Command) -> None:
     parked(reconvene("run", "flow.yaml", "--agent", f"team={ANSWER}"))
     other = f"{ANSWER} # another"
     words = ("decide", "flow-1", "--option", "Continue", "--agent", f"writer={other}")
-    refused(reconvene(*words, "--digest", "0" * 32), "What you decided on is not what is there now")
+    refused(reconvene(*words, "--at", "0" * 32), "no checkpoint of flow-1 had a version that begins with 0")
     assert held(reconvene) == {"reviewer": ANSWER, "writer": ANSWER}
     assert reconvene(*words).code == 0
     assert held(reconvene) == {"reviewer": ANSWER, "writer": other}

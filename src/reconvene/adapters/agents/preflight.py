@@ -226,7 +226,7 @@ def _no_key(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
     names = (own,) if own else _KEYS.get(provider, ())
     if not names or any(environ.get(name) for name in names):
         return
-    from urllib.parse import urlsplit
+    from urllib.parse import urlsplit  # most decisions need none
 
     foreign = urlsplit(environ.get("OPENAI_BASE_URL", "")).hostname not in (None, "api.openai.com")
     elsewhere = bool(way.url) or (provider in _OPENAI and foreign)

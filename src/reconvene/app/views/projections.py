@@ -260,8 +260,13 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
     """Those at checkpoints of the workflow, in order, each with the item that it was about."""
     rows = convert(on_record.checkpoints(state), tuple[model.Decision, ...])
     made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
-    scopes = [one.scope for one in made if not one.attention]
-    return tuple(structs.replace(row, item=" / ".join(_ITEM.findall(scope))) for row, scope in zip(rows, scopes))
+    taken = [one for one in made if not one.attention]
+    return tuple(
+        structs.replace(
+            row, item=" / ".join(_ITEM.findall(one.scope)), version=one.digest, source=one.source, since=one.since
+        )
+        for row, one in zip(rows, taken)
+    )
 
 
 def settled(state: RunState) -> tuple[model.Decision, ...]:
@@ -329,6 +334,9 @@ def talk(state: RunState, book: Book) -> tuple[model.Said, ...]:
 def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
     text = talk_lines.told(state, book, entry)
     said = model.Said(entry.kind, entry.role, entry.n, entry.at, text)
+    if entry.kind == "decision":
+        same = (one for one in state.record.decisions.values() if (one.at, one.option) == (entry.at, entry.text))
+        return structs.replace(said, source=next((one.source for one in same), ""))
     if entry.kind != "remark":
         return said
     made = state.record.remarks[entry.number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -260,9 +261,10 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
         given = read_answers(read_text("--answers", Path(answers)), answers)
         return FromFile(given, answers, call.by, tell=not call.as_json)
     if call.interactive and not no_input:
+        from reconvene.doors.cli.on_screen import keep
         from reconvene.doors.cli.terminal import Person
 
-        return Person(call.by, played.case.answers if played else ())
+        return Person(call.by, partial(keep, call), played.case.answers if played else ())
     return Decider()
 
 
