@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from reconvene.language.closest import closest
 
@@ -17,14 +17,14 @@ PROVIDERS = frozenset(
 _WHOSE = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "gem": "google"}
 
 
-class Wrong(NamedTuple):
+class Wrong(Struct, frozen=True):
     problem: str
     hint: str
 
     @property
     def sentences(self) -> tuple[str, str]:
         """Both, each as a sentence."""
-        problem, hint = self
+        problem, hint = self.problem, self.hint
         return f"{problem[0].upper()}{problem[1:]}.", f"{hint[0].upper()}{hint[1:]}" + "." * (not hint.endswith("?"))
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.adapters.agents.model_names import wrong_with
@@ -47,7 +48,7 @@ _BUILT_IN = frozenset(
 )  # fmt: skip
 
 
-class Lack(NamedTuple):
+class Lack(Struct, frozen=True):
     """One thing that is not there, for whom, and what to type or write."""
 
     level: Level
@@ -66,7 +67,7 @@ class Lack(NamedTuple):
         return ", ".join([*told, *others, *([self.why] if self.why else [])])
 
 
-class Way(NamedTuple):
+class Way(Struct, frozen=True):
     """What one or several agents are done by: a model, a command, a Python function."""
 
     kind: Literal["model", "command", "python"]
@@ -119,7 +120,7 @@ def ways(
         if agent is not None and agent.kind in ("model", "command", "python"):
             key = _key(agent)
             before = found.get(key) or Way(agent.kind, _name(agent), agent, (), agent.line, beside, why)
-            found[key] = before._replace(who=(*before.who, who))
+            found[key] = replace(before, who=(*before.who, who))
     return list(found.values()), _merged(lacks)
 
 
@@ -158,7 +159,7 @@ def _merged(lacks: list[Lack]) -> list[Lack]:
     found: dict[tuple[str, str], Lack] = {}
     for one in lacks:
         key = (one.problem, one.hint)
-        found[key] = found[key]._replace(who=(*found[key].who, *one.who)) if key in found else one
+        found[key] = replace(found[key], who=(*found[key].who, *one.who)) if key in found else one
     return list(found.values())
 
 
