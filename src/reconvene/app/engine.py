@@ -35,6 +35,7 @@ from reconvene.core.facts.commands import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
+from reconvene.core.run.handle import handle
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
@@ -177,9 +178,9 @@ class Engine:
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
-        Nothing that follows from a decision keeps it from the disk. `driving`: the caller calls `drive` next, which
-        does what follows, as far as it is not there at once. Where nobody else holds the lease it is taken now. `once`:
-        Repeated where the same decision is on record already; else that changes nothing.
+        A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
+        next, which does that. Where nobody else holds the lease it is taken now. `once`: Repeated where the same
+        decision is on record already; else that changes nothing.
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
@@ -194,9 +195,9 @@ class Engine:
             if isinstance(command, AnswerCheckpoint):
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
-            if not isinstance(command, AnswerCheckpoint | Rollback):
-                session.do(command, blobs, claim)
-            elif not session.decide(command, blobs, claim, on_what_was_shown(self.log, once)) and not holder:
+            decided = isinstance(command, AnswerCheckpoint | Rollback)
+            session.do(command, blobs, claim, on_what_was_shown(self.log, once) if decided else handle)
+            if decided and not holder:
                 session.do(GoOn())
         except BaseException as error:
             if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said

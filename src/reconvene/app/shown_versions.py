@@ -7,8 +7,8 @@ answers) does not make their decision stale: it goes with it. What anybody else 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.app.session import state_after
@@ -41,7 +41,7 @@ _BESIDE = (
 )
 
 
-class Version(NamedTuple):
+class Version(Struct, frozen=True):
     digest: str
     state: RunState  # the last one that had it
 

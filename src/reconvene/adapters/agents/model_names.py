@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+from msgspec import Struct
 
 from reconvene.language.closest import closest
+from reconvene.language.late_patterns import late
 
 # What can be asked through the model library, and what speaks the protocol of OpenAI.
 PROVIDERS = frozenset(
@@ -18,17 +18,17 @@ PROVIDERS = frozenset(
 _WHOSE = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "gem": "google"}
 
 
-_ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+_ADDRESS = late(r"(?i)https?://[^\s/]")
 
 
-class Wrong(NamedTuple):
+class Wrong(Struct, frozen=True):
     problem: str
     hint: str
 
     @property
     def sentences(self) -> tuple[str, str]:
         """Both, each as a sentence."""
-        problem, hint = self
+        problem, hint = self.problem, self.hint
         return f"{problem[0].upper()}{problem[1:]}.", f"{hint[0].upper()}{hint[1:]}" + "." * (hint[-1] not in "?'")
 
 
