@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reconvene.adapters.agents import auto, libraries
 from reconvene.adapters.agents.function_finder import missing_function
-from reconvene.adapters.agents.model_names import wrong_with
+from reconvene.adapters.agents.model_names import wrong_address, wrong_key, wrong_with
 from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Workflow, every_phase
 from reconvene.errors import UserError
@@ -209,14 +209,27 @@ def _model(way: Way, environ: Mapping[str, str]) -> _Found:
     if lacks := libraries.missing(model, url):
         yield "machine", f"the library for {way.name} is not installed", f"install it: {libraries.install_line(lacks)}"
         return
+    yield from _wrong_address(way, provider, environ)
     yield from _no_key(way, provider, environ)
     if provider == "ollama" and not url:
         yield from _ollama(model.partition(":")[2], environ)
 
 
+def _wrong_address(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
+    """An address that could never be reached; Ollama's own variable may do without http://."""
+    name = "base_url" if way.url else "OPENAI_BASE_URL" if provider in _OPENAI else f"{provider.upper()}_BASE_URL"
+    known = way.url or (environ.get(name, "") if provider in (*_OPENAI, "lmstudio", "llamacpp", "vllm") else "")
+    if (wrong := wrong_address(name, known)) is not None:
+        yield "file" if way.url else "machine", wrong.problem, wrong.hint
+
+
 def _no_key(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
     own = str(way.agent.options.get("api_key_env") or "")
     names = (own,) if own else _KEYS.get(provider, ())
+    for name in names:
+        if (wrong := wrong_key(name, environ.get(name, ""))) is not None:
+            yield "machine", wrong.problem, wrong.hint
+            return
     if not names or any(environ.get(name) for name in names):
         return
     from urllib.parse import urlsplit  # most decisions need none
@@ -246,6 +259,9 @@ def _ollama(name: str, environ: Mapping[str, str]) -> _Found:
 
 def _command(way: Way, environ: Mapping[str, str]) -> _Found:
     words = _words(way.agent.command)
+    if why := _unclosed(way.agent.command):
+        yield "file", f"the command line {_name(way.agent)!r} is not whole: {why}", "close the quote, or write a list"
+        return
     if not words:
         return
     from shutil import which
@@ -276,6 +292,17 @@ def _words(command: tuple[str, ...]) -> tuple[str, ...]:
         words = []
     plain = words and words[0] not in _BUILT_IN and "=" not in words[0]
     return tuple(words) if plain else command
+
+
+def _unclosed(command: tuple[str, ...]) -> str:
+    """What is wrong with the quotes of a line for the shell, where it is one simple line."""
+    if command[:2] != ("sh", "-c") or len(command) != 3 or re.search(r"[\n#`]|<<|\$'", command[2]):
+        return ""
+    try:
+        shlex.split(command[2])
+    except ValueError as error:
+        return str(error).lower()
+    return ""
 
 
 def _at_path(program: str, beside: str) -> _Found:
