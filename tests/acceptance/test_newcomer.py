@@ -319,8 +319,8 @@ MISTAKES = [
     Mistake(
         "an address lacks its http",
         "run flow.yaml",
-        "error: flow.yaml:3: LMSTUDIO_BASE_URL is 'localhost:1234/v1': an address begins with http:// or https:// "
-        "(agent writer)\nhint: write http://localhost:1234/v1\n",
+        "error: flow.yaml:3: the address in LMSTUDIO_BASE_URL, 'localhost:1234/v1', does not begin with http:// or "
+        "https:// (agent writer)\nhint: write http://localhost:1234/v1\n",
         file=ONE.format(agent='{model: "lmstudio:qwen3"}'),
         variables={"LMSTUDIO_BASE_URL": "localhost:1234/v1"},
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec import Struct
 
 from reconvene.language.closest import closest
-from reconvene.language.late_patterns import late
 
 # What can be asked through the model library, and what speaks the protocol of OpenAI.
 PROVIDERS = frozenset(
@@ -16,9 +15,6 @@ PROVIDERS = frozenset(
 )
 # How names of well-known models begin, and whose they are; the others are likely to be of a server of one's own.
 _WHOSE = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "gem": "google"}
-
-
-_ADDRESS = late(r"(?i)https?://[^\s/]")
 
 
 class Wrong(Struct, frozen=True):
@@ -56,15 +52,16 @@ def unknown_provider(model: str) -> Wrong:
 
 def wrong_address(name: str, url: str) -> Wrong | None:
     """Of a base_url, or of the variable `name` that holds one. It would never be reached, however long one waits."""
-    if not url or _ADDRESS.match(url):
+    if not url or url.lower().startswith(("http://", "https://")):
         return None
-    return Wrong(f"{name} is {url!r}: an address begins with http:// or https://", f"write http://{url}")
+    return Wrong(f"the address in {name}, {url!r}, does not begin with http:// or https://", f"write http://{url}")
 
 
 def wrong_key(name: str, key: str) -> Wrong | None:
     """Of the variable `name` that holds a key. What is wrong is told without the key."""
-    odd = next((letter for letter in key if not letter.isascii() or not letter.isprintable() or letter == " "), "")
+    around = key[:1] + key[-1:]  # in between, some write words where no key is needed
+    odd = " " if " " in around else next((one for one in key if not one.isascii() or not one.isprintable()), "")
     if not odd:
         return None
-    what = f"{name} holds {odd!r}, which no key has"
-    return Wrong(what, f"set it anew, in plain quotes and without spaces around it: export {name}='…'")
+    hint = f"set it anew, in plain quotes and without spaces around it: export {name}='…'"
+    return Wrong(f"{name} holds {odd!r}, which no key has", hint)

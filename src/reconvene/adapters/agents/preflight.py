@@ -28,7 +28,7 @@ Level = Literal["file", "machine", "note"]
 Fixed = Mapping[str, Mapping[str, object]]  # the settings and inputs of a run, as far as they are known
 
 _OPENAI = ("openai", "openai-chat", "openai-responses")
-_LOCAL = ("lmstudio", "llamacpp", "vllm")  # servers of one's own; the address of Ollama may lack its http://
+_LOCAL = ("lmstudio", "llamacpp", "vllm")  # servers of one's own
 # provider → the variables that may hold its key; those not here need none, or find it in ways of their own
 _KEYS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_OPENAI, ("OPENAI_API_KEY",)),
@@ -226,9 +226,9 @@ def _model(way: Way, environ: Mapping[str, str]) -> _Found:
 
 
 def _wrong_address(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
-    """An address that could never be reached."""
+    """An address that could never be reached; Ollama's own variable may do without http://."""
     name = "base_url" if way.url else "OPENAI_BASE_URL" if provider in _OPENAI else f"{provider.upper()}_BASE_URL"
-    known = way.url or (provider in (*_OPENAI, *_LOCAL) and environ.get(name, "")) or ""
+    known = way.url or (environ.get(name, "") if provider in (*_OPENAI, *_LOCAL) else "")
     if (wrong := wrong_address(name, known)) is not None:
         yield "file" if way.url else "machine", wrong.problem, wrong.hint
 

@@ -73,12 +73,12 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
         base_url = environ.get(f"{provider.upper()}_BASE_URL") or LOCAL[provider]
         _require_right(wrong_address(f"{provider.upper()}_BASE_URL", base_url))
     key_name = str(agent.options.get("api_key_env") or _KEYS.get(provider) or f"{provider or 'openai'}_api_key".upper())
+    key = _key(environ, key_name, provider)
+    _require_right(wrong_key(key_name, key), "authentication")
     tap = Wiretap()
     client = _client(base_url, limits)
     tap.attach(client)
     custom = bool(base_url) and provider not in ("anthropic", "google", "ollama")
-    key = _key(environ, key_name, provider)
-    _require_right(wrong_key(key_name, key), "authentication")
     if custom:
         model = _compatible(provider, name, agent.model, base_url, key or "none", client)
     else:
