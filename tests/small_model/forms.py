@@ -13,14 +13,14 @@ import json
 import re
 
 _COMMON = r"""
-text ::= [A-Za-z] [^\n#|<>`*]{40,200} "\n"
+text ::= [A-Za-z] [^\n#|<>`*]{40,160} "\n"
 line ::= [A-Za-z] [^\n#|<>`*]{15,100} "\n"
 cell ::= [A-Za-z] [^\n#|<>`*]{3,40}
 """
 _REPORT = r"""
-root ::= "## Findings\n" finding{3,4} "\n## Assumptions\n" ("- " line){2,3} "\n## Ratings\n" table "\n## Summary\n" text{1,2}
+root ::= "## Findings\n" finding{3} "\n## Assumptions\n" ("- " line){2} "\n## Ratings\n" table "\n## Summary\n" text
 finding ::= "**" cell "** " text
-table ::= "| item | rating | reason |\n|---|---|---|\n" ("| " cell " | " [1-9] " | " cell " |\n"){2,4}
+table ::= "| item | rating | reason |\n|---|---|---|\n" ("| " cell " | " [1-9] " | " cell " |\n"){2,3}
 """
 _POSITION = r"""
 root ::= "## Position\n" text "\n## Reasoning\n" text{2,3}
