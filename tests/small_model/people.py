@@ -119,6 +119,6 @@ PEOPLE: dict[str, Person] = {
         ),
         inputs={"company": _COMPANY, "question": "How should Aldermoor Glass rebuild furnace 2 at Wenbury by 2029?"},
         files=("company",),
-        models=("specialists=report",),
+        models=("specialists=report", "moderator=prose"),
     ),
 }
