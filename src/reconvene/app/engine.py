@@ -121,14 +121,13 @@ class Engine:
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
         self.discretion.refuse(workflow, pinned, bindings)
         blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
-        digest = digest_of(pinned)
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self._new.free(workflow)
             session = Session.new(self.log, self._clock, run, book)
             command = StartRun(
                 run,
-                digest,
+                digest_of(pinned),
                 workflow.name,
                 digest_of(inputs_json),
                 digest_of(settings_json),
