@@ -139,6 +139,8 @@ class RecordAttempt(Struct, frozen=True):
     told: str = ""  # what the next attempt may know of a failure; "" = `why`
     usage: Usage = field(default_factory=Usage)
     prompt: str = ""
+    asked: str = ""
+    rules: str = ""
     reply: str = ""
     recorded: bool = False
     opened: Opened | None = None  # for an attempt at work in the person's project, with the five below

@@ -231,7 +231,11 @@ class AttemptEnded(Event, frozen=True):
     told: str = ""  # of a failure, what the next attempt is told; "" = `why`
     code: str = ""  # of the rule that it broke; `why` begins with it
     usage: Usage = field(default_factory=Usage)
-    prompt: str = ""  # digest of the full request as sent (secrets redacted)
+    prompt: str = (
+        ""  # digest of the request as sent (secrets redacted), "" where it is short: then `asked` is all of it
+    )
+    asked: str = ""  # the request, where it is short
+    rules: str = ""  # digest of the standing rules that were sent before it, "" where they are in it
     reply: str = ""  # digest of the raw reply
     claim: str = ""  # of the next attempt, when then = retry
     recorded: bool = False  # the answer came from a recording

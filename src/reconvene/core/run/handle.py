@@ -63,7 +63,7 @@ def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str
 
 
 def _handled(tx: Transaction, before: RunState) -> Handled:
-    if not before.place and any(isinstance(event, e.RunEnded) for event in tx.events):
+    if not before.place and tx.state.ended and any(isinstance(event, e.RunEnded) for event in tx.events):
         rendering.render(tx)
     return Handled(tx.state, tx.events, tx.blobs)
 
@@ -196,6 +196,8 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         ignored=command.ignored,
         usage=command.usage,
         prompt=command.prompt,
+        asked=command.asked,
+        rules=command.rules,
         reply=command.reply,
         recorded=command.recorded,
         commit=command.commit,
