@@ -12,17 +12,36 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import STORE, make, require_ours
-from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
-from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
+from reconvene.settings import (
+    FEEDBACK_MODEL_VARIABLE,
+    GATE_MODEL_VARIABLE,
+    feedback_model,
+    gate_model,
+    own_folder,
+    provider_wait,
+    state_folder,
+    usual_sandbox,
+)
+from reconvene.trust import Offer, is_accepted, make_own, offer, own_homes, refusal, require_plain
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.project import GitProjects
+    from reconvene.adapters.sandbox import Sandboxes
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
-    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
+    from reconvene.ports import (
+        AgentRunner,
+        Answer,
+        Assignment,
+        EventLog,
+        History,
+        Listener,
+        ProjectWork,
+        Workspace,
+    )
 
 
 class SystemClock:
@@ -56,6 +75,16 @@ class Machine:
             "git": shutil.which("git", path=self._environ.get("PATH", "")) is not None,
             "coder": coder(self._environ),
         }
+
+
+def sandbox_for(homes: Collection[str], environ: Mapping[str, str]) -> Sandboxes:
+    """What keeps commands in. `homes`: what is hidden from them beside what is the person's own."""
+    from reconvene.adapters.sandbox import Sandboxes
+
+    def ours() -> list[str]:
+        return [*homes, *own_homes(), own_folder(), state_folder()]
+
+    return Sandboxes(os.path.join(state_folder(), "attempts"), environ, ours, usual_sandbox())
 
 
 class LazyProjects:
@@ -105,18 +134,17 @@ def open_log(home: str | os.PathLike[str]) -> SqliteLog:
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
     """What a person typed, read by this model; by rules where it fails."""
     import asyncio
-    import tempfile
 
     from reconvene.adapters.agents import Agents
     from reconvene.app.model_reader import hear
 
     async def once() -> Heard:
-        with tempfile.TemporaryDirectory() as scratch:
-            runner = Agents(scratch, dict(os.environ))
-            try:
-                return await hear(text, agents, runner, model, kits)
-            finally:
-                await runner.close()
+        environ = dict(os.environ)
+        runner = Agents(sandbox_for((), environ), environ)
+        try:
+            return await hear(text, agents, runner, model, kits)
+        finally:
+            await runner.close()
 
     return asyncio.run(once())
 
@@ -153,6 +181,7 @@ class Preflight(NamedTuple):
 
     ways: list[Way]
     lacks: list[Lack]
+    kept_in: tuple[str, ...] = ()  # what keeps whom in, to be said once
 
     def only(self, *levels: str) -> list[Lack]:
         return [lack for lack in self.lacks if lack.level in levels]
@@ -192,7 +221,18 @@ def preflight(
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
-    return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
+    kept_in, unkept = _kept_in(ways, environ)
+    return Preflight(ways, sorted([*lacks, *unkept], key=lambda lack: lack.line), kept_in)
+
+
+def _kept_in(ways: Sequence[Way], environ: Mapping[str, str]) -> tuple[tuple[str, ...], list[Lack]]:
+    """What the sandbox is for these, in lines, and where it is less than they ask for."""
+    from reconvene.adapters.agents.preflight import Lack
+    from reconvene.adapters.sandbox import about
+
+    asked = [about.Asked(way.agent, way.who, way.kind, way.line) for way in ways if way.kind != "model"]
+    told = about.told(asked, environ, usual_sandbox())
+    return told.lines, [Lack(*lack) for lack in told.lacks]
 
 
 def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:
@@ -212,18 +252,17 @@ def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str
 def try_agents(agents: Sequence[Agent]) -> list[Trial]:
     """One tiny real call to each of these, in a folder that is gone afterwards."""
     import asyncio
-    import tempfile
 
     from reconvene.adapters.agents import Agents
     from reconvene.app.trial_calls import try_all
 
     async def once() -> list[Trial]:
-        with tempfile.TemporaryDirectory() as scratch:
-            runner = Agents(scratch, dict(os.environ))
-            try:
-                return await try_all(runner, agents)
-            finally:
-                await runner.close()
+        environ = dict(os.environ)
+        runner = Agents(sandbox_for((), environ), environ)
+        try:
+            return await try_all(runner, agents)
+        finally:
+            await runner.close()
 
     return asyncio.run(once())
 
@@ -309,10 +348,12 @@ def open_engine(
     root = os.path.abspath(home)
     if foreign:
         require_plain(root)
+    hidden = {root}  # with the folders of runs, which a workflow may put anywhere
     if runner is None:
         from reconvene.adapters.agents import Agents
 
-        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say)
+        environ = dict(os.environ)
+        runner = Agents(sandbox_for(hidden, environ), environ, say)
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
@@ -320,6 +361,7 @@ def open_engine(
 
         if foreign and log.head(run):
             require_accepted(log, root, run)
+        hidden.add(folder)
         manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
 
         def check() -> None:

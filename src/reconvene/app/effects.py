@@ -199,6 +199,7 @@ def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
         prompt=digest_of(request),
         reply=digest_of(reply) if reply else "",
         usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),
+        sandbox=error.sandbox,
     )
     return Done(command, blobs, error.wait)
 
@@ -248,6 +249,7 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> _Answered:
         prompt=keep(answer.request or work.prompt.encode()),
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
+        sandbox=answer.sandbox,
     )
     if answer.project is not None:
         command = _in_project(command, answer.project, keep)
@@ -303,7 +305,13 @@ async def run_check(runner: AgentRunner, state: RunState, book: Book, effect: Ru
         run=state.run,
         task=f"R{effect.serial}/0/check",
         attempt=1,
-        agent=Agent("check", "command", command=phase.check.script, timeout=phase.check.timeout),
+        agent=Agent(
+            "check",
+            "command",
+            command=phase.check.script,
+            timeout=phase.check.timeout,
+            sandbox=book.workflow.sandbox,
+        ),
         prompt=request,
         files={path: book.read(version.digest) for path, version in state.world.files.items()},
         writes=(),

@@ -10,18 +10,24 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
+from reconvene.adapters.agents.unkept import Open
 from reconvene.errors import AgentError, ReconveneError
-from reconvene.ports import Answer, Assignment, Listener
+from reconvene.ports import Answer, Assignment, Listener, Sandbox
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
 
 
 class Agents:
-    """Runs one attempt of any agent. `scratch`: where command agents get their private folders. `say`: for a person."""
+    """Runs one attempt of any agent. `say`: for a person.
 
-    def __init__(self, scratch: str, environ: Mapping[str, str], say: Callable[[str], None] | None = None) -> None:
-        self._scratch = scratch
+    `scratch`: where command agents get their private folders, or the sandbox that has them and keeps the commands in.
+    """
+
+    def __init__(
+        self, scratch: str | Sandbox, environ: Mapping[str, str], say: Callable[[str], None] | None = None
+    ) -> None:
+        self._sandbox = Open(scratch) if isinstance(scratch, str) else scratch
         self._environ = environ
         self._say = say
         self._picked: Picked | None = None
@@ -47,16 +53,16 @@ class Agents:
                 from reconvene.adapters.agents import asking, command, presets
 
                 if not assignment.bound or presets.preset(assignment.agent.command) is not None:
-                    return await command.run(assignment, listener, self._scratch, self._environ)
+                    return await command.run(assignment, listener, self._sandbox, self._environ)
                 # It is in another's place, for whom the prompt was written: the contract is told in words.
                 told = asking.compose(assignment._replace(writes=()), with_schema=True)
                 lent = bool(assignment.folder)
                 asked = assignment._replace(prompt=told)
-                return await command.run(asked, listener, self._scratch, self._environ, as_model=not lent)
+                return await command.run(asked, listener, self._sandbox, self._environ, as_model=not lent)
             case "python":
                 from reconvene.adapters.agents import python
 
-                return await python.run(assignment)
+                return (await python.run(assignment))._replace(sandbox="in-process")
             case "recorded":
                 from reconvene.adapters.agents import recorded
 
@@ -68,7 +74,8 @@ class Agents:
                 assert_never(kind)
 
     async def close(self) -> None:
-        """Nothing outlives an attempt, so there is nothing to close."""
+        """Nothing outlives an attempt but the folder that they were in."""
+        self._sandbox.close()
 
     async def _model(self, assignment: Assignment, listener: Listener) -> Answer:
         agent = assignment.agent
@@ -89,7 +96,7 @@ class Agents:
         asked = assignment._replace(
             agent=replace(assignment.agent, command=argv), prompt=asking.compose(assignment, with_schema=True)
         )
-        return await command.run(asked, listener, self._scratch, self._environ, as_model=True)
+        return await command.run(asked, listener, self._sandbox, self._environ, as_model=True)
 
     async def _pick(self) -> Picked:
         if self._picked is None:

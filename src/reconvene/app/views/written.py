@@ -89,6 +89,7 @@ class Attempt(Struct, frozen=True):
     tokens: int = 0
     files: tuple[str, ...] = ()
     undone: bool = False  # its round was taken back
+    sandbox: str = ""  # what kept it in, "" where no program was started
 
 
 def attempts(events: Iterable[e.AnyEvent], book: Book) -> tuple[Attempt, ...]:
@@ -132,7 +133,7 @@ def _filled(one: Attempt, event: e.AttemptEnded | e.LateOutputArchived | e.Outpu
     )
     if isinstance(event, e.AttemptEnded):
         files = tuple(file.path for file in event.files)
-        return replace(one, prompt=event.prompt, reply=event.reply, files=files)
+        return replace(one, prompt=event.prompt, reply=event.reply, files=files, sandbox=event.sandbox)
     return one
 
 

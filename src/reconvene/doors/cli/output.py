@@ -113,6 +113,8 @@ def _in_full(engine: Engine, rows: Sequence[Attempt], part: str) -> Iterator[str
         yield f"{chr(10) * bool(number)}{title}" if len(rows) > 1 or part != "" else title
         if not whole:
             continue
+        if part == "all" and row.sandbox:
+            yield f"\nsandbox: {row.sandbox}"
         for name in _PARTS if part == "all" else (part or "output",):
             yield from _part(engine, row, name, titled=part == "all")
 

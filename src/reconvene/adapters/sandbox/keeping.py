@@ -1,0 +1,138 @@
+"""One program in its sandbox, or with a keeper alone: made ready before an attempt, taken away after it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, private_home
+from reconvene.adapters.sandbox.levels import Level
+from reconvene.adapters.sandbox.places import Places, remove
+from reconvene.errors import AgentError
+from reconvene.ports import Kept, Start
+
+_PLAN = "plan.json"
+
+
+class Keeping:
+    """What `Sandboxes` says."""
+
+    def __init__(self, root: str, environ: Mapping[str, str], ours: Callable[[], Iterable[str]], usual: str) -> None:
+        self._places = Places(root)
+        self._environ = environ
+        self._ours = ours
+        self._usual = usual
+
+    def scratch(self) -> str:
+        return self._places.own()
+
+    def close(self) -> None:
+        self._places.close()
+
+    @contextmanager
+    def keep(self, start: Start) -> Iterator[Kept]:
+        level = self._level(start)
+        argv = _found(start)
+        folder = self._places.new()
+        try:
+            if level is None or level.name == "none":
+                yield self._kept(start, argv, folder, "off" if level is None else "none")
+            else:
+                yield self._confined(level, start, argv, folder)
+        finally:
+            if os.path.exists(os.path.join(folder, _PLAN)):  # its keeper was killed
+                _sweep(f"RECONVENE_WORKDIR={start.folder}")
+            remove(folder)
+
+    def _level(self, start: Start) -> Level | None:
+        """None: nothing is asked for."""
+        wanted = self._usual if start.agent.sandbox == "auto" else start.agent.sandbox
+        if wanted == "off":
+            return None
+        level = levels.find(self._environ)
+        if wanted == "strict" and level.name == "none":
+            raise AgentError(
+                f"{start.agent.name} may only work in a sandbox, and there is none here: {'; '.join(level.lacks)}.",
+                hint=levels.INSTALL,
+                retryable=False,
+            )
+        return level
+
+    def _kept(self, start: Start, argv: tuple[str, ...], folder: str, level: str, rules: object = None) -> Kept:
+        """With a keeper, where there can be one."""
+        if not levels.has_keeper():
+            return Kept(argv, start.env, level)
+        plan = os.path.join(folder, _PLAN)
+        with open(plan, "w", encoding="utf-8", errors="surrogateescape") as file:
+            json.dump({"parent": os.getpid(), "landlock": rules}, file)
+        return Kept(levels.keeper(plan, argv), start.env, level, "keeper")
+
+    def _confined(self, level: Level, start: Start, argv: tuple[str, ...], folder: str) -> Kept:
+        agent, ground = start.agent, start.ground
+        ours = hiding.real(self._ours())
+        hidden = frozenset(hiding.real([*hiding.private(self._environ), *ground.hidden, *ours]))
+        wanted = [*hiding.needed(argv, start.env), *hiding.sockets(agent.sockets, self._environ), *ground.readable]
+        readable = [path for path in hiding.real(wanted) if not any(hiding.within(path, other) for other in ours)]
+        home, temporary = os.path.join(folder, "home"), os.path.join(folder, "temporary")
+        for name in ("tmp", "var-tmp", "empty"):
+            os.makedirs(os.path.join(temporary, name), mode=0o700)
+        env = dict(start.env)
+        if person := hiding.own(start.env):
+            private_home.make(home, person, hidden, start.copies)
+            env |= {name: os.path.join(home, below) for name, below in start.moved.items() if name in env}
+            env["HOME"] = home
+        writable = hiding.real([start.folder, *ground.writable, *([home] if person else [])])
+        devices = hiding.devices(agent.devices)
+        told = _told(level.name, start)
+        if level.name == "bubblewrap":
+            env["TMPDIR"] = "/tmp"
+            walls = bubblewrap.Walls(
+                hidden, readable, writable, devices, temporary, os.path.join(temporary, "empty"), agent.network
+            )
+            return Kept(bubblewrap.command(level.program, walls, start.folder, argv), env, told, "sandbox")
+        env["TMPDIR"] = os.path.join(temporary, "tmp")
+        rules = landlock.plan(
+            level.abi,
+            landlock.Allowed(hidden, tuple(readable), (*writable, env["TMPDIR"]), tuple(devices), agent.network),
+        )
+        return self._kept(start._replace(env=env), argv, folder, told, rules)
+
+
+def _told(name: str, start: Start) -> str:
+    """As it is recorded: `bubblewrap, no network`."""
+    agent = start.agent
+    parts = [name, *([] if agent.network else ["no network" if name == "bubblewrap" else "no TCP"])]
+    parts += [f"with {each}" for each in agent.devices]
+    parts += ["with docker, which is no sandbox" if each == "docker" else f"with {each}" for each in agent.sockets]
+    return ", ".join(parts)
+
+
+def _found(start: Start) -> tuple[str, ...]:
+    """The command with its program's full path. OSError where it is not there, as if it had been started."""
+    program = start.argv[0]
+    if "/" in program:
+        path = os.path.join(start.folder, program)
+        if not os.path.exists(path):
+            raise FileNotFoundError(program)
+        if os.path.isdir(path) or not os.access(path, os.X_OK):
+            raise PermissionError(program)
+        return start.argv
+    path = shutil.which(program, path=start.env.get("PATH", os.defpath)) or ""
+    if not path:
+        raise FileNotFoundError(program)
+    return start.argv
+
+
+def _sweep(mark: str) -> None:
+    """Kill every process that was started with this variable; one that cleared its environment is not found."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{name}/environ", "rb") as file:
+                entries = file.read().split(b"\0")
+            if os.fsencode(mark) in entries and int(name) != os.getpid():
+                os.kill(int(name), signal.SIGKILL)

@@ -1,0 +1,109 @@
+"""What can keep a program in on this machine: bubblewrap, else Landlock, else nothing. Each is really tried."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+from reconvene.adapters.sandbox import landlock
+from reconvene.adapters.sandbox.landlock import Allowed
+
+Name = Literal["bubblewrap", "landlock", "none"]
+KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
+INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap"
+_SECONDS = 10.0
+
+# Everything is there to read; processes, shared memory and devices are the sandbox's own; no privileges.
+BASE = (
+    "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL",
+    "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+)  # fmt: skip
+
+
+class Level(NamedTuple):
+    name: Name
+    detail: str = ""  # its version
+    program: str = ""  # of bubblewrap
+    abi: int = 0  # of Landlock
+    lacks: tuple[str, ...] = ()  # why nothing better is in force
+
+    @property
+    def told(self) -> str:
+        return f"{self.name} {self.detail}".strip()
+
+
+def find(environ: Mapping[str, str]) -> Level:
+    """The best that works here. Tried once in a process."""
+    return _found(environ.get("PATH", os.defpath))
+
+
+def has_keeper() -> bool:
+    return sys.platform == "linux" and bool(sys.executable)
+
+
+def keeper(plan: str, argv: Sequence[str]) -> tuple[str, ...]:
+    return (sys.executable, "-I", "-S", KEEPER, plan, *argv)
+
+
+@cache
+def _found(path: str) -> Level:
+    if not has_keeper():
+        return Level("none", lacks=(f"neither bubblewrap nor Landlock exists on {sys.platform}",))
+    program = shutil.which("bwrap", path=path) or ""
+    why = "bubblewrap is not installed"
+    if program:
+        why = _failure([program, *BASE, "--unshare-net", "--tmpfs", "/tmp", "--", "true"], path)
+        if not why:
+            return Level("bubblewrap", _version(program), program)
+        why = f"bubblewrap does not work here: {why}"
+    version = landlock.abi()
+    if not version:
+        return Level("none", lacks=(why, "the kernel has no Landlock"))
+    if failed := _landlock_failure(version, path):
+        return Level("none", lacks=(why, f"Landlock does not work here: {failed}"))
+    return Level("landlock", f"(ABI {version})", abi=version, lacks=(why,))
+
+
+def _failure(argv: Sequence[str], path: str) -> str:
+    """Why a trial did not succeed, "" where it did."""
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={"PATH": path},
+            cwd="/",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return "" if done.returncode == 0 else (said[-1] if said else f"exit code {done.returncode}")
+
+
+def _landlock_failure(version: int, path: str) -> str:
+    """A trial in which something is hidden: it must not be found."""
+    with tempfile.TemporaryDirectory(prefix="reconvene-") as folder:
+        hidden, plan = os.path.join(os.path.realpath(folder), "hidden"), os.path.join(folder, "plan.json")
+        os.mkdir(hidden)
+        rules = landlock.plan(version, Allowed(frozenset({hidden}), (), (), (), network=True))
+        with open(plan, "w", encoding="utf-8") as file:
+            json.dump({"parent": os.getpid(), "landlock": rules}, file)
+        shell = f"if ls {hidden} >/dev/null 2>&1; then echo it hides nothing >&2; exit 1; fi; ls {os.sep}usr >/dev/null"
+        return _failure(keeper(plan, ["sh", "-c", shell]), path)
+
+
+def _version(program: str) -> str:
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, timeout=_SECONDS, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return said.decode("utf-8", "replace").strip().rpartition(" ")[2]
