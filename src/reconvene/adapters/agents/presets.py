@@ -181,6 +181,11 @@ def without_steering(known: Preset, files: Mapping[str, bytes]) -> dict[str, byt
     return {path: data for path, data in files.items() if not _steers(known, path)}
 
 
+def steers_any(path: str) -> bool:
+    """Whether a file of this name could make a known program start others."""
+    return any(_steers(known, path) for known in PRESETS.values())
+
+
 def _steers(known: Preset, path: str) -> bool:
     # in a subfolder as well: programs read settings of the folders that they come to
     parts = path.split("/")

@@ -12,13 +12,14 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import ALONE, Git, GitFailed, signed
 from reconvene.adapters.project.repository import Repository
 from reconvene.errors import AgentError
+from reconvene.ports import Ground
 
 MAX_DIFF = 60_000  # bytes of one diff that are recorded
 _MAX_STAT = 4_000
@@ -48,6 +49,12 @@ class Worktree(NamedTuple):
     @property
     def git(self) -> str:
         return os.path.join(self.root, "git")
+
+    @property
+    def ground(self) -> Ground:
+        """The tree and its git folder are the agent's. Of the person's repository it needs the objects alone."""
+        own = self.repository
+        return Ground((self.tree, self.git), own.all_objects(), (own.top, own.common))
 
     @property
     def pointer(self) -> bytes:
@@ -148,12 +155,35 @@ def check_pointer(worktree: Worktree) -> None:
         raise AgentError("It replaced the `.git` file of its worktree. Leave that file alone; git itself may be used.")
 
 
-def take(worktree: Worktree, before: str, branch: str, message: str) -> str:
-    """Everything that changed since `before` as a commit on top of it; "" where nothing did."""
+def take(
+    worktree: Worktree, before: str, branch: str, message: str, steers: Callable[[str], bool]
+) -> tuple[str, list[str]]:
+    """Everything that changed since `before` as a commit on top of it, "" where nothing did; and what was left out,
+    because it steers programs: that stays as it was."""
     disk.defuse(worktree.tree)
     _keep_submodules(worktree)
     engine = worktree.engine
     engine.do("add", "--all", ".")
+    names = engine.names("diff-index", "--cached", "-z", "--name-only", "--no-renames", before or _nothing(engine))
+    left = [name for name in names if steers(name)]
+    for name in left:
+        _as_before(engine, before, name)
+    return _committed(worktree, before, branch, message), left
+
+
+def untracked(worktree: Worktree) -> list[str]:
+    """What lies there beside the commit, ignored or not; of a folder that is not in it only the name, with a slash."""
+    return worktree.engine.names("ls-files", "--others", "--directory", "-z")
+
+
+def _as_before(engine: Git, before: str, name: str) -> None:
+    entry = engine.maybe("ls-tree", "-z", "--full-tree", before, name) if before else ""
+    mode, _, digest = entry.partition("\t")[0].split(" ") if entry else ("", "", "")
+    engine.do("update-index", *(("--cacheinfo", f"{mode},{digest},{name}") if mode else ("--force-remove", name)))
+
+
+def _committed(worktree: Worktree, before: str, branch: str, message: str) -> str:
+    engine = worktree.engine
     tree = engine.text("write-tree")
     parent = _own_commits(worktree, before, branch) or before
     if parent and engine.text("rev-parse", f"{parent}^{{tree}}") == tree:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 # Below the person's own folder. What presets keep is added by whoever knows them.
 _PRIVATE = (
@@ -82,19 +82,19 @@ def devices(names: Iterable[str]) -> list[str]:
     return [path for path in found if os.path.exists(path)]
 
 
-def needed(argv: Sequence[str], env: Mapping[str, str]) -> list[str]:
+def needed(argv: Sequence[str], env: Mapping[str, str], hidden: Collection[str]) -> list[str]:
     """What a program must find although it lies where temporary or private things do: itself and what interprets it,
     the programs on its PATH, what its command line names, and files that its variables name."""
     program = shutil.which(argv[0], path=env.get("PATH", os.defpath)) or ""
     named = [word for word in (*argv, program, *_interpreter(program)) if os.path.isabs(word)]
     named += [entry for entry in env.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
     found = [path for word in named for path in (word, os.path.realpath(word)) if os.path.exists(path)]
-    wanted = {_installed(path) for path in found}
+    wanted = {_installed(path, hidden) for path in found}
     wanted |= {os.path.realpath(value) for value in env.values() if os.path.isabs(value) and os.path.isfile(value)}
     wanted |= {path for path in _OF_RUNNING if os.path.exists(path)}
     resolver = os.path.realpath("/etc/resolv.conf")
     wanted |= {resolver} if os.path.exists(resolver) else set()
-    return sorted(path for path in map(os.path.realpath, wanted) if path not in ("/", *TEMPORARY, *_RUNNING))
+    return sorted(path for path in map(os.path.realpath, wanted) if path not in ("/", *hidden))
 
 
 def _interpreter(program: str) -> list[str]:
@@ -107,16 +107,16 @@ def _interpreter(program: str) -> list[str]:
     return first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else []
 
 
-def _installed(path: str) -> str:
-    """The folder that a program came in: with its libraries, where that can be seen."""
+def _installed(path: str, hidden: Collection[str]) -> str:
+    """The folder that a program came in: with its libraries, where that can be seen, and is not hidden as such."""
     parts = path.split("/")
     if "node_modules" in parts:
         return "/".join(parts[: parts.index("node_modules") + 1])
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     above = os.path.dirname(folder)
-    if os.path.basename(folder) in ("bin", "sbin", "libexec") and above not in ("/", *TEMPORARY, *_RUNNING):
+    if os.path.basename(folder) in ("bin", "sbin", "libexec") and above not in ("/", *hidden):
         return above
-    return path if folder in ("/", *TEMPORARY, *_RUNNING) else folder
+    return path if folder in ("/", *hidden) else folder
 
 
 def _is_socket(path: str) -> bool:

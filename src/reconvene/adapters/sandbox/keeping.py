@@ -76,8 +76,9 @@ class Keeping:
         agent, ground = start.agent, start.ground
         ours = hiding.real(self._ours())
         hidden = frozenset(hiding.real([*hiding.private(self._environ), *ground.hidden, *ours]))
-        wanted = [*hiding.needed(argv, start.env), *hiding.sockets(agent.sockets, self._environ), *ground.readable]
-        readable = [path for path in hiding.real(wanted) if not any(hiding.within(path, other) for other in ours)]
+        wanted = hiding.real([*hiding.needed(argv, start.env, hidden), *hiding.sockets(agent.sockets, self._environ)])
+        readable = [path for path in wanted if not any(hiding.within(path, other) for other in ours)]
+        readable += hiding.real(ground.readable)
         home, temporary = os.path.join(folder, "home"), os.path.join(folder, "temporary")
         for name in ("tmp", "var-tmp", "empty"):
             os.makedirs(os.path.join(temporary, name), mode=0o700)
