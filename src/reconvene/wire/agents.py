@@ -115,6 +115,9 @@ class Agents:
             if node.wrote(key) and _is_set(node.get("python")):
                 message = f"agent '{shown(name)}': '{key}' is for a command; a function shares the engine's process"
                 self._reading.add(node.line_of(key), message, f"remove '{key}', or let a command call the function")
+        if node.text("sandbox", self._sandbox) == "strict" and "docker" in node.texts("sockets"):
+            message = f"agent '{shown(name)}': whoever may use docker's socket can do anything here: that is no sandbox"
+            self._reading.add(node.line_of("sockets"), message, "remove docker, or write sandbox: auto")
         for key, known, below in (("devices", "gpu", "/dev/"), ("sockets", "docker", "/")):
             for each in node.scalars(key):
                 if str(each.value) != known and (".." in str(each.value) or not str(each.value).startswith(below)):

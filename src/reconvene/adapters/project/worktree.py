@@ -179,7 +179,8 @@ def untracked(worktree: Worktree) -> list[str]:
 def _as_before(engine: Git, before: str, name: str) -> None:
     entry = engine.maybe("ls-tree", "-z", "--full-tree", before, name) if before else ""
     mode, _, digest = entry.partition("\t")[0].split(" ") if entry else ("", "", "")
-    engine.do("update-index", *(("--cacheinfo", f"{mode},{digest},{name}") if mode else ("--force-remove", name)))
+    words = ("--add", "--replace", "--cacheinfo", f"{mode},{digest},{name}") if mode else ("--force-remove", name)
+    engine.do("update-index", *words)
 
 
 def _committed(worktree: Worktree, before: str, branch: str, message: str) -> str:
