@@ -116,6 +116,7 @@ class Start(NamedTuple):
     ground: Ground = Ground()
     copies: Mapping[str, str] = MappingProxyType({})  # below the person's own folder → whose private copy it gets there
     moved: Mapping[str, str] = MappingProxyType({})  # variables that must name such a copy, as far as they are set
+    alone: tuple[str, ...] = ()  # argv for where it cannot have a sandbox of its own; () = the same
 
 
 class Kept(NamedTuple):

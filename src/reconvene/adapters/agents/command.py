@@ -85,7 +85,8 @@ def _start(job: _Job, environ: Mapping[str, str]) -> Start:
     ground = job.assignment.ground
     ground = ground._replace(hidden=(*ground.hidden, *presets.all_folders(environ)))
     copies = presets.copies(job.argv, environ)
-    return Start(job.assignment.agent, job.argv, job.env, job.root, ground, copies, presets.MOVED)
+    alone = job.preset.alone(job.argv) if job.preset is not None else ()
+    return Start(job.assignment.agent, job.argv, job.env, job.root, ground, copies, presets.MOVED, alone)
 
 
 def _without_steering(assignment: Assignment, known: presets.Preset, listener: Listener) -> Assignment:

@@ -48,12 +48,19 @@ class Preset(NamedTuple):
     write_env: tuple[tuple[str, str], ...] = ()  # and for `write`
     moved: tuple[tuple[str, str], ...] = ()  # variables that put one of its folders elsewhere, each with that folder
     lent: tuple[tuple[str, str], ...] = ()  # variables that, where they are set, give it a folder of another program
+    own_sandbox: tuple[str, str] = ("", "")  # the word before what it may do, and what turns its own sandbox off
     file_flag: str = ""  # stands before each file that it is given, where it does not look into its folder itself
 
     def command(self, *, writes: bool, files: Iterable[str] = ()) -> tuple[str, ...]:
         """The whole command line; the prompt is its standard input."""
         given = [word for file in files for word in (self.file_flag, f"./{file}")] if self.file_flag else []
         return (*(self.write if writes and self.write else self.read), *given)
+
+    def alone(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """This command line without a sandbox of its own: it is in another that allows none."""
+        before, off = self.own_sandbox
+        pairs = zip(("", *argv), argv, strict=False)
+        return tuple(off if before and last == before else word for last, word in pairs)
 
     def variables(self, *, writes: bool) -> dict[str, str]:
         """What is set for it."""
@@ -101,6 +108,7 @@ PRESETS: Mapping[str, Preset] = {
             login="type `codex login`; or set CODEX_API_KEY",
             no_login=_said("401 unauthorized", "not logged in", "codex login", "missing bearer", "token.*expired"),
             moved=(("CODEX_HOME", "~/.codex"),),
+            own_sandbox=("--sandbox", "danger-full-access"),
         ),
         Preset(
             program="gemini",

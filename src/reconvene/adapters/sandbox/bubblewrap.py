@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from reconvene.adapters.sandbox.hiding import TEMPORARY, within
-from reconvene.adapters.sandbox.levels import BASE
 
 
 class Walls(NamedTuple):
@@ -17,13 +16,14 @@ class Walls(NamedTuple):
     readable: Collection[str]  # although they lie in something hidden
     writable: Collection[str]
     devices: Collection[str]
-    temporary: str  # takes the place of the folders for temporary files
+    large: str  # a private folder for large temporary files; the others are kept in memory
     empty: str  # an empty folder, shown in place of a hidden one
     network: bool
 
 
-def command(program: str, walls: Walls, folder: str, argv: Sequence[str]) -> tuple[str, ...]:
-    words = [program, *BASE, *([] if walls.network else ["--unshare-net"])]
+def command(base: Sequence[str], walls: Walls, folder: str, argv: Sequence[str]) -> tuple[str, ...]:
+    """`base`: what is the same for all of them."""
+    words = [*base, *([] if walls.network else ["--unshare-net"])]
     mounts = _seen(_mounts(walls))
     hidden = [path for path, what in mounts.items() if what == "hidden"]
     opened = [path for path in hidden if any(other != path and within(other, path) for other in mounts)]
@@ -66,8 +66,11 @@ def _words(path: str, what: str, opened: Collection[str], walls: Walls) -> Itera
             yield from ("--ro-bind", walls.empty, path)
         case "hidden":
             yield from ("--ro-bind", os.devnull, path)
+        case "temporary" if path == TEMPORARY[0]:
+            # not a folder of ours: a program that looks where it is mounted from would find a path that it cannot use
+            yield from ("--tmpfs", path)
         case "temporary":
-            yield from ("--bind", os.path.join(walls.temporary, path.strip("/").replace("/", "-")), path)
+            yield from ("--bind", walls.large, path)
         case "readable":
             yield from ("--ro-bind", path, path)
         case "device":

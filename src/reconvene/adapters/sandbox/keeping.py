@@ -74,14 +74,16 @@ class Keeping:
 
     def _confined(self, level: Level, start: Start, argv: tuple[str, ...], folder: str) -> Kept:
         agent, ground = start.agent, start.ground
+        if start.alone and not level.nests:
+            argv = start.alone
         ours = hiding.real(self._ours())
         hidden = frozenset(hiding.real([*hiding.private(self._environ), *ground.hidden, *ours]))
         wanted = hiding.real([*hiding.needed(argv, start.env, hidden), *hiding.sockets(agent.sockets, self._environ)])
         readable = [path for path in wanted if not any(hiding.within(path, other) for other in ours)]
         readable += hiding.real(ground.readable)
-        home, temporary = os.path.join(folder, "home"), os.path.join(folder, "temporary")
-        for name in ("tmp", "var-tmp", "empty"):
-            os.makedirs(os.path.join(temporary, name), mode=0o700)
+        home, temporary, empty = (os.path.join(folder, name) for name in ("home", "tmp", "empty"))
+        for path in (temporary, empty):
+            os.mkdir(path, 0o700)
         env = dict(start.env)
         if person := hiding.own(start.env):
             private_home.make(home, person, hidden, start.copies)
@@ -89,17 +91,15 @@ class Keeping:
             env["HOME"] = home
         writable = hiding.real([start.folder, *ground.writable, *([home] if person else [])])
         devices = hiding.devices(agent.devices)
-        told = _told(level.name, start)
+        told = _told(level.name, start) + (", without its own" if argv != start.argv else "")
         if level.name == "bubblewrap":
             env["TMPDIR"] = "/tmp"
-            walls = bubblewrap.Walls(
-                hidden, readable, writable, devices, temporary, os.path.join(temporary, "empty"), agent.network
-            )
-            return Kept(bubblewrap.command(level.program, walls, start.folder, argv), env, told, "sandbox")
-        env["TMPDIR"] = os.path.join(temporary, "tmp")
+            walls = bubblewrap.Walls(hidden, readable, writable, devices, temporary, empty, agent.network)
+            return Kept(bubblewrap.command(level.bubblewrap, walls, start.folder, argv), env, told, "sandbox")
+        env["TMPDIR"] = temporary
         rules = landlock.plan(
             level.abi,
-            landlock.Allowed(hidden, tuple(readable), (*writable, env["TMPDIR"]), tuple(devices), agent.network),
+            landlock.Allowed(hidden, tuple(readable), (*writable, temporary), tuple(devices), agent.network),
         )
         return self._kept(start._replace(env=env), argv, folder, told, rules)
 

@@ -21,16 +21,20 @@ INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap or
 _SECONDS = 10.0
 
 # Everything is there to read; processes, shared memory and devices are the sandbox's own; no privileges.
-BASE = (
-    "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL",
+_BASE = (
+    "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL",
     "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 )  # fmt: skip
+# Root needs this one, and only over what is in the sandbox, to let programs in it have a sandbox of their own.
+_OWN_USERS = ("--unshare-user",)
+_OF_ROOT = ("--cap-add", "CAP_SETFCAP")
 
 
 class Level(NamedTuple):
     name: Name
     detail: str = ""  # its version
-    program: str = ""  # of bubblewrap
+    bubblewrap: tuple[str, ...] = ()  # its command line, as far as it is the same for all
+    nests: bool = False  # programs in it may have a sandbox of their own
     abi: int = 0  # of Landlock
     lacks: tuple[str, ...] = ()  # why nothing better is in force
 
@@ -59,9 +63,11 @@ def _found(path: str) -> Level:
     program = shutil.which("bwrap", path=path) or ""
     why = "bubblewrap is not installed"
     if program:
-        why = _failure([program, *BASE, "--unshare-net", "--tmpfs", "/tmp", "--", "true"], path)
-        if not why:
-            return Level("bubblewrap", _version(program), program)
+        first, *others = _ways(program)
+        why = _bubblewrap_failure(first, path)
+        found = first if not why else next((way for way in others if not _bubblewrap_failure(way, path)), None)
+        if found:
+            return Level("bubblewrap", _version(program), found, _nests(found, path))
         why = f"bubblewrap does not work here: {why}"
     version = landlock.abi()
     if not version:
@@ -69,6 +75,21 @@ def _found(path: str) -> Level:
     if failed := _landlock_failure(version, path):
         return Level("none", lacks=(why, f"Landlock does not work here: {failed}"))
     return Level("landlock", f"(ABI {version})", abi=version, lacks=(why,))
+
+
+def _ways(program: str) -> list[tuple[str, ...]]:
+    """With users of its own. Root may do without where the kernel does not allow that."""
+    if os.geteuid():
+        return [(program, *_OWN_USERS, *_BASE)]
+    return [(program, *_OWN_USERS, *_BASE, *_OF_ROOT), (program, *_BASE)]
+
+
+def _bubblewrap_failure(way: tuple[str, ...], path: str) -> str:
+    return _failure([*way, "--unshare-net", "--tmpfs", "/tmp", "--", "true"], path)
+
+
+def _nests(way: tuple[str, ...], path: str) -> bool:
+    return not _failure([*way, "--", way[0], "--unshare-user", "--ro-bind", "/", "/", "--", "true"], path)
 
 
 def _failure(argv: Sequence[str], path: str) -> str:

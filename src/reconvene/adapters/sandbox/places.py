@@ -34,7 +34,7 @@ class Places:
 
     def new(self) -> str:
         """An empty folder with a name that nobody can guess."""
-        path = os.path.join(self.own(), secrets.token_hex(12))
+        path = os.path.join(self.own(), secrets.token_hex(6))
         os.mkdir(path, 0o700)
         return path
 
@@ -53,7 +53,7 @@ class Places:
         os.makedirs(self._root, mode=0o700, exist_ok=True)
         self.sweep()
         while True:
-            path = os.path.join(os.path.realpath(self._root), secrets.token_hex(12))
+            path = os.path.join(os.path.realpath(self._root), secrets.token_hex(6))
             lock = os.open(path + _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX)
             if _is_at(lock, path + _LOCK):  # nobody swept it before it was locked
