@@ -116,6 +116,7 @@ class Start(NamedTuple):
     ground: Ground = Ground()
     copies: Mapping[str, str] = MappingProxyType({})  # below the person's own folder → whose private copy it gets there
     moved: Mapping[str, str] = MappingProxyType({})  # variables that must name such a copy, as far as they are set
+    logins: tuple[str, ...] = ()  # names of files in these copies that hold a login, which a program may renew
     alone: tuple[str, ...] = ()  # argv for where it cannot have a sandbox of its own; () = the same
 
 
@@ -177,6 +178,7 @@ class Answer(NamedTuple):
     recorded: bool = False
     project: ProjectDone | None = None
     sandbox: str = ""  # what kept the agent in; see AttemptEnded
+    held: Mapping[str, bytes] = MappingProxyType({})  # files it wrote that hold a secret: not taken, kept aside
 
 
 class Progress(NamedTuple):
@@ -228,6 +230,19 @@ class Projects(Protocol):
 
     def close(self, run: str) -> None:
         """Take the run's worktrees away; its branch stays."""
+
+
+class Aside(Protocol):
+    """Files of agents that hold a secret, outside of the log. The newest of a path counts."""
+
+    def keep(self, run: str, path: str, data: bytes) -> None: ...
+
+    def read(self, run: str, path: str) -> bytes | None: ...
+
+    def paths(self, run: str) -> list[str]: ...
+
+    def drop(self, run: str, path: str = "") -> None:
+        """One of them, or all that are kept of the run."""
 
 
 class Change(NamedTuple):

@@ -138,12 +138,13 @@ def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...]
 
     from reconvene.adapters.agents import Agents
     from reconvene.app.model_reader import hear
+    from reconvene.secrets import redact_text
 
     async def once() -> Heard:
         environ = dict(os.environ)
         runner = Agents(sandbox_for((), environ), environ)
         try:
-            return await hear(text, agents, runner, model, kits)
+            return await hear(redact_text(text, os.environ), agents, runner, model, kits)
         finally:
             await runner.close()
 
@@ -342,7 +343,9 @@ def open_engine(
     foreign: bool = False,
 ) -> Engine:
     """`foreign`: this home was not made by the person. Its runs can be read; what they accepted can be driven."""
+    from reconvene.adapters.workspace.held_files import HeldFiles
     from reconvene.app.backoff import within
+    from reconvene.app.discretion import Discretion
     from reconvene.app.engine import Engine
 
     _keep_guest()
@@ -383,4 +386,5 @@ def open_engine(
         make_own(root)
     log, clock = open_log(root), SystemClock()
     patience = within(provider_wait())
-    return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience)
+    discreet = Discretion(environ, HeldFiles(os.path.join(root, "held")))
+    return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import stat
@@ -15,7 +16,7 @@ import pytest
 
 from commands import Command
 from reconvene.adapters.agents import presets
-from reconvene.adapters.sandbox import levels
+from reconvene.adapters.sandbox import levels, logins
 from reconvene.adapters.sandbox.places import Places
 from reconvene.errors import WorkflowError
 from reconvene.wire.loading import parse
@@ -193,11 +194,58 @@ def test_a_known_program_gets_a_private_copy_of_what_it_keeps(
 def test_a_script_that_calls_a_known_program_gets_the_copy_as_well(tmp_path: Path) -> None:
     script = tmp_path / "ask.sh"
     script.write_text("#!/bin/sh\nclaude -p --model opus\n")
-    environ = {"HOME": "/home/ada", "CLAUDE_CONFIG_DIR": "/data/claude"}
+    environ = {"HOME": "/people/ada", "CLAUDE_CONFIG_DIR": "/data/claude"}
     assert presets.copies(("sh", str(script)), environ)[".claude"] == "/data/claude"
     assert ".codex" not in presets.copies(("sh", str(script)), environ)
     assert presets.copies(("sh", "-c", "echo clauderie"), environ) == {}
-    assert presets.copies(("claude",), environ | {"CLAUDE_CODE_USE_BEDROCK": "1"})[".aws"] == "/home/ada/.aws"
+    assert presets.copies(("claude",), environ | {"CLAUDE_CODE_USE_BEDROCK": "1"})[".aws"] == "/people/ada/.aws"
+
+
+OLD = {"oauth": {"accessToken": "old", "refreshToken": "once", "expiresAt": 1_000_000_000_000}}
+LATER = 9_000_000_000_000
+NEW = {"oauth": {"accessToken": "new", "refreshToken": "twice", "expiresAt": LATER}}
+VALID = {"oauth": {"accessToken": "old", "refreshToken": "once", "expiresAt": LATER}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "taken"),
+    [
+        (OLD, NEW, True),
+        (VALID, NEW, False),  # it had not run out: nothing was to be renewed
+        (OLD, OLD | {"hooks": {"x": "y"}}, False),  # of another shape
+        (OLD, {"oauth": {**NEW["oauth"], "expiresAt": 1}}, False),  # it has run out as well
+        ({"OPENAI_API_KEY": "old"}, {"OPENAI_API_KEY": "planted"}, False),  # nothing says that it runs out
+    ],
+)
+def test_only_a_login_that_ran_out_is_taken_from_the_copy(
+    before: object, after: object, tmp_path: Path, *, taken: bool
+) -> None:
+    for name, value in (("own", before), ("home/.claude", after)):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / ".credentials.json").write_text(json.dumps(value))
+    own = tmp_path / "own" / ".credentials.json"
+    own.chmod(0o600)
+    found = logins.found(str(tmp_path / "home"), {".claude": str(tmp_path / "own")}, presets.LOGINS)
+    assert logins.take_over(found) == ([str(own)] if taken else [])
+    assert json.loads(own.read_text()) == (after if taken else before)
+    assert stat.S_IMODE(own.stat().st_mode) == 0o600
+    assert len(list(own.parent.iterdir())) == 1
+
+
+def test_a_login_that_the_person_renewed_meanwhile_is_theirs(tmp_path: Path) -> None:
+    for name, value in (("own", OLD), ("home/.claude", NEW)):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / ".credentials.json").write_text(json.dumps(value))
+    found = logins.found(str(tmp_path / "home"), {".claude": str(tmp_path / "own")}, presets.LOGINS)
+    (tmp_path / "own" / ".credentials.json").write_text("theirs")
+    assert logins.take_over(found) == []
+
+
+def test_codex_has_no_sandbox_of_its_own_in_one_that_allows_none() -> None:
+    known = presets.PRESETS["codex"]
+    line = known.alone(known.command(writes=False))
+    assert line[-3:] == ("--sandbox", "danger-full-access", "-")
+    assert presets.PRESETS["claude"].alone(("claude", "-p")) == ("claude", "-p")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import asyncio
 from msgspec.structs import replace
 
 from reconvene.app.backoff import USUAL, Park, Patience
+from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_check, run_task
 from reconvene.app.files import Files
 from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled
@@ -42,6 +43,7 @@ class Driver:
         judge_model: str = "",
         projects: Projects | None = None,
         patience: Patience = USUAL,
+        discretion: Discretion | None = None,
     ) -> None:
         self._session = session
         self._runner = runner
@@ -59,6 +61,8 @@ class Driver:
         self._holding: dict[str, float] = {}
         self._unrecorded = 0.0  # USD: what the results in the mailbox cost
         self._patience = patience
+        self._discretion = discretion or Discretion()
+        self._secrets = self._discretion.of(session.book.workflow)
         self._waits = ProviderWaits(patience)
         self._slots = asyncio.Semaphore(session.book.workflow.limits.concurrency)
 
@@ -165,7 +169,7 @@ class Driver:
             self._begun.discard(effect)
         if isinstance(done.command, RecordAttempt):
             self._unrecorded += done.command.usage.cost
-        self._mailbox.put_nowait(done)
+        self._mailbox.put_nowait(done._replace(command=self._secrets.blank_in(done.command)))
 
     async def _work(self, effect: Work) -> Done:
         session = self._session
@@ -194,7 +198,10 @@ class Driver:
     async def _attempt(self, effect: RunTask, assigned: Assignment) -> Done | Fault:
         self._begun.add(effect)
         answered = answered_before(self._session.state, self._session.book, effect)
-        return await run_task(self._runner, assigned, self._listener, self._judge_model, self._projects, answered)
+        return await run_task(
+            self._runner, assigned, self._listener, self._judge_model, self._projects, answered, self._discretion,
+            self._secrets,
+        )  # fmt: skip
 
     def _after_fault(self, effect: RunTask, fault: Fault) -> Done:
         """The provider failed, not the agent: the same attempt again after a while, or when the run is resumed."""

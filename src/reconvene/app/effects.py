@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reconvene.app.asked_gates import Judged, judge
+from reconvene.app.discretion import Discretion
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.commands import Command, Opened, RecordAttempt, RecordCheck
@@ -23,8 +24,11 @@ from reconvene.core.shown import reads, scope
 from reconvene.core.shown.context import Shown, shown
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
+from reconvene.secrets import Secrets
 from reconvene.wire import replies
 
+_NO_SECRETS = Secrets({})
+_NONE = Discretion()
 _ACTIONS = ("", "retry", "spawn_additional", "escalate", "abort")
 
 
@@ -114,6 +118,8 @@ async def run_task(
     judge_model: str = "",
     projects: Projects | None = None,
     answered: _Answered | None = None,
+    discretion: Discretion = _NONE,
+    secrets: Secrets = _NO_SECRETS,
 ) -> Done | Fault:
     """Never raises but for cancellation of the whole process: every end of an attempt becomes a command.
 
@@ -121,17 +127,21 @@ async def run_task(
     """
     started = time.monotonic()
     task, attempt = work.task, work.attempt
+    work = work._replace(prompt=secrets.blank_text(work.prompt))
+    listener = secrets.of_listener(listener)
     detail = "its gate is asked again" if answered else f"attempt {attempt}" if attempt > 1 else ""
     listener(Progress(work.run, task, work.agent.name, "started", detail))
     done = answered
     try:
         if done is None:
-            done = _answered(work, await _worked(runner, work, listener, projects), time.monotonic() - started)
+            answer = discretion.hold_back(work.run, secrets, await _worked(runner, work, listener, projects))
+            done = _answered(work, answer, time.monotonic() - started)
         judged = await judge(work, _text_of(done), judge_model, runner, listener)
     except asyncio.CancelledError:
         listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
         return Done(RecordAttempt(task, attempt, cancelled=True, why="cancelled"), {})
     except AgentError as error:
+        error = secrets.of_error(error)
         if error.of_provider:
             return _fault(work, error, done, judge_model)
         listener(Progress(work.run, task, work.agent.name, "failed", error.message))

@@ -9,9 +9,11 @@ from typing import NamedTuple
 from reconvene.app import commits as history
 from reconvene.app import new_runs
 from reconvene.app.backoff import USUAL, Patience
+from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.new_runs import NewRuns
+from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
@@ -25,6 +27,7 @@ from reconvene.core.facts.commands import (
     Pause,
     PruneArchives,
     RecordChild,
+    RecordEdits,
     Rollback,
     StartRun,
 )
@@ -33,8 +36,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
-from reconvene.errors import Busy, KitFailed, ReconveneError, UserError
-from reconvene.language.closest import closest
+from reconvene.errors import Busy, KitFailed, ReconveneError
 from reconvene.ports import (
     AgentRunner,
     Clock,
@@ -79,6 +81,7 @@ class Engine:
         projects: Projects | None = None,
         surroundings: Surroundings | None = None,
         patience: Patience = USUAL,
+        discretion: Discretion | None = None,
     ) -> None:
         self.log = log
         self._projects = projects
@@ -88,6 +91,7 @@ class Engine:
         self._runner = runner
         self.judge_model = judge_model  # answers what gates ask; "" = nobody does
         self._patience = patience
+        self.discretion = discretion or Discretion()
         self._workspace_for = workspace_for
         self._history_for = history_for
         self._new = NewRuns(log, clock, home, workspace_for)
@@ -111,7 +115,10 @@ class Engine:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
         whole = new_runs.inputs(workflow, inputs or {})
         chosen = new_runs.settings(workflow, settings or {}, whole, self._surroundings)
+        secrets = self.discretion.of(workflow)
+        whole, chosen = secrets.blank_in(whole), secrets.blank_in(chosen)
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
+        self.discretion.refuse(workflow, pinned, bindings)
         blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
         digest = digest_of(pinned)
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
@@ -146,20 +153,7 @@ class Engine:
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
-        if prefix and self.log.head(prefix):
-            return prefix
-        runs = [row.run for row in self.log.index()]
-        matching = [run for run in runs if run.startswith(prefix)]
-        parents = [run for run in matching if not any(run.startswith(f"{other}.") for other in matching)]
-        if len(parents) == 1:  # the runs it started have its id at the beginning of theirs
-            return parents[0]
-        if len(matching) > 1:
-            raise UserError(f"{prefix!r} may be {', '.join(matching[:6])}.", hint="Give more of the id.")
-        near = closest(prefix, runs, 3)
-        raise UserError(
-            f"There is no run {prefix!r}.",
-            hint=f"Did you mean {', '.join(near)}?" if near else "reconvene runs lists them.",
-        )
+        return named_run(self.log, prefix)
 
     # --- reading and writing ---
 
@@ -181,6 +175,7 @@ class Engine:
         next, which does that. Where nobody else holds the lease it is taken now.
         """
         session = self.session(run)
+        command = self.discretion.said(session.book.workflow, command)
         files = self._files(session)
         holder = self._leases.take(run) if driving else ""
         claim = token() if holder else ""
@@ -204,16 +199,17 @@ class Engine:
             raise
         if holder:
             self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
-        elif session.state.ended:
+        elif session.state.ended or isinstance(command, RecordEdits):
             self._tidy(session)
         return session.state
 
     def _tidy(self, session: Session) -> None:
-        """A run that ended while nobody drove it. Whoever drives it now does this when its agents have stopped."""
+        """The folder is to be as the log says. Whoever drives the run now does this when its agents have stopped."""
         with self._leases.held(session.run) as held:
             if held:
                 self._files(session).restore(session)
-                self._leave_project(session.state, _silent)
+                if session.state.ended:
+                    self._leave_project(session.state, _silent)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
@@ -326,7 +322,7 @@ class Engine:
                 return session
             driver = Driver(
                 session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self._projects,
-                self._patience,
+                self._patience, self.discretion,
             )  # fmt: skip
             self._drivers[session.run] = driver
             try:

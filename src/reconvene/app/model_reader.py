@@ -95,7 +95,8 @@ class OnRecord:
         """A text that is there already is read again, another is added; what is left over is taken back, last: whatever
         fails in between, no word is lost."""
         left, self._held = self._held, []
-        for entry in entries:
+        secrets = self._engine.discretion.of(self._engine.session(self._run).book.workflow)
+        for entry in map(secrets.blank_in, entries):
             same = next((one for one in left if one[1].remark.text == entry.remark.text), None)
             if same is not None:
                 left.remove(same)

@@ -19,11 +19,11 @@ from typing import NamedTuple
 from reconvene.adapters.agents import asking, preset_output, presets, process, stream_ends
 from reconvene.adapters.agents import attempt_folder as folder
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value
-from reconvene.adapters.agents.secrets import redact, redact_text
 from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, Outcome
 from reconvene.ports import Answer, Assignment, Kept, Listener, Progress, Sandbox, Start
+from reconvene.secrets import redact, redact_text
 
 _ALLOWED = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL")
 
@@ -86,7 +86,8 @@ def _start(job: _Job, environ: Mapping[str, str]) -> Start:
     ground = ground._replace(hidden=(*ground.hidden, *presets.all_folders(environ)))
     copies = presets.copies(job.argv, environ)
     alone = job.preset.alone(job.argv) if job.preset is not None else ()
-    return Start(job.assignment.agent, job.argv, job.env, job.root, ground, copies, presets.MOVED, alone)
+    given = (ground, copies, presets.MOVED, presets.LOGINS, alone)
+    return Start(job.assignment.agent, job.argv, job.env, job.root, *given)
 
 
 def _without_steering(assignment: Assignment, known: presets.Preset, listener: Listener) -> Assignment:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Literal, cast
 from reconvene.adapters.agents import asking, libraries, schema_support, token_limits
 from reconvene.adapters.agents.as_answer import ReplyError
 from reconvene.adapters.agents.model_reply import ANSWER_TOOL, read
-from reconvene.adapters.agents.secrets import redact, redact_text
 from reconvene.adapters.agents.token_limits import Limits
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
+from reconvene.secrets import redact, redact_text
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelRequest, ModelResponse

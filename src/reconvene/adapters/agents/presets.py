@@ -218,6 +218,8 @@ def copies(argv: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
     return {folder.removeprefix("~/"): path for folder, path in found.items()}
 
 
+# files in their folders that hold a login which may run out
+LOGINS = (".credentials.json", "auth.json")
 # variables that say where programs keep what they are given a copy of, each with where the copy is
 MOVED = {variable: folder.removeprefix("~/") for known in PRESETS.values() for variable, folder in known.moved}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from reconvene.adapters.agents.secrets import redact
+from reconvene.secrets import redact
 
 _BYTES = 2048  # of each stream
 _LINES = 12

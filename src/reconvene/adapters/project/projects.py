@@ -21,6 +21,7 @@ from reconvene.core.facts.events import Usage
 from reconvene.core.paths import is_safe
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, ProjectWork
+from reconvene.secrets import Secrets
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_FILE = 20_000  # bytes of one file in a prompt
@@ -98,7 +99,9 @@ class GitProjects:
             return answer._replace(files={}, project=opened)
         ignored = disk.write(tree.folder, answer.files)
         before = work.head or opened.base
-        commit, left = worktree.take(tree, before, opened.branch, _message(assignment, work), self._steers)
+        secrets = Secrets(self._environ, assignment.agent.env)
+        message = _message(assignment, work)
+        commit, held, left = worktree.take(tree, before, opened.branch, message, secrets, self._steers)
         ignored += tuple(f"{path}: it could make a coding program start others; change it yourself" for path in left)
         done = opened
         if commit:
@@ -109,7 +112,7 @@ class GitProjects:
                 since=tuple((since, worktree.diff(tree.engine, start, commit)) for since, start in starts),
                 changed=worktree.changed(tree.engine, before, commit),
             )
-        return answer._replace(files={}, ignored=(*answer.ignored, *ignored), project=done)
+        return answer._replace(files={}, ignored=(*answer.ignored, *ignored), project=done, held=held)
 
     def _survey(self, assignment: Assignment, work: ProjectWork) -> Answer:
         """What is there: in the person's folder as it is, or, once the run has changed something, on its branch."""

@@ -11,15 +11,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 from collections.abc import Callable, Mapping
+from secrets import token_hex
 from typing import NamedTuple
 
+from reconvene.adapters.project import held_back
 from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import ALONE, Git, GitFailed, signed
 from reconvene.adapters.project.repository import Repository
 from reconvene.errors import AgentError
 from reconvene.ports import Ground
+from reconvene.secrets import Secrets
 
 MAX_DIFF = 60_000  # bytes of one diff that are recorded
 _MAX_STAT = 4_000
@@ -105,7 +107,7 @@ def ready(
             os.unlink(os.path.join(root, _IDLE))
             return at(root)
         disk.remove(root)
-    root = os.path.join(place, f"{agent}-{secrets.token_hex(4)}")
+    root = os.path.join(place, f"{agent}-{token_hex(4)}")
     os.makedirs(os.path.join(root, "tree"), mode=0o700)
     return at(root)
 
@@ -155,20 +157,13 @@ def check_pointer(worktree: Worktree) -> None:
         raise AgentError("It replaced the `.git` file of its worktree. Leave that file alone; git itself may be used.")
 
 
-def take(
-    worktree: Worktree, before: str, branch: str, message: str, steers: Callable[[str], bool]
-) -> tuple[str, list[str]]:
-    """Everything that changed since `before` as a commit on top of it, "" where nothing did; and what was left out,
-    because it steers programs: that stays as it was."""
-    disk.defuse(worktree.tree)
-    _keep_submodules(worktree)
-    engine = worktree.engine
-    engine.do("add", "--all", ".")
-    names = engine.names("diff-index", "--cached", "-z", "--name-only", "--no-renames", before or _nothing(engine))
-    left = [name for name in names if steers(name)]
-    for name in left:
-        _as_before(engine, before, name)
-    return _committed(worktree, before, branch, message), left
+class Taken(NamedTuple):
+    """The commit with all that changed, "" where nothing did; and what was left out of it: by path what holds a secret,
+    and what steers programs."""
+
+    commit: str
+    held: dict[str, bytes]
+    left: list[str]
 
 
 def untracked(worktree: Worktree) -> list[str]:
@@ -176,25 +171,31 @@ def untracked(worktree: Worktree) -> list[str]:
     return worktree.engine.names("ls-files", "--others", "--directory", "-z")
 
 
-def _as_before(engine: Git, before: str, name: str) -> None:
-    entry = engine.maybe("ls-tree", "-z", "--full-tree", before, name) if before else ""
-    mode, _, digest = entry.partition("\t")[0].split(" ") if entry else ("", "", "")
-    words = ("--add", "--replace", "--cacheinfo", f"{mode},{digest},{name}") if mode else ("--force-remove", name)
-    engine.do("update-index", *words)
-
-
-def _committed(worktree: Worktree, before: str, branch: str, message: str) -> str:
+def take(
+    worktree: Worktree, before: str, branch: str, message: str, secrets: Secrets, steers: Callable[[str], bool]
+) -> Taken:
+    """Everything that changed since `before` as a commit on top of it, but for what holds a secret or steers programs:
+    that stays as it was."""
+    disk.defuse(worktree.tree)
+    _keep_submodules(worktree)
     engine = worktree.engine
+    engine.do("add", "--all", ".")
+    left = held_back.unstage_steering(engine, before, steers)
+    held = held_back.unstage(engine, before, secrets) if secrets else {}
     tree = engine.text("write-tree")
-    parent = _own_commits(worktree, before, branch) or before
+    own = _own_commits(worktree, before, branch)
+    if own and secrets and held_back.in_commits(engine, own, before, secrets):
+        own = ""  # its work is taken, its history is not
+    parent = own or before
     if parent and engine.text("rev-parse", f"{parent}^{{tree}}") == tree:
-        return parent if parent != before else ""
+        return Taken(parent if parent != before else "", held, left)
     if not parent and not engine.names("ls-tree", "-z", tree):
-        return ""
+        return Taken("", held, left)
     name, email = worktree.repository.person()
     author = signed(name or "Reconvene", email or "reconvene@localhost")
     parents = ("-p", parent) if parent else ()
-    return engine.with_(**author).text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
+    said = secrets.blank_text(message).encode("utf-8", "replace")
+    return Taken(engine.with_(**author).text("commit-tree", tree, *parents, stdin=said), held, left)
 
 
 def _keep_submodules(worktree: Worktree) -> None:

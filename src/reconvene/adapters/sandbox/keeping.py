@@ -10,7 +10,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, private_home
+from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, logins, private_home
 from reconvene.adapters.sandbox.levels import Level
 from reconvene.adapters.sandbox.places import Places, remove
 from reconvene.errors import AgentError
@@ -43,7 +43,12 @@ class Keeping:
             if level is None or level.name == "none":
                 yield self._kept(start, argv, folder, "off" if level is None else "none")
             else:
-                yield self._confined(level, start, argv, folder)
+                kept = self._confined(level, start, argv, folder)
+                renewed = logins.found(kept.env.get("HOME", ""), start.copies, start.logins)
+                try:
+                    yield kept
+                finally:
+                    logins.take_over(renewed)
         finally:
             if os.path.exists(os.path.join(folder, _PLAN)):  # its keeper was killed
                 _sweep(f"RECONVENE_WORKDIR={start.folder}")

@@ -68,6 +68,7 @@ class Written(Shown, frozen=True):
     lines: tuple[str, ...]
     characters: int
     step: int = 0  # the first is 0
+    not_taken: tuple[str, ...] = ()  # files that it wrote and that were not taken, each with the reason
 
 
 class Checkpoint(Shown, frozen=True):

@@ -32,7 +32,7 @@ def of_the_round(state: RunState, book: Book) -> tuple[Written, ...]:
     found = list[Written]()
     for output in round_.outputs if round_ else ():
         text = book.text(output.output.digest)
-        found.append(Written(output.agent, first_lines(text), len(text), output.step))
+        found.append(Written(output.agent, first_lines(text), len(text), output.step, output.ignored))
     return tuple(found)
 
 

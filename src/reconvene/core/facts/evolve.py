@@ -429,7 +429,8 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
     if ev.then == "done" and ev.unasked:
         state = _set_record(state, unasked=_unasked(state, ev, round_))
     if ev.then == "done":
-        task = replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="", unjudged=None)
+        gave = {"output": ev.output, "value": ev.value, "files": ev.files, "ignored": ev.ignored}
+        task = replace(task, status="done", **gave, why="", unjudged=None)
     else:
         status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
         unjudged = ev if ev.then == "ask" and ev.output is not None else None
@@ -558,7 +559,9 @@ def _step_closed(state: RunState, ev: e.StepClosed) -> RunState:
         raise Bug(f"step {ev.step} closed but none is open")
     done = [step.tasks[agent] for agent in step.order if step.tasks[agent].status == "done"]
     fresh = tuple(
-        OutputAt(task.agent, task.output, task.value, ev.step, task.files) for task in done if task.output is not None
+        OutputAt(task.agent, task.output, task.value, ev.step, task.files, task.ignored)
+        for task in done
+        if task.output is not None
     )
     outputs = state.world.outputs
     for output in fresh:

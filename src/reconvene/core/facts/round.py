@@ -24,6 +24,7 @@ class TaskAt(Struct, frozen=True):
     output: Ref | None = None
     value: Ref | None = None
     files: tuple[FileOut, ...] = ()
+    ignored: tuple[str, ...] = ()  # files that it wrote and that were not taken, and why
     why: str = ""
     reason: str = ""  # why a gate last sent an output back
     told: str = ""  # of a failure after that, what the agent may know
@@ -56,6 +57,7 @@ class OutputAt(Struct, frozen=True):
     value: Ref | None = None
     step: int = 0
     files: tuple[FileOut, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 class RoundAt(Struct, frozen=True):

@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "rounds": ("rounds", "rounds", "Every round, those rolled back included, and what differed in a retry."),
     "log": ("inspect_runs", "log", "A run's events, one per line."),
     "files": ("inspect_runs", "files", "A run's files, or the content of one."),
+    "take": ("take", "take", "Take a file that was kept aside because it holds a secret."),
     "diff": ("inspect_runs", "diff", "What a round changed in the files."),
     "fork": ("decide", "fork", "A new run that shares another's history up to an event."),
     "eject": ("eject", "eject", "A copy of a packaged workflow, to change."),
@@ -61,7 +62,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Start and go on": ("run", "new", "resume", "queue", "demo"),
     "Decide and say": ("inbox", "decide", "remark", "rollback", "pause", "abort"),
     "Look": ("runs", "show", "output", "ledger", "rounds", "gaps", "view", "stats", "log"),
-    "Files and history": ("files", "diff", "fork"),
+    "Files and history": ("files", "diff", "take", "fork"),
     "Workflows": ("workflows", "check", "schema", "eject"),
     "This machine": ("doctor", "accept", "completion"),
 }

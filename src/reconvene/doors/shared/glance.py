@@ -41,4 +41,11 @@ def written_lines(written: Sequence[Written]) -> list[str]:
         for one in written[:_MOST_WRITTEN]
     ]
     more = len(written) - _MOST_WRITTEN
-    return [*lines, *([f"… and {more} more"] if more > 0 else [])]
+    return [*lines, *([f"… and {more} more"] if more > 0 else []), *_not_taken(written)]
+
+
+def _not_taken(written: Sequence[Written]) -> list[str]:
+    """What agents wrote and nobody got: never passed over in silence."""
+    found = [f"not taken of {one_line(one.agent)}: {one_line(why, 200)}" for one in written for why in one.not_taken]
+    more = len(found) - _MOST_WRITTEN
+    return [*found[:_MOST_WRITTEN], *([f"… and {more} more that were not taken"] if more > 0 else [])]

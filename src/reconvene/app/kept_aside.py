@@ -1,0 +1,42 @@
+"""Files that were not taken because they hold a secret: which there are, and taking one on a person's word."""
+
+from __future__ import annotations
+
+from reconvene.app.engine import Engine
+from reconvene.core.facts.commands import EditIn, RecordEdits
+from reconvene.core.facts.ids import digest_of
+from reconvene.core.paths import diff_summary, unified_diff
+from reconvene.errors import Refused, UserError
+from reconvene.language.closest import closest
+
+
+def paths(engine: Engine, run: str) -> list[str]:
+    aside = engine.discretion.aside
+    return aside.paths(run) if aside is not None else []
+
+
+def content(engine: Engine, run: str, path: str) -> bytes:
+    aside = engine.discretion.aside
+    data = aside.read(run, path) if aside is not None else None
+    if data is not None:
+        return data
+    there = paths(engine, run)
+    near = closest(path, there, 1) or there[:3]
+    hint = f"There is {', '.join(near)}." if near else "Nothing is kept aside of this run."
+    raise UserError(f"No file {path!r} of {run} is kept aside.", hint=hint)
+
+
+def take(engine: Engine, run: str, path: str, *, by: str = "", door: str = "") -> None:
+    """The file becomes part of the run, as an edit of this person. From then on the log holds it, secret and all."""
+    data = content(engine, run, path)
+    session = engine.session(run)
+    if session.state.record.project is not None:
+        problem = f"{path} was written in the project, and its branch belongs to the agents."
+        raise Refused(problem, hint=f"Take it to a place of your own: reconvene take {run} {path} --to FILE")
+    old = session.state.world.files.get(path)
+    diff = unified_diff(path, session.book.read(old.digest) if old else None, data)
+    blobs = {digest_of(each): each for each in (data, diff.encode())}
+    edit = EditIn(path, digest_of(data), len(data), digest_of(diff.encode()), diff_summary(diff))
+    engine.submit(run, RecordEdits((edit,), by, door), blobs)
+    assert engine.discretion.aside is not None
+    engine.discretion.aside.drop(run, path)

@@ -1,0 +1,153 @@
+"""Secrets of the environment, and how they are kept out of what is stored and shown.
+
+A value counts where its variable's name looks secret, where a URL holds a password, and where an agent's `env` names
+the variable, unless such a value is plainly none: a word, a number, a path that exists. A value is found as it is, and
+as JSON or a URL would spell it; other encodings are not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar, cast
+from urllib.parse import quote
+
+import msgspec
+
+from reconvene.errors import AgentError
+from reconvene.ports import Answer, Listener
+
+REDACTED = "[redacted]"
+_LOOKS_SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
+_IN_A_URL = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)
+_PLAIN = re.compile(r"[^\W\d_]*|[\d.,:_-]*")  # a word, or a number
+_WORD = re.compile(r"[^\W\d_]+([-_. ][^\W\d_]+)*")
+_ORDINARY = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL", "PWD", "LOGNAME"})
+_SHORTEST = 8  # shorter values would blank ordinary words
+_LINE = 16  # a line of a longer value (a key in PEM form) counts from this length on
+
+_Any = TypeVar("_Any")
+
+
+class _Secret(NamedTuple):
+    name: str
+    forms: tuple[bytes, ...]
+    plain: bool  # a word, which may well stand somewhere by chance
+
+
+class Secrets:
+    """Those of one environment, and of the variables that are `named` beside."""
+
+    def __init__(self, environ: Mapping[str, str], named: Iterable[str] = (), also: Iterable[str] = ()) -> None:
+        found = {value: "" for value in also if len(value) >= _SHORTEST}
+        wanted = frozenset(named) - _ORDINARY
+        for name, value in environ.items():
+            found |= dict.fromkeys(_values(name, value, name in wanted), name)
+        longest_first = sorted(found, key=len, reverse=True)
+        self._secrets = [_Secret(found[value], _forms(value), bool(_WORD.fullmatch(value))) for value in longest_first]
+
+    def __bool__(self) -> bool:
+        return bool(self._secrets)
+
+    def names_in(self, data: bytes, *, plain: bool = True) -> tuple[str, ...]:
+        """The variables whose values stand in it. plain False: but for values that are words."""
+        found = [one for one in self._secrets if any(form in data for form in one.forms)]
+        return tuple(dict.fromkeys(one.name for one in found if plain or not one.plain))
+
+    def blank(self, data: bytes) -> bytes:
+        for secret in self._secrets:
+            for form in secret.forms:
+                if form in data:
+                    data = data.replace(form, REDACTED.encode())
+        return data
+
+    def blank_text(self, text: str) -> str:
+        data = text.encode("utf-8", "surrogateescape")
+        return self.blank(data).decode("utf-8", "surrogateescape") if self.names_in(data) else text
+
+    def blank_in(self, value: _Any) -> _Any:
+        """The same value with every text in it blanked, in structs, tuples, lists and dicts too."""
+        if not self._secrets or (isinstance(value, msgspec.Struct) and not self.names_in(msgspec.json.encode(value))):
+            return value
+        return cast(_Any, _blanked(value, self.blank_text))
+
+    # --- what comes from an agent ---
+
+    def of_answer(self, answer: Answer) -> Answer:
+        """Without the files: those are taken whole or not at all."""
+        return answer._replace(
+            text=self.blank_text(answer.text),
+            value=self.blank_in(answer.value),
+            ignored=self.blank_in(answer.ignored),
+            request=self.blank(answer.request),
+            reply=self.blank(answer.reply),
+            project=self.blank_in(answer.project),
+        )
+
+    def of_error(self, error: AgentError) -> AgentError:
+        """The same error: an adapter may have given it more fields than the port knows."""
+        for name in ("message", "hint", "said", "for_agents"):
+            setattr(error, name, self.blank_text(getattr(error, name)))
+        error.args = (error.message,)
+        for name in ("request", "reply"):
+            if data := getattr(error, name, b""):
+                setattr(error, name, self.blank(data))
+        return error
+
+    def of_listener(self, listener: Listener) -> Listener:
+        if not self._secrets:
+            return listener
+        return lambda progress: listener(progress._replace(detail=self.blank_text(progress.detail)))
+
+
+def redact(data: bytes, environ: Mapping[str, str], also: Iterable[str] = ()) -> bytes:
+    return Secrets(environ, also=also).blank(data)
+
+
+def redact_text(text: str, environ: Mapping[str, str], also: Iterable[str] = ()) -> str:
+    return Secrets(environ, also=also).blank_text(text)
+
+
+def _values(name: str, value: str, named: bool) -> list[str]:
+    url = _IN_A_URL.match(value)
+    inside = [url[1]] if url and len(url[1]) >= _SHORTEST else []
+    if len(value) < _SHORTEST or not (named or _LOOKS_SECRET.search(name)) or _is_a_path(value):
+        return inside
+    if named and not _LOOKS_SECRET.search(name) and _PLAIN.fullmatch(value):
+        return inside
+    lines = [line.strip() for line in value.splitlines()] if "\n" in value.strip() else []
+    return [value.strip(), *(line for line in lines if len(line) >= _LINE and not line.startswith("-----")), *inside]
+
+
+def _is_a_path(value: str) -> bool:
+    return value.startswith(("/", "~")) and "\n" not in value and os.path.exists(os.path.expanduser(value))
+
+
+def _forms(value: str) -> tuple[bytes, ...]:
+    spelled = (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], _quoted(value))
+    return tuple(dict.fromkeys(form.encode("utf-8", "surrogateescape") for form in spelled))
+
+
+def _quoted(value: str) -> str:
+    return quote(value.encode("utf-8", "surrogateescape"), safe="")
+
+
+def _blanked(value: object, blank: Callable[[str], str]) -> object:
+    match value:
+        case str():
+            return blank(value)
+        case dict():
+            return {_blanked(key, blank): _blanked(each, blank) for key, each in value.items()}
+        case list():
+            return [_blanked(each, blank) for each in value]
+        case tuple():
+            parts = [_blanked(each, blank) for each in value]
+            made = getattr(value, "_make", tuple)  # a named tuple stays one
+            return made(parts)
+        case msgspec.Struct():
+            own = {name: _blanked(getattr(value, name), blank) for name in value.__struct_fields__}
+            return msgspec.structs.replace(value, **own)
+        case _:
+            return value
