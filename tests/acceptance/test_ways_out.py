@@ -77,7 +77,7 @@ class Scene:
         os.mkfifo(self.gate)
         self.environ = {
             "HOME": str(self.person), "XDG_CONFIG_HOME": None, "XDG_STATE_HOME": None, "SSH_AUTH_SOCK": self.socket,
-            "RECONVENE_HOME": str(self.home), "RECONVENE_SANDBOX": sandbox, "ENGINES_SECRET": "ENGINES-WORD",
+            "RECONVENE_HOME": str(self.home), "RECONVENE_SANDBOX": sandbox, "ENGINES_OWN": "ENGINES-WORD",
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         }  # fmt: skip
         (root / "victim.yaml").write_text(VICTIM)

@@ -174,9 +174,11 @@ async def _until_gone(group: int, listening: _Listening, patience: float) -> Non
     its turn."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + patience
+    pause = 0.001
     # the kernel sends no word when the last member of a group has gone
-    while loop.time() < deadline and not (listening.exited.done() and not _alive(group)):  # noqa: ASYNC110
-        await asyncio.sleep(_POLL)
+    while loop.time() < deadline and not (listening.exited.done() and not _alive(group)):
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _POLL)
 
 
 def _alive(group: int) -> bool:

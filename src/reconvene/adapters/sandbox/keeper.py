@@ -1,20 +1,20 @@
 """Stands between the engine and one program: takes in every process that the program leaves behind, and ends them all.
 
-A program of its own, started by path without the package (`python -I -S keeper.py PLAN PROGRAM …`), so it imports next
-to nothing. What a program starts and abandons becomes a child of this process, however it detached itself. When the
-program has ended, when this process is asked to end, and when the engine is gone, nothing of it stays.
+A program of its own, started by path without the package (`python -I -S keeper.py PLAN PROGRAM …`). It imports next to
+nothing, for each attempt waits for it: `_signal` is `signal` without its enumerations. What a program starts and
+abandons becomes a child of this process, however it detached itself. When the program has ended, when this process is
+asked to end, and when the engine is gone, nothing of it stays.
 
-PLAN is a JSON file: {"parent": process id of the engine, "landlock": null, or what `landlock.plan` gives}. It is
-removed at the end: one that stays says that this process was killed. Linux only.
+PLAN is a file of `marshal`: {"parent": process id of the engine, "landlock": None, or what `landlock.plan` gives}. It
+is removed at the end: one that stays says that this process was killed. Linux only.
 """
 
 from __future__ import annotations
 
-import contextlib
+import _signal as signal  # type: ignore[import-not-found]
 import ctypes
-import json
+import marshal
 import os
-import signal
 import sys
 import time
 
@@ -91,6 +91,15 @@ def _start(libc: ctypes.CDLL, plan: dict[str, object], argv: list[str]) -> int:
     return child
 
 
+def _childless() -> bool:
+    """Whether nobody is below this process. Who lost their parent is its child, so one look is enough."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
+            return not file.read().strip()
+    except OSError:  # a kernel that does not tell
+        return False
+
+
 def _descendants() -> list[int]:
     """Everything below this process that still lives."""
     parents: dict[int, list[int]] = {}
@@ -115,8 +124,10 @@ def _send(number: int) -> list[int]:
     """The ones that were there."""
     below = _descendants()
     for pid in below:
-        with contextlib.suppress(OSError):
+        try:  # noqa: SIM105
             os.kill(pid, number)
+        except OSError:
+            pass
     return below
 
 
@@ -136,6 +147,8 @@ def _reap(main: int) -> int | None:
 
 def _end_all(main: int, status: int | None) -> int | None:
     """Ask, wait a little, kill until nobody is left."""
+    if _childless():
+        return status
     _send(signal.SIGTERM)
     until = time.monotonic() + GRACE
     while time.monotonic() < until:
@@ -154,8 +167,8 @@ def _end_all(main: int, status: int | None) -> int | None:
 
 
 def main() -> None:
-    with open(sys.argv[1], encoding="utf-8") as file:
-        plan = json.load(file)
+    with open(sys.argv[1], "rb") as file:
+        plan = marshal.load(file)
     libc = ctypes.CDLL(None, use_errno=True)
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)

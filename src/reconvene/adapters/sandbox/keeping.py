@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import marshal
 import os
 import shutil
 import signal
@@ -16,7 +16,7 @@ from reconvene.adapters.sandbox.places import Places, remove
 from reconvene.errors import AgentError
 from reconvene.ports import Kept, Start
 
-_PLAN = "plan.json"
+_PLAN = "plan"
 
 
 class Keeping:
@@ -54,6 +54,12 @@ class Keeping:
                 _sweep(f"RECONVENE_WORKDIR={start.folder}")
             remove(folder)
 
+    def _empty(self) -> str:
+        """A folder with nothing in it, which nobody can write to from inside a sandbox."""
+        path = os.path.join(self._places.own(), "empty")
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        return path
+
     def _level(self, start: Start) -> Level | None:
         """None: nothing is asked for."""
         wanted = self._usual if start.agent.sandbox == "auto" else start.agent.sandbox
@@ -73,8 +79,8 @@ class Keeping:
         if not levels.has_keeper():
             return Kept(argv, start.env, level)
         plan = os.path.join(folder, _PLAN)
-        with open(plan, "w", encoding="utf-8", errors="surrogateescape") as file:
-            json.dump({"parent": os.getpid(), "landlock": rules}, file)
+        with open(plan, "wb") as file:
+            marshal.dump({"parent": os.getpid(), "landlock": rules}, file)
         return Kept(levels.keeper(plan, argv), start.env, level, "keeper")
 
     def _confined(self, level: Level, start: Start, argv: tuple[str, ...], folder: str) -> Kept:
@@ -86,9 +92,8 @@ class Keeping:
         wanted = hiding.real([*hiding.needed(argv, start.env, hidden), *hiding.sockets(agent.sockets, self._environ)])
         readable = [path for path in wanted if not any(hiding.within(path, other) for other in ours)]
         readable += hiding.real(ground.readable)
-        home, temporary, empty = (os.path.join(folder, name) for name in ("home", "tmp", "empty"))
-        for path in (temporary, empty):
-            os.mkdir(path, 0o700)
+        home, temporary = os.path.join(folder, "home"), os.path.join(folder, "tmp")
+        os.mkdir(temporary, 0o700)
         env = dict(start.env)
         if person := hiding.own(start.env):
             private_home.make(home, person, hidden, start.copies)
@@ -99,7 +104,7 @@ class Keeping:
         told = _told(level.name, start) + (", without its own" if argv != start.argv else "")
         if level.name == "bubblewrap":
             env["TMPDIR"] = "/tmp"
-            walls = bubblewrap.Walls(hidden, readable, writable, devices, temporary, empty, agent.network)
+            walls = bubblewrap.Walls(hidden, readable, writable, devices, temporary, self._empty(), agent.network)
             return Kept(bubblewrap.command(level.bubblewrap, walls, start.folder, argv), env, told, "sandbox")
         env["TMPDIR"] = temporary
         rules = landlock.plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import shutil
 import subprocess
@@ -113,11 +113,11 @@ def _failure(argv: Sequence[str], path: str) -> str:
 def _landlock_failure(version: int, path: str) -> str:
     """A trial in which something is hidden: it must not be found."""
     with tempfile.TemporaryDirectory(prefix="reconvene-") as folder:
-        hidden, plan = os.path.join(os.path.realpath(folder), "hidden"), os.path.join(folder, "plan.json")
+        hidden, plan = os.path.join(os.path.realpath(folder), "hidden"), os.path.join(folder, "plan")
         os.mkdir(hidden)
         rules = landlock.plan(version, Allowed(frozenset({hidden}), (), (), (), network=True))
-        with open(plan, "w", encoding="utf-8") as file:
-            json.dump({"parent": os.getpid(), "landlock": rules}, file)
+        with open(plan, "wb") as file:
+            marshal.dump({"parent": os.getpid(), "landlock": rules}, file)
         shell = f"if ls {hidden} >/dev/null 2>&1; then echo it hides nothing >&2; exit 1; fi; ls {os.sep}usr >/dev/null"
         return _failure(keeper(plan, ["sh", "-c", shell]), path)
 

@@ -10,12 +10,12 @@ import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 
-# Made anew, not linked: programs write there, and fail where they cannot.
+# Not linked: programs write there, and fail where they cannot. What is not there they make.
 _FRESH = (
     ".npm", ".local/state", ".cache/pip", ".cache/uv", ".cache/npm", ".cache/yarn", ".cache/pnpm", ".cache/node",
     ".cache/go-build", ".cache/deno", ".cache/ccache", ".cache/fontconfig", ".cache/mesa_shader_cache",
 )  # fmt: skip
-_OPENED = (".config", ".local", ".local/share", ".local/state", ".cache")  # linked entry by entry
+_OPENED = (".config", ".local", ".local/share", ".cache")  # linked entry by entry
 # What programs keep of their past: large, and not needed to go on.
 _PAST = frozenset(
     ("projects", "todos", "sessions", "archived_sessions", "log", "logs", "history.jsonl", "file-history", "debug",
@@ -35,8 +35,6 @@ def make(folder: str, home: str, hidden: Collection[str], copies: Mapping[str, s
             path = os.path.join(home, below, name)
             if path not in skipped and os.path.realpath(path) not in hidden:
                 os.symlink(path, os.path.join(place, name))
-    for name in _FRESH:
-        os.makedirs(os.path.join(folder, name), mode=0o700, exist_ok=True)
     for name, source in copies.items():
         _copy(source, os.path.join(folder, name))
 
