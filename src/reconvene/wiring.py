@@ -77,12 +77,12 @@ class Machine:
         }
 
 
-def sandbox_for(homes: Collection[str], environ: Mapping[str, str]) -> Sandboxes:
+def sandbox_for(homes: Callable[[], Iterable[str]], environ: Mapping[str, str]) -> Sandboxes:
     """What keeps commands in. `homes`: what is hidden from them beside what is the person's own."""
     from reconvene.adapters.sandbox import Sandboxes
 
     def ours() -> list[str]:
-        return [*homes, *own_homes(), own_folder(), state_folder()]
+        return [*homes(), *own_homes(), own_folder(), state_folder()]
 
     return Sandboxes(os.path.join(state_folder(), "attempts"), environ, ours, usual_sandbox())
 
@@ -142,7 +142,7 @@ def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...]
 
     async def once() -> Heard:
         environ = dict(os.environ)
-        runner = Agents(sandbox_for((), environ), environ)
+        runner = Agents(sandbox_for(list, environ), environ)
         try:
             return await hear(redact_text(text, os.environ), agents, runner, model, kits)
         finally:
@@ -260,7 +260,7 @@ def try_agents(agents: Sequence[Agent]) -> list[Trial]:
 
     async def once() -> list[Trial]:
         environ = dict(os.environ)
-        runner = Agents(sandbox_for((), environ), environ)
+        runner = Agents(sandbox_for(list, environ), environ)
         try:
             return await try_all(runner, agents)
         finally:
@@ -347,17 +347,17 @@ def open_engine(
     from reconvene.app.backoff import within
     from reconvene.app.discretion import Discretion
     from reconvene.app.engine import Engine
+    from reconvene.app.run_folders import RunFolders
 
     _keep_guest()
     root = os.path.abspath(home)
     if foreign:
         require_plain(root)
-    hidden = {root}  # with the folders of runs, which a workflow may put anywhere
     if runner is None:
         from reconvene.adapters.agents import Agents
 
         environ = dict(os.environ)
-        runner = Agents(sandbox_for(hidden, environ), environ, say)
+        runner = Agents(sandbox_for(lambda: [root, *run_folders()], environ), environ, say)
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
@@ -365,7 +365,6 @@ def open_engine(
 
         if foreign and log.head(run):
             require_accepted(log, root, run)
-        hidden.add(folder)
         manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
 
         def check() -> None:
@@ -385,6 +384,7 @@ def open_engine(
     if not os.path.lexists(os.path.join(root, STORE)):
         make_own(root)
     log, clock = open_log(root), SystemClock()
+    run_folders = RunFolders(log)
     patience = within(provider_wait())
     discreet = Discretion(environ, HeldFiles(os.path.join(root, "held")))
     return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet)

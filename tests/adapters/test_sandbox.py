@@ -18,8 +18,10 @@ from commands import Command
 from reconvene.adapters.agents import presets
 from reconvene.adapters.sandbox import levels, logins
 from reconvene.adapters.sandbox.places import Places
+from reconvene.app.run_folders import RunFolders
 from reconvene.errors import WorkflowError
 from reconvene.wire.loading import parse
+from reconvene.wiring import open_log
 
 
 @pytest.fixture
@@ -163,6 +165,28 @@ def test_its_folder_lies_outside_the_home_and_is_gone_afterwards(
     state = person / ".local" / "state" / "reconvene"
     assert place.startswith(str(state))
     assert [path for path in state.rglob("*") if path.name != "attempts"] == []
+
+
+def test_folders_of_other_runs_are_hidden_wherever_they_are(
+    reconvene: Command, folder: Path, person: Path, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outside of /tmp, where nothing else hides them."""
+    home = person / ".reconvene"
+    monkeypatch.setenv("RECONVENE_HOME", str(home))
+    where = 'workspace: "work/{{ run }}"\n'
+    flow(folder, '{command: "cat >/dev/null; echo VICTIM > page.md"}', more=where, name="victim")
+    assert reconvene("run", "victim.yaml").code == 0
+    page = person / "work" / "victim-1" / "page.md"
+    assert page.read_text() == "VICTIM\n"
+    # shown as a whole, by its name on the command line, but for what is hidden in it
+    words = f'["sh", "-c", "cat >/dev/null; cat {page}; ls {person}/plain; true", "sh", "{person}/plain"]'
+    (person / "plain").mkdir()
+    (person / "plain" / "note").touch()
+    flow(folder, f"{{command: {words}}}", more=where)
+    assert reconvene("run", "kept.yaml").code == 0
+    assert "note" in output(reconvene)
+    assert "VICTIM" not in output(reconvene)
+    assert str(page.parent) in RunFolders(open_log(home))()
 
 
 def test_a_known_program_gets_a_private_copy_of_what_it_keeps(

@@ -5,15 +5,14 @@ nothing, for each attempt waits for it: `_signal` is `signal` without its enumer
 abandons becomes a child of this process, however it detached itself. When the program has ended, when this process is
 asked to end, and when the engine is gone, nothing of it stays.
 
-PLAN is a file of `marshal`: {"parent": process id of the engine, "landlock": None, or what `landlock.plan` gives}. It
-is removed at the end: one that stays says that this process was killed. Linux only.
+PLAN is a file of fields, each ended by a zero byte: the process id of the engine, then what `landlock.plan` gives, if
+anything. It is removed at the end: one that stays says that this process was killed. Linux only.
 """
 
 from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]
 import ctypes
-import marshal
 import os
 import sys
 import time
@@ -33,13 +32,12 @@ def _call(libc: ctypes.CDLL, number: int, *arguments: object) -> int:
     return result
 
 
-def confine(libc: ctypes.CDLL, wanted: dict[str, object]) -> None:
+def confine(libc: ctypes.CDLL, plan: list[bytes]) -> None:
     """Landlock for this process and all it starts: what no rule allows is refused from here on."""
-    ruleset = b"".join(int(str(wanted[name])).to_bytes(8, sys.byteorder) for name in ("fs", "net", "scoped"))
-    handle = _call(libc, _CREATE, ruleset, ctypes.c_size_t(len(ruleset[: int(str(wanted["size"]))])), 0)
-    rules = wanted["rules"]
-    assert isinstance(rules, list)
-    for path, access in rules:
+    size, *handled = map(int, plan[:4])
+    ruleset = b"".join(rights.to_bytes(8, sys.byteorder) for rights in handled)
+    handle = _call(libc, _CREATE, ruleset, ctypes.c_size_t(size), 0)
+    for access, path in zip(plan[4::2], plan[5::2], strict=True):
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:
@@ -62,7 +60,7 @@ def _give_up_privileges(libc: ctypes.CDLL) -> None:
     libc.capset((0x20080522).to_bytes(4, sys.byteorder) + bytes(4), bytes(24))
 
 
-def _start(libc: ctypes.CDLL, plan: dict[str, object], argv: list[str]) -> int:
+def _start(libc: ctypes.CDLL, plan: list[bytes], argv: list[str]) -> int:
     """The program's process id; ends this process where it cannot be started."""
     told, tell = os.pipe()
     child = os.fork()
@@ -71,9 +69,9 @@ def _start(libc: ctypes.CDLL, plan: dict[str, object], argv: list[str]) -> int:
             signal.pthread_sigmask(signal.SIG_SETMASK, set())
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
-            if isinstance(wanted := plan.get("landlock"), dict):
+            if plan:
                 _give_up_privileges(libc)
-                confine(libc, wanted)
+                confine(libc, plan)
             os.execvp(argv[0], argv)
         except BaseException as error:
             os.write(tell, str(error).encode("utf-8", "replace")[:1000] or b"it cannot be started")
@@ -168,12 +166,12 @@ def _end_all(main: int, status: int | None) -> int | None:
 
 def main() -> None:
     with open(sys.argv[1], "rb") as file:
-        plan = marshal.load(file)
+        parent, *plan = file.read().split(b"\0")[:-1]
     libc = ctypes.CDLL(None, use_errno=True)
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
-    if os.getppid() != plan["parent"]:
+    if os.getppid() != int(parent):
         os._exit(CANNOT)  # the engine was gone before it could be heard of
     child = _start(libc, plan, sys.argv[2:])
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import marshal
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, logins, private_home
@@ -74,13 +73,12 @@ class Keeping:
             )
         return level
 
-    def _kept(self, start: Start, argv: tuple[str, ...], folder: str, level: str, rules: object = None) -> Kept:
+    def _kept(self, start: Start, argv: tuple[str, ...], folder: str, level: str, rules: Sequence[str] = ()) -> Kept:
         """With a keeper, where there can be one."""
         if not levels.has_keeper():
             return Kept(argv, start.env, level)
         plan = os.path.join(folder, _PLAN)
-        with open(plan, "wb") as file:
-            marshal.dump({"parent": os.getpid(), "landlock": rules}, file)
+        levels.write_plan(plan, rules)
         return Kept(levels.keeper(plan, argv), start.env, level, "keeper")
 
     def _confined(self, level: Level, start: Start, argv: tuple[str, ...], folder: str) -> Kept:

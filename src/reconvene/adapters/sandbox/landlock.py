@@ -49,21 +49,19 @@ class Allowed(NamedTuple):
     network: bool
 
 
-def plan(version: int, allowed: Allowed) -> dict[str, object]:
+def plan(version: int, allowed: Allowed) -> list[str]:
+    """For the keeper: how much of the next three the kernel knows, in bytes; the rights over files, over the network,
+    and the scopes that are closed; then of each rule the rights and the path."""
     rights = handled(version)
     rules = [
         *((path, _LOOK) for top in ("/", *allowed.readable) for path in _around(allowed.hidden - {top}, top)),
         *((f"/dev/{name}", rights) for name in _DEVICES),
-        *((path, rights) for path in allowed.devices),
-        *((path, rights) for path in allowed.writable),
+        *((path, rights) for path in (*allowed.devices, *allowed.writable)),
     ]
-    return {
-        "fs": rights,
-        "net": 0 if allowed.network or version < 4 else _TCP,
-        "scoped": _SCOPES if version >= 6 else 0,
-        "size": 8 if version < 4 else 16 if version < 6 else 24,
-        "rules": [(path, access & rights & _for(path)) for path, access in rules],
-    }
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    network = 0 if allowed.network or version < 4 else _TCP
+    numbers = (size, rights, network, _SCOPES if version >= 6 else 0)
+    return [*map(str, numbers), *(text for path, access in rules for text in (str(access & rights & _for(path)), path))]
 
 
 def _for(path: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 import os
 import shutil
 import subprocess
@@ -50,6 +49,12 @@ def find(environ: Mapping[str, str]) -> Level:
 
 def has_keeper() -> bool:
     return sys.platform == "linux" and bool(sys.executable)
+
+
+def write_plan(path: str, landlock: Sequence[str] = ()) -> None:
+    """What the keeper is told."""
+    with open(path, "wb") as file:
+        file.write(b"".join(os.fsencode(field) + b"\0" for field in (str(os.getpid()), *landlock)))
 
 
 def keeper(plan: str, argv: Sequence[str]) -> tuple[str, ...]:
@@ -116,8 +121,7 @@ def _landlock_failure(version: int, path: str) -> str:
         hidden, plan = os.path.join(os.path.realpath(folder), "hidden"), os.path.join(folder, "plan")
         os.mkdir(hidden)
         rules = landlock.plan(version, Allowed(frozenset({hidden}), (), (), (), network=True))
-        with open(plan, "wb") as file:
-            marshal.dump({"parent": os.getpid(), "landlock": rules}, file)
+        write_plan(plan, rules)
         shell = f"if ls {hidden} >/dev/null 2>&1; then echo it hides nothing >&2; exit 1; fi; ls {os.sep}usr >/dev/null"
         return _failure(keeper(plan, ["sh", "-c", shell]), path)
 
