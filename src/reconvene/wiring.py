@@ -5,43 +5,29 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import STORE, make, require_ours
-from reconvene.settings import (
-    FEEDBACK_MODEL_VARIABLE,
-    GATE_MODEL_VARIABLE,
-    feedback_model,
-    gate_model,
-    own_folder,
-    provider_wait,
-    state_folder,
-    usual_sandbox,
-)
-from reconvene.trust import Offer, is_accepted, make_own, offer, own_homes, refusal, require_plain
+from reconvene.home import SERVERS, STORE, make, require_ours
+from reconvene.sandboxing import kept_in, sandbox_for
+from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
+from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.adapters.project import GitProjects
-    from reconvene.adapters.sandbox import Sandboxes
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
+    from reconvene.app.sizes import Size
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
-    from reconvene.ports import (
-        AgentRunner,
-        Answer,
-        Assignment,
-        EventLog,
-        History,
-        Listener,
-        ProjectWork,
-        Workspace,
-    )
+    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
+
+
+_USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
 
 
 class SystemClock:
@@ -77,16 +63,6 @@ class Machine:
         }
 
 
-def sandbox_for(homes: Callable[[], Iterable[str]], environ: Mapping[str, str]) -> Sandboxes:
-    """What keeps commands in. `homes`: what is hidden from them beside what is the person's own."""
-    from reconvene.adapters.sandbox import Sandboxes
-
-    def ours() -> list[str]:
-        return [*homes(), *own_homes(), own_folder(), state_folder()]
-
-    return Sandboxes(os.path.join(state_folder(), "attempts"), environ, ours, usual_sandbox())
-
-
 class LazyProjects:
     """ports.Projects, loaded when a run first works in a project: most never do."""
 
@@ -117,7 +93,7 @@ class LazyProjects:
         self._projects.close(run)
 
 
-def _file_name(run: str) -> str:
+def file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
     if safe == run:
@@ -183,6 +159,7 @@ class Preflight(NamedTuple):
 
     ways: list[Way]
     lacks: list[Lack]
+    sizes: list[Size]  # how much each agent is expected to get, against what its model can take
     kept_in: tuple[str, ...] = ()  # what keeps whom in, to be said once
 
     def only(self, *levels: str) -> list[Lack]:
@@ -223,18 +200,51 @@ def preflight(
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
-    kept_in, unkept = _kept_in(ways, environ)
-    return Preflight(ways, sorted([*lacks, *unkept], key=lambda lack: lack.line), kept_in)
+    found, (kept, unkept) = _sizes(workflow, given, ways, reach.agents), kept_in(ways, environ)
+    lacks = sorted([*lacks, *unkept], key=lambda lack: lack.line)
+    return Preflight(ways, [*lacks, *_tight(found, ways)], found, kept)
 
 
-def _kept_in(ways: Sequence[Way], environ: Mapping[str, str]) -> tuple[tuple[str, ...], list[Lack]]:
-    """What the sandbox is for these, in lines, and where it is less than they ask for."""
+def _sizes(workflow: Workflow, given: Mapping[str, object], ways: list[Way], agents: Collection[str]) -> list[Size]:
+    from reconvene.adapters.agents.windows import window_of
+    from reconvene.app.sizes import sizes
+
+    asked = {name: way.agent.model for way in ways if way.kind == "model" for name in way.who}
+    return [
+        one
+        for one in sizes(workflow, given, lambda agent: window_of(agent, asked.get(agent.name, "")), asked)
+        if one.agent in agents
+    ]
+
+
+def _tight(sizes: list[Size], ways: list[Way]) -> Iterator[Lack]:
+    """Where a prompt is not expected to fit, and where nobody knows."""
     from reconvene.adapters.agents.preflight import Lack
-    from reconvene.adapters.sandbox import about
 
-    asked = [about.Asked(way.agent, way.who, way.kind, way.line) for way in ways if way.kind != "model"]
-    told = about.told(asked, environ, usual_sandbox())
-    return told.lines, [Lack(*lack) for lack in told.lacks]
+    for one in (one for one in sizes if not one.fits):
+        problem = (
+            f"{one.phase}: about {one.expected:,} tokens are expected, and {one.model or one.agent} takes "
+            f"{one.window:,}, of which {one.window - one.room:,} are for the reply"
+        )
+        hint = f"what does not fit is summed up or left out, and said; another model: --model {one.agent}=PROVIDER:NAME"
+        yield Lack("note", (one.agent,), 0, problem, hint)
+    for way in (way for way in ways if way.kind == "model"):
+        most = max((one for one in sizes if one.agent in way.who and not one.window), key=_expected, default=None)
+        if most is not None and most.expected > _USUAL_WINDOW:
+            problem = (
+                f"how many tokens {way.name} takes is not known; {most.phase} is expected to need {most.expected:,}"
+            )
+            yield Lack(
+                "note",
+                way.who,
+                0,
+                problem,
+                "options: {window: 32000} of the agent says it, and documents are then cut to fit",
+            )
+
+
+def _expected(one: Size) -> int:
+    return one.expected
 
 
 def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:
@@ -357,7 +367,7 @@ def open_engine(
         from reconvene.adapters.agents import Agents
 
         environ = dict(os.environ)
-        runner = Agents(sandbox_for(lambda: [root, *run_folders()], environ), environ, say)
+        runner = Agents(sandbox_for(lambda: [root, *run_folders()], environ), environ, say, os.path.join(root, SERVERS))
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
@@ -365,7 +375,7 @@ def open_engine(
 
         if foreign and log.head(run):
             require_accepted(log, root, run)
-        manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
+        manifest = os.path.join(root, "manifests", f"{file_name(run)}.json")
 
         def check() -> None:
             require_own_folder(folder, root)

@@ -6,11 +6,14 @@ Nothing is kept in here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from reconvene.adapters.sandbox import levels
 from reconvene.core.definition.workflow import Agent
 
+if TYPE_CHECKING:
+    from reconvene.adapters.sandbox.levels import Level
+
+INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap"
 TRUSTED = "Python functions share the engine's process: they are trusted"
 
 
@@ -39,8 +42,10 @@ class Told(NamedTuple):
 def here(environ: Mapping[str, str], usual: str) -> tuple[bool, str]:
     if usual == "off":
         return False, "off (RECONVENE_SANDBOX): commands may read and change whatever you may"
+    from reconvene.adapters.sandbox import levels
+
     level = levels.find(environ)
-    why = f"; {'; '.join(level.lacks)} ({levels.INSTALL})" if level.lacks else ""
+    why = f"; {'; '.join(level.lacks)} ({INSTALL})" if level.lacks else ""
     return level.name != "none", f"{level.told}{why}"
 
 
@@ -52,6 +57,8 @@ def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str) -> Told
     lines = [f"sandbox: off for {_names(off)}"] if off else []
     lacks: list[Unkept] = []
     if kept:
+        from reconvene.adapters.sandbox import levels
+
         level = levels.find(environ)
         lines.insert(0, _line(level, kept))
         lacks = [lack for one in kept for lack in _lacks(one, level, usual)]
@@ -62,22 +69,22 @@ def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str) -> Told
     return Told(tuple(lines), tuple(lacks))
 
 
-def _line(level: levels.Level, kept: Sequence[Asked]) -> str:
+def _line(level: Level, kept: Sequence[Asked]) -> str:
     if level.name != "none":
         return f"sandbox: {level.told} for {_names(kept)}"
     why = "; ".join(level.lacks)
-    return f"! no sandbox: {_names(kept)} may read and change whatever you may ({why}; {levels.INSTALL})"
+    return f"! no sandbox: {_names(kept)} may read and change whatever you may ({why}; {INSTALL})"
 
 
-def _lacks(one: Asked, level: levels.Level, usual: str) -> Iterable[Unkept]:
+def _lacks(one: Asked, level: Level, usual: str) -> Iterable[Unkept]:
     strict = _wanted(one, usual) == "strict"
     if strict and level.name == "none":
         problem = f"`sandbox: strict`, and there is no sandbox here: {'; '.join(level.lacks)}"
-        yield Unkept("machine", one.who, one.line, problem, levels.INSTALL)
+        yield Unkept("machine", one.who, one.line, problem, INSTALL)
     elif not one.agent.network and level.name != "bubblewrap":
         held = "only TCP is closed" if level.abi >= 4 else "the network stays open"
         problem = f"`network: false` needs bubblewrap; {held} here"
-        yield Unkept("machine" if strict else "note", one.who, one.line, problem, levels.INSTALL)
+        yield Unkept("machine" if strict else "note", one.who, one.line, problem, INSTALL)
 
 
 def _wanted(one: Asked, usual: str) -> str:

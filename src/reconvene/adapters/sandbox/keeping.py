@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, logins, private_home
+from reconvene.adapters.sandbox.about import INSTALL
 from reconvene.adapters.sandbox.levels import Level
 from reconvene.adapters.sandbox.places import Places, remove
 from reconvene.errors import AgentError
@@ -68,7 +69,7 @@ class Keeping:
         if wanted == "strict" and level.name == "none":
             raise AgentError(
                 f"{start.agent.name} may only work in a sandbox, and there is none here: {'; '.join(level.lacks)}.",
-                hint=levels.INSTALL,
+                hint=INSTALL,
                 retryable=False,
             )
         return level

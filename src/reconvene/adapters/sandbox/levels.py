@@ -16,7 +16,6 @@ from reconvene.adapters.sandbox.landlock import Allowed
 
 Name = Literal["bubblewrap", "landlock", "none"]
 KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
-INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap"
 _SECONDS = 10.0
 
 # Everything is there to read; processes, shared memory and devices are the sandbox's own; no privileges.

@@ -40,6 +40,14 @@ def permit_run(call: Call, engine: Engine, run: str) -> None:
         _permit(call, offer_of_run(engine.log, call.home, run))
 
 
+def accept_named(call: Call, engine: Engine, run: str) -> None:
+    """What a workflow starts that this person has just named for the run needs no further word."""
+    if is_foreign(call.place):
+        from reconvene.wiring import offer_of_run
+
+        accept(offer_of_run(engine.log, call.home, run))
+
+
 def permit_settings(call: Call, settings: Settings) -> None:
     """The programs that a settings file names which came with a project."""
     if offered := of_settings(settings):
