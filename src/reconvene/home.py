@@ -18,7 +18,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from reconvene.errors import StoreError, UserError
-from reconvene.settings import HOME_VARIABLE
+from reconvene.settings import HOME_VARIABLE, SETTINGS_FILE, own_folder
 
 NAME = ".reconvene"
 STORE = "reconvene.db"
@@ -98,6 +98,22 @@ def upwards(here: str) -> Iterator[str]:
         yield folder
 
 
+def user_file() -> str:
+    """The person's own settings file; it may not be there."""
+    return os.path.join(own_folder(), SETTINGS_FILE)
+
+
+def settings_files() -> list[tuple[str, bool]]:
+    """Those that are there, the person's own first, then the project's; and whether it came with the project."""
+    own = user_file()
+    files = [(own, False)] if os.path.lexists(own) else []
+    for folder in upwards(os.getcwd()):
+        path = os.path.join(folder, SETTINGS_FILE)
+        if os.path.lexists(path):
+            return files + [(path, True)] * (os.path.realpath(path) != os.path.realpath(own))
+    return files
+
+
 def _device(folder: str) -> int:
     try:
         return os.stat(folder).st_dev
@@ -146,7 +162,7 @@ def require_ours(folder: str, home: str) -> None:
     A home that was moved has left no other behind, and may go on.
     """
     project = os.path.dirname(home)
-    if os.path.commonpath([folder, project]) == project:
+    if folder.startswith(project + os.sep) or os.path.commonpath([folder, project]) == project:
         return
     above = folder
     while (above := os.path.dirname(above)) != os.path.dirname(above):
@@ -172,11 +188,22 @@ def _entries(folder: str) -> set[str]:
         return set()
 
 
+def _nearest(folder: str) -> str:
+    """The folder, or the nearest above it that is there."""
+    path = os.path.abspath(folder)
+    while not os.path.lexists(path) and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    return path
+
+
 def _refuse_others(home: Home) -> None:
     folder = home.folder
     if os.path.lexists(folder) and not os.path.isdir(folder):
         what = "a file" if os.path.isfile(folder) else "not a folder"
         raise UserError(f"{folder} cannot be a home: it is {what}", hint=_instead(home))
+    if (above := _nearest(folder)) and not os.path.isdir(above):
+        what = f"{folder} cannot be a home: {above} is not a folder"
+        raise UserError(what, hint="name another: reconvene --home DIR …")
     entries = _entries(folder)
     ours = os.path.basename(os.path.abspath(folder)) == NAME or not entries.isdisjoint(_ONLY_OURS)
     if ours and (lost := sorted(entries.intersection(_BESIDE_THE_STORE))):

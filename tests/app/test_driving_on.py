@@ -16,10 +16,10 @@ from reconvene.core.facts.events import AnyEvent, DecisionRecorded, StepStarted,
 from reconvene.core.run.plan import FollowUp, plan
 from reconvene.errors import Bug, Busy, UserError
 from reconvene.ports import Append
+from reconvene.surroundings import SystemClock
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow_file import parse_workflow
-from reconvene.wiring import SystemClock
 
 LOOP = """
 name: loop

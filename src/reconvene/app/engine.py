@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
-from reconvene.app import commits as history
+from msgspec import Struct
+
 from reconvene.app import new_runs
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
@@ -15,6 +15,7 @@ from reconvene.app.files import Files
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
+from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
@@ -34,7 +35,7 @@ from reconvene.core.facts.commands import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
-from reconvene.core.run.handle import handle, record
+from reconvene.core.run.handle import handle
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
@@ -58,7 +59,7 @@ def _silent(progress: Progress) -> None:
     return None
 
 
-class _InHand(NamedTuple):
+class _InHand(Struct, frozen=True):
     """A run whose lease is held, to be driven: under this token its tasks are claimed."""
 
     session: Session
@@ -97,7 +98,7 @@ class Engine:
         self._new = NewRuns(log, clock, home, workspace_for)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
-        self._sessions = Sessions(log, clock)
+        self._sessions = Sessions(log, clock, self._new.placed)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
@@ -120,14 +121,13 @@ class Engine:
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
         self.discretion.refuse(workflow, pinned, bindings)
         blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
-        digest = digest_of(pinned)
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self._new.free(workflow)
             session = Session.new(self.log, self._clock, run, book)
             command = StartRun(
                 run,
-                digest,
+                digest_of(pinned),
                 workflow.name,
                 digest_of(inputs_json),
                 digest_of(settings_json),
@@ -167,12 +167,19 @@ class Engine:
         return self.session(run).state
 
     def submit(
-        self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None, *, driving: bool = False
+        self,
+        run: str,
+        command: Command,
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        driving: bool = False,
+        once: bool = False,
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
         A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
-        next, which does that. Where nobody else holds the lease it is taken now.
+        next, which does that. Where nobody else holds the lease it is taken now. `once`: Repeated where the same
+        decision is on record already; else that changes nothing.
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
@@ -188,7 +195,7 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            session.do(command, blobs, claim, record if decided else handle)
+            session.do(command, blobs, claim, on_what_was_shown(self.log, once) if decided else handle)
             if decided and not holder:
                 session.do(GoOn())
         except BaseException as error:
@@ -378,7 +385,9 @@ class Engine:
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""
-        history.catch_up(self.log, self._history_for(), run, self._sessions.earlier(run))
+        from reconvene.app.commits import catch_up
+
+        catch_up(self.log, self._history_for(), run, self._sessions.earlier(run))
         self._sessions.caught_up(run)
 
     def history(self) -> History:

@@ -237,15 +237,20 @@ def _broken(run: str, seq: int, why: str) -> StoreError:
 
 
 class Sessions:
-    def __init__(self, log: EventLog, clock: Clock) -> None:
+    """`placed`: a state with the folder of its run where it lies now."""
+
+    def __init__(self, log: EventLog, clock: Clock, placed: Callable[[RunState, Workflow], RunState]) -> None:
         self._log = log
         self._clock = clock
+        self._placed = placed
         self._newest: dict[str, Session] = {}
         self._first: dict[str, RunState] = {}  # as each was when it came into hand, or when its history last caught up
 
     def open(self, run: str) -> Session:
         known = self._newest.get(run)
         session = known.again() if known is not None else Session.load(self._log, self._clock, run)
+        if known is None:
+            session.state = self._placed(session.state, session.book.workflow)
         self.keep(session)
         return session
 

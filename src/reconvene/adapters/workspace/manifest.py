@@ -7,7 +7,6 @@ last change: within one tick of the disk's clock a second change would leave no 
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from msgspec import Struct, json
 
@@ -48,7 +47,7 @@ class _Document(Struct):
 _decode = json.Decoder(_Document).decode
 
 
-class Manifest(NamedTuple):
+class Manifest(Struct, frozen=True):
     files: dict[str, Entry]
     folders: set[str]  # those that the engine made
 

@@ -13,6 +13,8 @@ from msgspec import Struct, field
 
 from reconvene.core.facts.commands import Answers
 
+LATEST = "--latest"  # the source of a decision on whatever was open, seen or not
+
 
 class Shown(Struct, frozen=True, omit_defaults=True):
     """One thing that doors show."""
@@ -241,6 +243,9 @@ class Decision(Shown, frozen=True, kw_only=True):
     by: str
     timestamp: str
     item: str = ""  # its key, where the phase goes through a list
+    version: str = ""  # of the checkpoint: what was shown
+    source: str = ""  # what decided instead of somebody who saw it: a file of answers and its line, or --latest
+    since: tuple[str, ...] = ()  # the person's own remarks and edits after that was shown
 
 
 class Said(Shown, frozen=True):
@@ -254,6 +259,7 @@ class Said(Shown, frozen=True):
     id: str = ""  # these three of a remark
     remark: str = ""
     checkpoint: str | None = None
+    source: str = ""  # of a decision: a file of answers and its line, or --latest
 
 
 class Task(Shown, frozen=True):

@@ -5,6 +5,7 @@ No rule of the engine lives here. Importing this module imports click and nothin
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -186,13 +187,15 @@ def _call(words: list[str]) -> int:
         sys.stderr.write("\ninterrupted; nothing that was recorded is lost\n")
         return INTERRUPTED
     except ReconveneError as error:
-        changes = error.changes if isinstance(error, StaleDecision) else ()
+        changes = [f"  {change}" for change in error.changes] if isinstance(error, StaleDecision) else []
         return _complain(words, "\n".join([error.message, *changes]), error.hint, error.exit_code)
     except BrokenPipeError:
         raise
     except OSError as error:
         file = f"{error.filename}: " if error.filename else ""
-        return _complain(words, f"{file}{error.strerror or error}", "", 1)
+        unwritable = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+        hint = "keep runs where you may write: reconvene --home DIR …" if unwritable else ""
+        return _complain(words, f"{file}{error.strerror or error}", hint, 1)
     except ModuleNotFoundError as error:
         if error.name not in _UNIX:
             return _report_bug(words, error)
