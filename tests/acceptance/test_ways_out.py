@@ -252,7 +252,8 @@ def table() -> dict[str, dict[str, bool]]:
 
 ACTS = (
     "decide x-1 --option Yes", "remark x-1 hm", "pause x-1", "abort x-1", "rollback x-1", "fork x-1 --at 1",
-    "resume x-1", "accept 12345678", "queue drop x-1 --yes", "queue move x-1 first", "queue run --no-input",
+    "resume x-1", "resume x-1 --model openai:gpt-5.4", "upgrade x-1 --to x.yaml", "reopen x-1", "take x-1 a.env",
+    "rounds x-1 --prune", "accept 12345678", "queue drop x-1 --yes", "queue move x-1 first", "queue run --no-input",
 )  # fmt: skip
 
 
@@ -261,6 +262,16 @@ def test_a_command_by_which_people_act_says_that_it_is_for_people(words: str, tm
     done = call(*words.split(), cwd=tmp_path, RECONVENE_TASK="R1/0/writer")
     assert done.code == 64
     assert "is for people" in done.err
+
+
+def test_a_run_that_an_agent_starts_is_not_decided_by_the_agents_answers(tmp_path: Path) -> None:
+    (tmp_path / "victim.yaml").write_text(VICTIM)
+    (tmp_path / "answers.yaml").write_text("- {option: Continue}\n")
+    words = ("run", "victim.yaml", "--answers", "answers.yaml")
+    done = call(*words, cwd=tmp_path, RECONVENE_TASK="R1/0/writer")
+    assert done.code == 64
+    assert "is for people" in done.err
+    assert call(*words, cwd=tmp_path).code == 0
 
 
 def test_looking_is_for_everybody(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ class Way(NamedTuple):
 
 # $RECONVENE: the command; $HOUSE: the home; $PERSON: the person's own folder; $VICTIM: a run that waits at a
 # checkpoint, each way has its own; $TOKEN: a word on the command line of what stays.
-_DECIDE = "$RECONVENE --home $HOUSE decide $VICTIM --option Continue --by Ada"
+_DECIDE = "$RECONVENE --home $HOUSE decide $VICTIM --option Continue --latest --by Ada"
 _BARE = "env -i PATH=$PATH"
 # told through a pipe in the agent's own folder that it is up
 _STAYING = f"""mkfifo up

@@ -49,9 +49,10 @@ def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, 
 
     if prune and compared:
         raise UserError("--prune and --compare do not go together", hint="prune later; --compare still works then")
-    engine, found = open_run(call, run)
     if prune:
         require_person("to remove what is kept")
+    engine, found = open_run(call, run)
+    if prune:
         return _prune(call, engine, found, keep, ask=call.interactive and not yes)
     if compared:
         _put_comparison(call, found, looking.compare(engine, found, compared, phase))
