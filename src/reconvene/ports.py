@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
@@ -97,6 +98,52 @@ class ProjectDone(NamedTuple):
     changed: tuple[str, ...] = ()
 
 
+class Ground(NamedTuple):
+    """Of a folder that is lent to an agent: what there it may change, what it may read, and what it must not see."""
+
+    writable: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+
+
+class Start(NamedTuple):
+    """A program as it would be started, and what it is to be kept from."""
+
+    agent: Agent
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    folder: str  # where it works, and may write
+    ground: Ground = Ground()
+    copies: Mapping[str, str] = MappingProxyType({})  # below the person's own folder → whose private copy it gets there
+    moved: Mapping[str, str] = MappingProxyType({})  # variables that must name such a copy, as far as they are set
+    logins: tuple[str, ...] = ()  # names of files in these copies that hold a login, which a program may renew
+    alone: tuple[str, ...] = ()  # argv for where it cannot have a sandbox of its own; () = the same
+
+
+class Kept(NamedTuple):
+    """A program as it is really started. level: what keeps it in, as it is recorded.
+
+    stand_in: what is started instead, and starts it: a keeper, which ends what it leaves behind, or a sandbox.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    level: str
+    stand_in: Literal["", "keeper", "sandbox"] = ""
+
+
+class Sandbox(Protocol):
+    """Keeps programs from what is not theirs."""
+
+    def scratch(self) -> str:
+        """Where attempts get their private folders."""
+
+    def keep(self, start: Start) -> AbstractContextManager[Kept]:
+        """For one attempt; afterwards nothing of it is left. AgentError where it is asked for and cannot be had."""
+
+    def close(self) -> None: ...
+
+
 class Assignment(NamedTuple):
     """Everything an agent gets for one attempt."""
 
@@ -118,6 +165,7 @@ class Assignment(NamedTuple):
     left_out: tuple[LeftOut, ...] = ()  # of its documents, what does not fit
     shared: int = 0  # so many characters of the prompt, from its first, all agents of the step get; 0 = it is alone
     bound: bool = False  # a person named who carries it out, in another's place
+    ground: Ground = Ground()
 
     @property
     def whole(self) -> str:
@@ -138,6 +186,7 @@ class Answer(NamedTuple):
     reply: bytes  # the raw reply
     recorded: bool = False
     project: ProjectDone | None = None
+    sandbox: str = ""  # what kept the agent in; see AttemptEnded
     held: Mapping[str, bytes] = MappingProxyType({})  # files it wrote that hold a secret: not taken, kept aside
 
 

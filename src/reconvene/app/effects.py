@@ -237,6 +237,7 @@ def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
         rules=sent.rules,
         reply=digest_of(reply) if reply else "",
         usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),
+        sandbox=error.sandbox,
         left_out=work.left_out,
     )
     return Done(command, blobs, error.wait)
@@ -290,6 +291,7 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> _Answered:
         rules=sent.rules,
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
+        sandbox=answer.sandbox,
         left_out=work.left_out,
     )
     if answer.project is not None:
@@ -356,7 +358,13 @@ async def run_check(runner: AgentRunner, state: RunState, book: Book, effect: Ru
         run=state.run,
         task=f"R{effect.serial}/0/check",
         attempt=1,
-        agent=Agent("check", "command", command=phase.check.script, timeout=phase.check.timeout),
+        agent=Agent(
+            "check",
+            "command",
+            command=phase.check.script,
+            timeout=phase.check.timeout,
+            sandbox=book.workflow.sandbox,
+        ),
         prompt=request,
         files={path: book.read(version.digest) for path, version in state.world.files.items()},
         writes=(),

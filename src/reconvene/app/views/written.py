@@ -93,6 +93,7 @@ class Attempt(Struct, frozen=True):
     files: tuple[str, ...] = ()
     left_out: tuple[e.LeftOut, ...] = ()  # what did not fit into its prompt
     undone: bool = False  # its round was taken back
+    sandbox: str = ""  # what kept it in, "" where no program was started
 
 
 def attempts(events: Iterable[e.AnyEvent], book: Book) -> tuple[Attempt, ...]:
@@ -137,7 +138,7 @@ def _filled(one: Attempt, event: e.AttemptEnded | e.LateOutputArchived | e.Outpu
     if isinstance(event, e.AttemptEnded):
         files = tuple(file.path for file in event.files)
         sent = replace(one, rules=event.rules, asked=event.asked, prompt=event.prompt, reply=event.reply)
-        return replace(sent, files=files, left_out=event.left_out)
+        return replace(sent, files=files, left_out=event.left_out, sandbox=event.sandbox)
     return one
 
 

@@ -150,6 +150,7 @@ class RecordAttempt(Struct, frozen=True):
     changed: tuple[str, ...] = ()  # paths, for the gates
     objections: tuple[str, ...] = ()  # a model's, to what the gates ask
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
+    sandbox: str = ""
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 

@@ -245,6 +245,7 @@ class AttemptEnded(Event, frozen=True):
     diff: Ref | None = None  # what this attempt changed
     diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
     unasked: tuple[str, ...] = ()  # what a gate wanted to ask a model, and why that could not be asked
+    sandbox: str = ""  # what kept the agent in: bubblewrap, landlock, none, off, in-process; "" = nothing was started
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 

@@ -205,6 +205,7 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         diffs=command.diffs,
         told=command.told if verdict == "failed" and command.told != wrong.why else "",
         unasked=command.unasked if verdict in ("accepted", "doubt") else (),
+        sandbox=command.sandbox,
         left_out=command.left_out,
     )
     attempts.end(tx, task, ended, wrong, retryable=command.retryable)

@@ -117,6 +117,8 @@ def _in_full(engine: Engine, rows: Sequence[Attempt], part: str) -> Iterator[str
         yield f"{chr(10) * bool(number)}{title}" if len(rows) > 1 or part != "" else title
         if not whole:
             continue
+        if part == "all" and row.sandbox:
+            yield f"\nsandbox: {row.sandbox}"
         yield from (f"  ! {line}" for line in _not_shown(row))
         for name in _PARTS if part == "all" else (part or "output",):
             yield from _part(engine, row, name, titled=part == "all")
