@@ -61,3 +61,10 @@ def test_a_run_says_before_it_starts_what_is_not_expected_to_fit(reconvene: Comm
 def test_a_run_whose_prompts_fit_says_nothing_of_it(reconvene: Command) -> None:
     told = reconvene("run", "flow.yaml", "--no-drive", "--input", "brief=short")
     assert "tokens" not in told.err
+
+
+def test_check_counts_for_the_agents_that_a_settings_file_names(reconvene: Command, tmp_path: Path) -> None:
+    (tmp_path / "reconvene.toml").write_text('[agents]\nshell = "vllm:other"\n', encoding="utf-8")
+    told = reconvene("check", "flow.yaml", "--sizes")
+    (row,) = [line for line in told.out.splitlines() if line.split()[1:2] == ["shell"]]
+    assert row.endswith("not known (vllm:other)")

@@ -52,7 +52,7 @@ def check(call: Call, file: str, here: bool, sizes: bool) -> int:
     from reconvene.doors.cli.readiness import here_json, look, put_here
 
     try:
-        looked = look(file)
+        looked = look(file, as_settings_say=sizes)
     except WorkflowError as error:
         if not call.as_json:
             raise

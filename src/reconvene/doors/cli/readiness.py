@@ -13,6 +13,7 @@ from reconvene.errors import Problem, WorkflowError
 if TYPE_CHECKING:
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.app.trial_calls import Trial
+    from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.workflow import Workflow
     from reconvene.wiring import Preflight
 
@@ -29,12 +30,21 @@ class Looked(NamedTuple):
         return not self.found.only("file", "machine")
 
 
-def look(named: str) -> Looked:
-    """WorkflowError where the file itself is wrong, be it that no machine could do what it says."""
+def look(named: str, *, as_settings_say: bool = False) -> Looked:
+    """WorkflowError where the file itself is wrong, be it that no machine could do what it says. `as_settings_say`:
+    with the agents that the settings files found here name; nothing of theirs is started."""
     from reconvene.doors.cli.named_workflow import file_of, load
     from reconvene.wiring import preflight
 
     loaded = load(named)
+    if as_settings_say:
+        from reconvene.core.definition.bindings import bound, combined, fitting
+        from reconvene.settings_file import in_force
+
+        held: dict[str, Binding] = {}
+        for settings in in_force():
+            held = combined(held, fitting(loaded, settings.bindings))
+        loaded = bound(loaded, held.values())
     beside = Path(file_of(named)).resolve().parent
     found = preflight(loaded, {}, {}, beside=str(beside))
     wrong = [lack for lack in found.only("file") if lack.line]
