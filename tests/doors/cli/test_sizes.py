@@ -64,7 +64,7 @@ def test_a_run_whose_prompts_fit_says_nothing_of_it(reconvene: Command) -> None:
 
 
 def test_check_counts_for_the_agents_that_a_settings_file_names(reconvene: Command, tmp_path: Path) -> None:
-    (tmp_path / "reconvene.toml").write_text('[agents]\nshell = "vllm:other"\n', encoding="utf-8")
+    (tmp_path / "reconvene.toml").write_text('[models]\nshell = "vllm:other"\n', encoding="utf-8")
     told = reconvene("check", "flow.yaml", "--sizes")
     (row,) = [line for line in told.out.splitlines() if line.split()[1:2] == ["shell"]]
     assert row.endswith("not known (vllm:other)")
