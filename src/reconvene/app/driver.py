@@ -28,6 +28,7 @@ from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Project
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on how long an agent that failed may ask to hold back
+_BECAME = {"accepted": "done", "rejected": "sent back"}
 _COUNT = 1.0  # seconds between two lines of a countdown
 
 
@@ -281,15 +282,12 @@ def tell_passed(session: Session, listener: Listener) -> None:
 def tell_recorded(session: Session, listener: Listener) -> None:
     """What became of answers: an answer counts when it is on record, and not when it came."""
     for event in session.recorded:
-        match event:
-            case AttemptEnded(verdict="accepted" | "rejected"):
-                what = "done" if event.verdict == "accepted" else "sent back"
-                tokens = event.usage.input_tokens + event.usage.output_tokens
-                listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
-            case LateOutputArchived() if event.output is not None:
-                listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
-            case _:
-                pass
+        if isinstance(event, AttemptEnded) and event.verdict in _BECAME:
+            tokens = event.usage.input_tokens + event.usage.output_tokens
+            what = _BECAME[event.verdict]
+            listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
+        elif isinstance(event, LateOutputArchived) and event.output is not None:
+            listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
 
 
 class Branch:

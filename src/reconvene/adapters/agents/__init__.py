@@ -82,6 +82,8 @@ class Agents:
                 assert_never(kind)
 
     async def window(self, agent: Agent) -> int:
+        if agent.kind != "model" and "window" not in agent.options:
+            return 0
         from reconvene.adapters.agents.windows import window_of
 
         try:

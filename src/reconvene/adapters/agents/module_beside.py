@@ -39,7 +39,7 @@ def load(name: str, folder: str) -> ModuleType:
     top, _, rest = name.partition(".")
     file = _file(folder, top) if folder else ""
     if not file:
-        return importlib.import_module(name)
+        return imported(name) or importlib.import_module(name)
     with _lock:
         if folder not in _last.folders:
             _last.folders.append(folder)
@@ -47,6 +47,12 @@ def load(name: str, folder: str) -> ModuleType:
             sys.meta_path.append(_last)
         loaded = _top(top, folder, file)
         return importlib.import_module(f"{loaded}.{rest}") if rest else sys.modules[loaded]
+
+
+def imported(name: str) -> ModuleType | None:
+    """None also while it is being imported by another thread."""
+    module = sys.modules.get(name)
+    return module if module is not None and not getattr(module.__spec__, "_initializing", False) else None
 
 
 def _file(folder: str, top: str) -> str:

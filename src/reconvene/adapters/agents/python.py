@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,7 +22,8 @@ from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment
 
 _Function = Callable[[object], object]
-_imported: set[tuple[str, str]] = set()  # what was named, and beside which folder
+# What was named, and beside which folder → what is there, and how it is called.
+_imported: dict[tuple[str, str], tuple[object, other_frameworks.Way]] = {}
 
 
 async def run(assignment: Assignment) -> Answer:
@@ -70,18 +70,15 @@ async def _loaded(agent: Agent) -> other_frameworks.Way:
     """The first import may take seconds: it is done beside, so that other agents go on."""
     known = (agent.python, agent.beside)
     if known in _imported or _is_there(agent):
-        way: object = _load(agent)
-    else:
-        way = await _in_thread(lambda _: _load(agent), agent, agent.name)
+        return _load(agent)
+    way = await _in_thread(lambda _: _load(agent), agent, agent.name)
     assert isinstance(way, other_frameworks.Way)
-    _imported.add(known)
     return way
 
 
 def _is_there(agent: Agent) -> bool:
     """Whether the module was imported by somebody else, wholly."""
-    module = sys.modules.get(agent.python.partition(":")[0]) if not agent.beside else None
-    return module is not None and not getattr(module.__spec__, "_initializing", False)
+    return not agent.beside and module_beside.imported(agent.python.partition(":")[0]) is not None
 
 
 def _load(agent: Agent) -> other_frameworks.Way:
@@ -105,6 +102,9 @@ def _load(agent: Agent) -> other_frameworks.Way:
             found = getattr(found, part)
     except AttributeError:
         raise AgentError(f"The module {module_name} has no {name!r}.", retryable=False) from None
+    known = _imported.get((spec, agent.beside))
+    if known is not None and known[0] is found:
+        return known[1]
     way = other_frameworks.way(found)
     if way is None:
         raise AgentError(
@@ -112,6 +112,7 @@ def _load(agent: Agent) -> other_frameworks.Way:
             hint="Name a function, or an agent of a framework.",
             retryable=False,
         )
+    _imported[spec, agent.beside] = (found, way)
     return way
 
 

@@ -227,7 +227,7 @@ def _digest(written: Mapping[str, Entry], path: str) -> str:
 
 
 def _written_out(known: Mapping[str, str]) -> list[str]:
-    return sorted(path for path, digest in known.items() if digest)
+    return sorted([path for path, digest in known.items() if digest]) if known else []
 
 
 def _foreign(known: Mapping[str, str], written: Mapping[str, Entry], survey: Survey) -> list[str]:
