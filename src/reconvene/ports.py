@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -31,6 +31,26 @@ class Append(NamedTuple):
     events: Sequence[AnyEvent]
     artefacts: Mapping[str, bytes] = MappingProxyType({})  # digest → bytes
     row: IndexRow | None = None  # in the index; None = the run's row stays as it is
+    seal: Callable[[bytes], bytes] | None = None  # given the append's link in the chain: what to keep beside it
+
+
+class Stored(NamedTuple):
+    """One append as it lies in the store, byte for byte, and its value in the chain (`wire/chain.py`)."""
+
+    seq: int  # of its last event
+    packed: bool
+    data: bytes
+    chain: bytes  # b"" = it was made before there was a chain
+    seal: bytes = b""
+
+
+class Fault(NamedTuple):
+    """Something in the store that is not as it must be. `run` "" = it belongs to no one run."""
+
+    where: str
+    expected: str
+    found: str
+    run: str = ""
 
 
 class EventLog(Protocol):
@@ -47,6 +67,22 @@ class EventLog(Protocol):
 
     def artefact(self, digest: str) -> bytes:
         """StoreError where it is not there."""
+
+    def runs(self) -> list[str]:
+        """Every run that has a log, also one that the index lacks, in the order in which they were made."""
+
+    def chain(self, run: str, after: int = 0) -> list[tuple[int, bytes]]:
+        """Of the appends that end after this event: the seq of the last event, and the value of the chain."""
+
+    def stored(self, run: str) -> list[Stored]:
+        """Every append, byte for byte, in order."""
+
+    def unchained(self, run: str) -> int:
+        """The last event from before there was a chain, 0 = there is none."""
+
+    def audit(self) -> Iterator[Fault]:
+        """What is wrong with the store beside the logs: its structure, and contents that are not what their digest
+        says. Reads everything."""
 
     def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
         """The run that was started last first; never folds a log. `after`: what is listed after this run, "" = from the
@@ -253,6 +289,18 @@ class History(Protocol):
         """Seq of the newest commit on the run's branch, 0 for none."""
 
     def commit(self, run: str, commits: Iterable[Commit], blob: Callable[[str], bytes]) -> None: ...
+
+    def runs(self) -> list[str]:
+        """Those with a branch, by the name that their last commit gives them."""
+
+    def note_head(self, run: str, seq: int, value: str) -> None:
+        """Beside the branch: the log's last event, committed or not, and the value of the chain after it."""
+
+    def noted_head(self, run: str) -> tuple[int, str]:
+        """(0, "") where nothing is noted."""
+
+    def unsound(self, run: str) -> str:
+        """What is wrong with the run's branch; "" also where it has none."""
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff between two commits (ids), "" as old = the empty tree."""

@@ -111,7 +111,8 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
         ("pause", "two-step-1"), ("abort", "two-step-1"), ("show", "two-step-2"),
         ("decide", "two-step-3", "--option", "Split"), ("show", "two-step-3"), ("queue",),
         ("queue", "move", "two-step-3.p2", "first"), ("queue", "drop", "two-step-3.p1"), ("queue", "run"), ("runs",),
-        ("decide", "two-step-2", "--option", "Accept"), ("stats",), ("show", "nothing"), ("check", "flow.yaml"),
+        ("decide", "two-step-2", "--option", "Accept"), ("stats",), ("verify", "two-step-2"), ("verify",),
+        ("show", "nothing"), ("check", "flow.yaml"),
         ("check", "bad.yaml"), ("workflows",), ("doctor",), ("eject", "early-exit", "copy"), ("accept",),
     ]  # fmt: skip
     return {" ".join(each): _printed(reconvene, *each) for each in words}

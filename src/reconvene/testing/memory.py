@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from threading import Lock
 
 from reconvene.core.facts.events import AnyEvent
+from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, StoreError
-from reconvene.ports import Append, IndexRow
+from reconvene.ports import Append, Fault, IndexRow, Stored
+from reconvene.wire.chain import BEGINNING, link, value
 from reconvene.wire.event_json import decode_batch, encode_batch
 
 
@@ -16,6 +19,7 @@ class MemoryLog:
     def __init__(self) -> None:
         self._lock = Lock()
         self._logs: dict[str, list[AnyEvent]] = {}
+        self._stored: dict[str, list[Stored]] = {}
         self._artefacts: dict[str, bytes] = {}
         self._index: dict[str, IndexRow] = {}
         self._snapshots: dict[str, tuple[int, str, bytes]] = {}
@@ -23,12 +27,18 @@ class MemoryLog:
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
         # Through the codec, so that a test meets here whatever a real store would change or refuse.
-        recorded = decode_batch(encode_batch(append.events))
+        data = encode_batch(append.events)
+        recorded = decode_batch(data)
         with self._lock:
             head = len(self._logs.get(run, ()))
             if head != expected_seq:
                 raise Conflict(f"Run {run} has moved on: its log is at {head}, not at {expected_seq}.")
             self._logs.setdefault(run, []).extend(recorded)
+            if recorded:
+                rows = self._stored.setdefault(run, [])
+                linked = link(rows[-1].chain if rows else BEGINNING, run, head + len(recorded), False, data)
+                seal = append.seal(linked) if append.seal is not None else b""
+                rows.append(Stored(head + len(recorded), False, data, value(linked, seal), seal))
             for digest, data in append.artefacts.items():
                 self._artefacts.setdefault(digest, bytes(data))
             if append.row is not None:
@@ -50,6 +60,27 @@ class MemoryLog:
             if digest not in self._artefacts:
                 raise StoreError(f"There is no content with the digest {digest}.")
             return self._artefacts[digest]
+
+    def runs(self) -> list[str]:
+        with self._lock:
+            return [run for run, events in self._logs.items() if events]
+
+    def chain(self, run: str, after: int = 0) -> list[tuple[int, bytes]]:
+        return [(row.seq, row.chain) for row in self.stored(run) if row.seq > after]
+
+    def stored(self, run: str) -> list[Stored]:
+        with self._lock:
+            return list(self._stored.get(run, ()))
+
+    def unchained(self, run: str) -> int:
+        return 0
+
+    def audit(self) -> Iterator[Fault]:
+        with self._lock:
+            kept = dict(self._artefacts)
+        for digest, data in kept.items():
+            if digest_of(data) != digest:
+                yield Fault(f"the content {digest}", f"bytes with the digest {digest}", f"{digest_of(data)}")
 
     def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
         with self._lock:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from reconvene.adapters.git import refs
-from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, seconds_of, seq_of
+from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, run_of, seconds_of, seq_of
 from reconvene.adapters.git.objects import Found, Objects, TreeWriter
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
@@ -66,6 +66,34 @@ class GitHistory:
         with self._in_plain_words():
             found = [(one.id, commit_of(one.message, one.author, one.seconds)) for one in self._ours(self._tip(run))]
         return found[::-1]
+
+    def runs(self) -> list[str]:
+        """Those with a branch. Whatever else somebody put there is passed over."""
+        with self._in_plain_words():
+            tips = [next(self._ours(refs.target(self.path, name)), None) for name in refs.branches(self.path)]
+        return [name for tip in tips if tip is not None if (name := run_of(tip.message))]
+
+    def note_head(self, run: str, seq: int, value: str) -> None:
+        if refs.exists(self.path):
+            refs.note_head(self.path, _branch(run), f"{seq} {value}\n")
+
+    def noted_head(self, run: str) -> tuple[int, str]:
+        with self._in_plain_words():
+            seq, _, value = refs.noted_head(self.path, _branch(run)).strip().partition(" ")
+            if seq and not seq.isdecimal():
+                raise refs.Damaged(f"the note of the head of {run} holds no number")
+        return int(seq or 0), value
+
+    def unsound(self, run: str) -> str:
+        """Looks at the commits of the branch, not at the files in them."""
+        with self._in_plain_words():
+            todo = [refs.target(self.path, _branch(run))]
+            while todo and todo[0]:
+                found = self._objects.commit(todo[0])
+                if found is None or not self._objects.is_sound(todo[0]):
+                    return f"the commit {todo[0]} is not there, or its bytes are not those that its id says"
+                todo = found.parents[:1]
+        return ""
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff of a file, a folder or all (path ""). "" as old: the empty tree; as new: the newest commit."""

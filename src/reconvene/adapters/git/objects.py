@@ -71,6 +71,11 @@ class Objects:
         known = int(seconds) if seconds.isdecimal() else 0
         return Found(oid, parents, Person(name, email), known, message.decode("utf-8", "replace"))
 
+    def is_sound(self, oid: str) -> bool:
+        """Whether its bytes are there, and those that its id says."""
+        kind, data = self._read(oid)
+        return sha1(b"%b %d\0%b" % (kind, len(data), data), usedforsecurity=False).hexdigest() == oid
+
     def _add(self, kind: bytes, data: bytes) -> str:
         whole = b"%b %d\0%b" % (kind, len(data), data)
         oid = sha1(whole, usedforsecurity=False).hexdigest()

@@ -10,20 +10,19 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.adapters.sqlite.chained import LAST_SEQ, SEQ_BITS, stored, value_at, values
 from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.faults import store_error
 from reconvene.adapters.sqlite.layout import connect
 from reconvene.adapters.sqlite.presence import Presence
 from reconvene.errors import Conflict
-from reconvene.ports import Append, IndexRow
+from reconvene.ports import Append, Fault, IndexRow, Stored
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import AnyEvent
 
-_SEQ_BITS = 32
-_LAST_SEQ = (1 << _SEQ_BITS) - 1
 _LONG_SNAPSHOT = 1024
 _REMEMBERED = 4096
 _LONG_BATCH = 2048  # above it, two would not fit on a page; below, packing costs more time than it saves space
@@ -34,8 +33,10 @@ _MOVE_HEAD = "UPDATE runs SET head = ? WHERE id = ? AND head = ?"
 # Naming `status` rewrites its index even where the value stays, one more page to sync: only when it changes.
 _MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, doc = ? WHERE id = ? AND head = ?"
 _MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
-_ADD_EVENTS = "INSERT INTO appends (key, events) VALUES (?, CAST(? AS TEXT))"
-_ADD_PACKED_EVENTS = "INSERT INTO appends (key, events) VALUES (?, ?)"
+_ADD_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, CAST(? AS TEXT), ?, ?)"
+_ADD_PACKED_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, ?, ?, ?)"
+_RUNS = "SELECT run FROM runs WHERE head > 0 ORDER BY id"
+_UNCHAINED = "SELECT seq FROM unchained JOIN runs ON runs.id = unchained.run WHERE runs.run = ?"
 _READ = (
     "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends"
     " WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
@@ -47,6 +48,15 @@ _INDEX_ROW = f"SELECT {_COLUMNS} FROM runs WHERE run = ? AND status IS NOT NULL"
 _SAVE_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, seq, key, packed, data) VALUES (?, ?, ?, ?, ?)"
 
 
+class _Place(NamedTuple):
+    """Where a run stands."""
+
+    id: int
+    status: str | None
+    head: int
+    chain: bytes
+
+
 class SqliteLog:
     """The log in the file at `path`; `processes/` beside it holds the signs of life of those who drive runs.
 
@@ -56,23 +66,24 @@ class SqliteLog:
     def __init__(self, path: str | os.PathLike[str], *, busy_timeout: float = 10.0) -> None:
         self._path = os.path.abspath(path)
         self._lock = RLock()
-        self._places: dict[str, tuple[int, str | None, int]] = {}  # run → id, status and head after our last append
+        self._places: dict[str, _Place] = {}  # run → where our last append left it
         self._contents = Contents(self._path, self._query)
         self._presence = Presence(os.path.join(os.path.dirname(self._path), "processes"))
         with self._plain_words():
             self._connection = connect(self._path, busy_timeout)
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
+        from reconvene.wire import chain
         from reconvene.wire.event_json import encode_batch
 
-        events, artefacts, index = append
+        events, artefacts, index, seal = append
         # Everything that needs no lock is done before one is taken.
         batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
         fresh = self._contents.missing(artefacts)
         new_head = expected_seq + len(events)
         with self._transaction():
             execute = self._connection.execute
-            key, status = self._place(run, expected_seq)
+            key, status, _, value = self._place(run, expected_seq)
             if index is None:
                 moved = execute(_MOVE_HEAD, (new_head, key, expected_seq))
             else:
@@ -84,27 +95,32 @@ class SqliteLog:
             if index is not None and index.status != status:
                 execute(_MOVE_STATUS, (index.status, key))
             if events:
-                execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, (key << _SEQ_BITS | new_head, batch))
+                linked = chain.link(value, run, new_head, bool(batch_is_packed), batch)
+                mark = seal(linked) if seal is not None else b""
+                value = chain.value(linked, mark)
+                added = (key << SEQ_BITS | new_head, batch, value, mark or None)
+                execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, added)
             for artefact in fresh:
                 execute(ADD, artefact)
         if index is not None:
             if len(self._places) > _REMEMBERED:
                 self._places.clear()
-            self._places[run] = (key, index.status, new_head)
+            self._places[run] = _Place(key, index.status, new_head, value)
         self._contents.added(fresh)
         return new_head
 
-    def _place(self, run: str, expected_seq: int) -> tuple[int, str | None]:
-        """A run's id and status. What the last append here left may be trusted: if anybody appended since, the swap of
-        the head fails."""
+    def _place(self, run: str, expected_seq: int) -> _Place:
+        """What the last append here left may be trusted: if anybody appended since, the swap of the head fails."""
         known = self._places.get(run)
-        if known is not None and known[2] == expected_seq:
-            return known[0], known[1]
+        if known is not None and known.head == expected_seq:
+            return known
         found = self._connection.execute(_FIND, (run,)).fetchone()
         key, head, status = found or (0, 0, None)
         if head != expected_seq:
             raise self._conflict(run, expected_seq)
-        return (key, status) if found else (self._connection.execute(_ADD_RUN, (run,)).lastrowid or 0, None)
+        if not found:
+            key = self._connection.execute(_ADD_RUN, (run,)).lastrowid or 0
+        return _Place(key, status, head, value_at(self._connection, self._path, run, key, head))
 
     def _conflict(self, run: str, expected_seq: int) -> Conflict:
         found = self._connection.execute(_FIND, (run,)).fetchone()
@@ -125,12 +141,12 @@ class SqliteLog:
             found = self._connection.execute(_FIND, (run,)).fetchone()
             if not found:
                 return []
-            base = found[0] << _SEQ_BITS
-            rows = self._connection.execute(_READ, (base | max(after, 0), base | _LAST_SEQ, limit or -1)).fetchall()
+            base = found[0] << SEQ_BITS
+            rows = self._connection.execute(_READ, (base | max(after, 0), base | LAST_SEQ, limit or -1)).fetchall()
         events: list[tuple[int, AnyEvent]] = []
         for key, packed, batch in rows:
             decoded = decode_batch(unpack(self._path, packed, batch), run)
-            first = (key & _LAST_SEQ) - len(decoded) + 1
+            first = (key & LAST_SEQ) - len(decoded) + 1
             events.extend(enumerate(decoded, first))
         # The first row may begin before `after`.
         skip = max(after, 0) - events[0][0] + 1 if events else 0
@@ -138,6 +154,31 @@ class SqliteLog:
 
     def artefact(self, digest: str) -> bytes:
         return self._contents.read(digest)
+
+    def runs(self) -> list[str]:
+        with self._plain_words():
+            return [str(name) for (name,) in self._connection.execute(_RUNS)]
+
+    def chain(self, run: str, after: int = 0) -> list[tuple[int, bytes]]:
+        with self._plain_words():
+            found = self._connection.execute(_FIND, (run,)).fetchone()
+            return values(self._connection, found[0], after) if found else []
+
+    def stored(self, run: str) -> list[Stored]:
+        with self._plain_words():
+            found = self._connection.execute(_FIND, (run,)).fetchone()
+            return list(stored(self._connection, found[0])) if found else []
+
+    def unchained(self, run: str) -> int:
+        with self._plain_words():
+            found = self._connection.execute(_UNCHAINED, (run,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def audit(self) -> Iterator[Fault]:
+        from reconvene.adapters.sqlite.auditing import audit
+
+        with self._plain_words():
+            yield from audit(self._connection)
 
     def _query(self, sql: str, values: Sequence[str]) -> list[tuple[str, int, bytes]]:
         with self._plain_words():
