@@ -37,6 +37,16 @@ def person(given: str = "", otherwise: Callable[[], str] = str) -> str:
         return "someone"
 
 
+def user() -> str:
+    """The account that this process belongs to, as the system says and no variable can change."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # an account without a name, as in some containers
+        return f"uid {os.geteuid()}"
+
+
 def own_folder() -> str:
     """The person's own configuration, the same for all projects; it may not be there yet."""
     above = os.environ.get(CONFIG_VARIABLE, "")

@@ -9,10 +9,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from reconvene.adapters.keys import OwnKey
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import STORE, make, require_ours
-from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
+from reconvene.settings import (
+    FEEDBACK_MODEL_VARIABLE,
+    GATE_MODEL_VARIABLE,
+    feedback_model,
+    gate_model,
+    own_folder,
+    provider_wait,
+    user,
+)
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
@@ -344,4 +353,7 @@ def open_engine(
     log, clock = open_log(root), SystemClock()
     patience = within(provider_wait())
     discreet = Discretion(environ, HeldFiles(os.path.join(root, "held")))
-    return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet)
+    key = OwnKey(own_folder(), user(), say)
+    return Engine(
+        log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, key
+    )

@@ -29,6 +29,12 @@ def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState
         history.note_head(run, values[-1][0], values[-1][1].hex())
 
 
+def note(log: EventLog, history: History, run: str, seq: int) -> None:
+    """The log's last event, beside the history: it shows, too, what was recorded and is in no commit."""
+    for last, value in log.chain(run, seq - 1)[-1:]:
+        history.note_head(run, last, value.hex())
+
+
 def _with_values(made: Iterable[Commit], values: list[tuple[int, bytes]]) -> Iterator[Commit]:
     """Each with the value of the chain after the append that holds its event: whoever cuts the log off, or writes it
     anew, must write the history anew as well."""

@@ -45,6 +45,7 @@ from reconvene.ports import (
     Listener,
     Progress,
     Projects,
+    Signer,
     Surroundings,
     Workspace,
 )
@@ -82,6 +83,7 @@ class Engine:
         surroundings: Surroundings | None = None,
         patience: Patience = USUAL,
         discretion: Discretion | None = None,
+        signer: Signer | None = None,
     ) -> None:
         self.log = log
         self._projects = projects
@@ -94,10 +96,11 @@ class Engine:
         self.discretion = discretion or Discretion()
         self._workspace_for = workspace_for
         self._history_for = history_for
-        self._new = NewRuns(log, clock, home, workspace_for)
+        self.signer = signer  # of what people do through this engine
+        self._new = NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
-        self._sessions = Sessions(log, clock)
+        self._sessions = Sessions(log, clock, signer)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
@@ -124,7 +127,7 @@ class Engine:
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self._new.free(workflow)
-            session = Session.new(self.log, self._clock, run, book)
+            session = Session.new(self.log, self._clock, run, book, self.signer)
             command = StartRun(
                 run,
                 digest,

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from reconvene.app import index
 from reconvene.app.session import Session, book_for, index_row, state_after, state_of
+from reconvene.app.signing import to_sign
 from reconvene.core.definition.bindings import fitting
 from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow, every_phase
@@ -28,7 +29,7 @@ from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.core.shown.on_record import standing
 from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.language import templates
-from reconvene.ports import Append, Clock, EventLog, Surroundings, Workspace
+from reconvene.ports import Append, Clock, EventLog, Signer, Surroundings, Workspace
 from reconvene.wire.pins import pin
 from reconvene.wire.workflow_file import load_workflow
 
@@ -37,8 +38,16 @@ _MOST_NAMES = 1000  # that are tried for one child
 
 
 class NewRuns:
-    def __init__(self, log: EventLog, clock: Clock, home: str, workspace_for: Callable[[str, str], Workspace]) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        clock: Clock,
+        home: str,
+        workspace_for: Callable[[str, str], Workspace],
+        signer: Signer | None = None,
+    ) -> None:
         self._log = log
+        self._signer = signer
         self._clock = clock
         self._home = home
         self._workspace_for = workspace_for
@@ -155,7 +164,7 @@ class NewRuns:
         if held == {name: at.binding for name, at in state.record.bindings.items()}:
             return []
         now = tuple(sorted(held.values(), key=lambda one: one.agent))
-        return [AgentsBound(at=forked.at, bindings=now, by=forked.by, door=forked.door)]
+        return [AgentsBound(at=forked.at, bindings=now, by=forked.by, user=forked.user, door=forked.door)]
 
     def fork(self, run: str, at: int, by: str, door: str) -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
@@ -184,13 +193,16 @@ class NewRuns:
                 run=new,
                 source=run,
                 source_seq=len(prefix),
+                source_chain=next((value for seq, value in self._log.chain(run) if seq >= len(prefix)), b"").hex(),
                 workspace=folder,
                 by=by,
+                user=self._signer.user if self._signer is not None else "",
                 door=door,
             )
             try:
                 own: list[AnyEvent] = [forked, *self._bound_now(forked, state)]
-                self._log.append(new, 0, Append([*prefix, *own], row=index_row(fold(own, state))))
+                made = to_sign(self._signer, state, fold(own, state), own)
+                self._log.append(new, 0, Append([*prefix, *made.events], row=index_row(made.state), seal=made.seal))
                 return new
             except Conflict:
                 number += 1

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from reconvene.app.signing import to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book
@@ -21,12 +22,12 @@ from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.run.handle import Handled, handle
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
-from reconvene.ports import Append, Clock, EventLog, IndexRow
+from reconvene.ports import Append, Clock, EventLog, IndexRow, Signer
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
 
-_How = Callable[[RunState, Command, str, Book, str], Handled]
+_How = Callable[[RunState, Command, str, Book, str, str], Handled]
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
 _KEPT = 8  # runs that stay known
 _WORKFLOWS = 32  # pinned workflows whose books share what was worked out once
@@ -44,9 +45,19 @@ def book_for(log: EventLog, digest: str, run: str) -> Book:
 
 
 class Session:
-    def __init__(self, log: EventLog, clock: Clock, run: str, state: RunState, book: Book, snapshot: int = 0) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        clock: Clock,
+        run: str,
+        state: RunState,
+        book: Book,
+        snapshot: int = 0,
+        signer: Signer | None = None,
+    ) -> None:
         self._log = log
         self._clock = clock
+        self._signer = signer
         self._snapshot = snapshot
         self.run = run
         self.state = state
@@ -57,18 +68,18 @@ class Session:
         self._told = [] if state.world.open is None else list(state.record.passed_over)
 
     @classmethod
-    def load(cls, log: EventLog, clock: Clock, run: str) -> Session:
+    def load(cls, log: EventLog, clock: Clock, run: str, signer: Signer | None = None) -> Session:
         """Fold the log, from the newest snapshot that this code may trust."""
         state, snapshot = _folded(log, run)
-        return cls(log, clock, run, state, book_for(log, state.workflow, run), snapshot)
+        return cls(log, clock, run, state, book_for(log, state.workflow, run), snapshot, signer)
 
     @classmethod
-    def new(cls, log: EventLog, clock: Clock, run: str, book: Book) -> Session:
-        return cls(log, clock, run, EMPTY, book)
+    def new(cls, log: EventLog, clock: Clock, run: str, book: Book, signer: Signer | None = None) -> Session:
+        return cls(log, clock, run, EMPTY, book, 0, signer)
 
     def again(self) -> Session:
         """Another session of the same run, with what was appended since."""
-        other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot)
+        other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot, self._signer)
         other._told = self._told
         other.refresh()
         return other
@@ -133,10 +144,10 @@ class Session:
     ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[ReconveneError | None]]:
         state, events, artefacts = self.state, list[AnyEvent](), dict(blobs)
         outcomes: list[ReconveneError | None] = []
-        now = self.now()
+        now, user = self.now(), self._signer.user if self._signer is not None else ""
         for command in commands:
             try:
-                handled = by(state, command, now, self.book, claim)
+                handled = by(state, command, now, self.book, claim, user)
             except ReconveneError as error:
                 outcomes.append(error)
                 continue
@@ -147,8 +158,9 @@ class Session:
         return state, events, artefacts, outcomes
 
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
-        self._log.append(self.run, self.state.seq, Append(events, artefacts, index_row(state)))
-        self.state, self.recorded = state, events
+        state, recorded, seal = to_sign(self._signer, self.state, state, events)
+        self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(state), seal))
+        self.state, self.recorded = state, recorded
         if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq
@@ -222,15 +234,16 @@ def _broken(run: str, seq: int, why: str) -> StoreError:
 
 
 class Sessions:
-    def __init__(self, log: EventLog, clock: Clock) -> None:
+    def __init__(self, log: EventLog, clock: Clock, signer: Signer | None = None) -> None:
         self._log = log
         self._clock = clock
+        self._signer = signer
         self._newest: dict[str, Session] = {}
         self._first: dict[str, RunState] = {}  # as each was when it came into hand, or when its history last caught up
 
     def open(self, run: str) -> Session:
         known = self._newest.get(run)
-        session = known.again() if known is not None else Session.load(self._log, self._clock, run)
+        session = known.again() if known is not None else Session.load(self._log, self._clock, run, self._signer)
         self.keep(session)
         return session
 

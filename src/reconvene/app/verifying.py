@@ -10,31 +10,20 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-import msgspec
-
-from reconvene.app.commits import CHAIN
+from reconvene.app.derived_checks import check_history, check_index, check_snapshot, snapshot_seq
+from reconvene.app.misfits import DoesNotFit, misfit
 from reconvene.app.references import named_in
+from reconvene.app.seal_checks import Seals
 from reconvene.app.session import index_row, state_after
 from reconvene.app.views.soundness import Misfit, Soundness, StoreSoundness
-from reconvene.core.facts.events import AnyEvent, RunStarted
+from reconvene.core.facts.events import AnyEvent, Forked
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.errors import ReconveneError, StoreError
-from reconvene.ports import Append, EventLog, History, IndexRow, Stored
+from reconvene.ports import Append, EventLog, History, Signer, Stored
 from reconvene.wire import chain
 from reconvene.wire.event_json import decode_batch
-from reconvene.wire.snapshot_json import decode_state, encode_state, snapshot_key
-
-RUN = "Reconvene-Run"  # the trailer that names the run
-
-_RESTORE = "Restore the store from a backup. reconvene log {run} still shows what can be read."
-_LONGEST = 200  # characters of a value that are told
-
-
-class DoesNotFit(Exception):
-    def __init__(self, misfit: Misfit) -> None:
-        super().__init__(misfit.where)
-        self.misfit = misfit
+from reconvene.wire.snapshot_json import encode_state, snapshot_key
 
 
 class _Read(NamedTuple):
@@ -43,11 +32,12 @@ class _Read(NamedTuple):
     state: RunState
     values: Mapping[int, bytes]  # seq of an append's last event → the value of the chain after it
     kept: RunState | None  # as it was at the event of its snapshot
+    seals: Seals
 
 
-def verify_all(log: EventLog, history: History | None = None) -> StoreSoundness:
+def verify_all(log: EventLog, history: History | None = None, signer: Signer | None = None) -> StoreSoundness:
     """Every run, and what belongs to no one of them."""
-    runs = tuple(verify(log, run, history) for run in log.runs())
+    runs = tuple(verify(log, run, history, signer) for run in log.runs())
     named = {run.run for run in runs if not run.sound}
     faults = [
         Misfit(fault.where, fault.expected, fault.found, "Restore the store from a backup.")
@@ -58,20 +48,25 @@ def verify_all(log: EventLog, history: History | None = None) -> StoreSoundness:
     return StoreSoundness(not faults and not named, runs, tuple(faults))
 
 
-def verify(log: EventLog, run: str, history: History | None = None) -> Soundness:
+def verify(log: EventLog, run: str, history: History | None = None, signer: Signer | None = None) -> Soundness:
+    """`signer` checks signatures; without one they are passed over."""
     head, unchained = log.head(run), log.unchained(run)
     notes: list[str] = []
     if unchained:
         notes.append(f"unchained until event {unchained}: made by a release that had no chain")
     try:
-        read = _read(log, run, head, unchained)
-        _check_index(log.index_row(run), read.state, exact=head > unchained)
-        _check_snapshot(log, run, read)
+        read = _read(log, run, head, unchained, signer)
+        check_index(log.index_row(run), read.state, exact=head > unchained)
+        check_snapshot(log, read.state, read.kept)
         if history is not None:
-            notes += _check_history(history, run, read)
+            notes += check_history(history, read.state, read.values)
     except DoesNotFit as error:
-        return Soundness(run, False, head, _told(log, run), unchained, error.misfit, tuple(notes))
-    return Soundness(run, True, head, _told(log, run), unchained, None, tuple(notes))
+        return Soundness(run, False, head, _told(log, run), unchained, error.misfit, notes=tuple(notes))
+    seals = read.seals
+    keys = seals.keys(read.state)
+    notes += seals.notes(keys)
+    value = _told(log, run)
+    return Soundness(run, True, head, value, unchained, None, seals.signed, keys, tuple(seals.unsigned), tuple(notes))
 
 
 def _told(log: EventLog, run: str) -> str:
@@ -88,7 +83,7 @@ def mend(log: EventLog, run: str) -> None:
 
 def _checked(log: EventLog, run: str) -> _Read:
     try:
-        return _read(log, run, log.head(run), log.unchained(run))
+        return _read(log, run, log.head(run), log.unchained(run), None)
     except DoesNotFit as error:
         one = error.misfit
         raise StoreError(
@@ -100,33 +95,37 @@ def _checked(log: EventLog, run: str) -> _Read:
 # --- the log ---
 
 
-def _read(log: EventLog, run: str, head: int, unchained: int) -> _Read:
-    state, kept, values = EMPTY, None, dict[int, bytes]()
+def _read(log: EventLog, run: str, head: int, unchained: int, signer: Signer | None) -> _Read:
+    state, kept, values, seals = EMPTY, None, dict[int, bytes](), Seals(run, unchained, signer)
     known: set[str] = set()
     snapshot = 0
-    for row, events in _appends(log, run, unchained):
+    for row, link, events in _appends(log, run, unchained):
         for seq, event in enumerate(events, row.seq - len(events) + 1):
             try:
                 state = state_after(run, state, seq, event)
             except StoreError as error:
-                raise _misfit(run, seq, f"event {seq}", "an event that follows from those before", error) from error
+                raise misfit(run, seq, f"event {seq}", "an event that follows from those before", error) from error
             _check_contents(log, run, seq, event, known)
+            if isinstance(event, Forked):
+                _check_source(log, run, seq, event)
             if seq == 1:
-                snapshot = _snapshot_seq(log, run, event)
+                snapshot = snapshot_seq(log, run, event)
             kept = state if seq == snapshot else kept
         values[row.seq] = row.chain
+        seals.take(row, link, events, state)
     if state.seq != head:
         expected = f"that the log ends with event {head}, as the list of runs says"
-        raise _misfit(run, state.seq, "the end of the log", expected, f"its last event is {state.seq}")
+        raise misfit(run, state.seq, "the end of the log", expected, f"its last event is {state.seq}")
     if state.run != run:
-        raise _misfit(run, 1, "the log", f"a log of run {run}", f"one of run {state.run}")
+        raise misfit(run, 1, "the log", f"a log of run {run}", f"one of run {state.run}")
     if unchained and unchained not in values:
-        raise _misfit(run, unchained, "where the chain begins", f"an append that ends with event {unchained}", "none")
-    return _Read(state, values, kept)
+        raise misfit(run, unchained, "where the chain begins", f"an append that ends with event {unchained}", "none")
+    seals.close()
+    return _Read(state, values, kept, seals)
 
 
-def _appends(log: EventLog, run: str, unchained: int) -> Iterator[tuple[Stored, list[AnyEvent]]]:
-    """Every append with its events, if it follows from the one before."""
+def _appends(log: EventLog, run: str, unchained: int) -> Iterator[tuple[Stored, bytes, list[AnyEvent]]]:
+    """Every append with its link and its events, if it follows from the one before."""
     value, last = chain.BEGINNING, 0
     for row in log.stored(run):
         link = chain.link(value, run, row.seq, row.packed, row.data)
@@ -135,16 +134,25 @@ def _appends(log: EventLog, run: str, unchained: int) -> Iterator[tuple[Stored, 
         where = f"the append that ends with event {row.seq}"
         if row.chain != chained:
             expected = f"the value {value.hex()} in the chain" if chained else "no value in the chain"
-            raise _misfit(run, last + 1, where, expected, row.chain.hex() or "none")
+            raise misfit(run, last + 1, where, expected, row.chain.hex() or "none")
         try:
             events = decode_batch(zlib.decompress(row.data) if row.packed else row.data, run)
         except (StoreError, zlib.error) as error:
-            raise _misfit(run, last + 1, where, "events that can be read", error) from error
+            raise misfit(run, last + 1, where, "events that can be read", error) from error
         if row.seq - len(events) != last:
             expected = f"events {last + 1} to {row.seq}"
-            raise _misfit(run, last + 1, where, expected, f"{len(events)} events, and {last} before them")
+            raise misfit(run, last + 1, where, expected, f"{len(events)} events, and {last} before them")
         last = row.seq
-        yield row, events
+        yield row, link, events
+
+
+def _check_source(log: EventLog, run: str, seq: int, forked: Forked) -> None:
+    """Where the run that this one was forked from is still here, it must be what it was then."""
+    values = log.chain(forked.source) if forked.source_chain and forked.source != run else []
+    found = next((value.hex() for last, value in values if last >= forked.source_seq), "none")
+    if values and found != forked.source_chain:
+        where = f"the chain of {forked.source} after event {forked.source_seq}, from which this run was forked"
+        raise misfit(run, seq, where, forked.source_chain, found)
 
 
 def _check_contents(log: EventLog, run: str, seq: int, event: AnyEvent, known: set[str]) -> None:
@@ -156,122 +164,9 @@ def _check_contents(log: EventLog, run: str, seq: int, event: AnyEvent, known: s
         try:
             found = digest_of(log.artefact(digest))
         except (ReconveneError, IndexError, ValueError) as error:
-            raise _misfit(run, seq, where, "its bytes", error) from error
+            raise misfit(run, seq, where, "its bytes", error) from error
         if found != digest:
-            raise _misfit(run, seq, where, "bytes with that digest", f"bytes with the digest {found}")
-
-
-def _misfit(run: str, seq: int, where: str, expected: str, found: object, next: str = "") -> DoesNotFit:
-    told = found.message if isinstance(found, ReconveneError) else str(found)
-    return DoesNotFit(Misfit(where, expected, told, next or _RESTORE.format(run=run), seq))
-
-
-# --- what is derived from the log ---
-
-
-def _check_index(row: IndexRow | None, state: RunState, *, exact: bool) -> None:
-    """`exact`: the row was written by a release that writes all that this one does; else what it says must be so."""
-    fresh, run = index_row(state), state.run
-    where, next = f"the row of {run} in the list of runs", f"It is made from the log. To make it again: {_mend(run)}"
-    if row is None:
-        raise _misfit(run, 0, where, "a row", "none", next)
-    for name, was, now in zip(row._fields[:-1], row, fresh):
-        if was != now:
-            raise _misfit(run, 0, f"{where} ({name})", _short(now), _short(was), next)
-    try:
-        said = msgspec.json.decode(row.doc)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise _misfit(run, 0, where, "a document", error, next) from error
-    for path, now, was in _differences(msgspec.json.decode(fresh.doc), said, "", exact=exact):
-        raise _misfit(run, 0, f"{where} ({path})", now, was, next)
-
-
-def _differences(now: object, was: object, path: str, *, exact: bool) -> Iterator[tuple[str, str, str]]:
-    if isinstance(now, dict) and isinstance(was, dict):
-        for key in now if exact else now.keys() & was.keys():
-            yield from _differences(now[key], was.get(key), f"{path}.{key}".strip("."), exact=exact)
-        for key in was.keys() - now.keys():
-            yield f"{path}.{key}".strip("."), "nothing", _short(was[key])
-    elif isinstance(now, list) and isinstance(was, list) and len(now) == len(was):
-        for number, (one, other) in enumerate(zip(now, was)):
-            yield from _differences(one, other, f"{path}[{number}]", exact=exact)
-    elif now != was or type(now) is not type(was):
-        yield path, _short(now), _short(was)
-
-
-def _snapshot_seq(log: EventLog, run: str, first: AnyEvent) -> int:
-    try:
-        kept = log.snapshot(run, snapshot_key(first.workflow)) if isinstance(first, RunStarted) else None
-    except StoreError:
-        return 0
-    return kept[0] if kept else 0
-
-
-def _check_snapshot(log: EventLog, run: str, read: _Read) -> None:
-    """One with another key is not used by this release: nothing follows from it."""
-    where = f"the cached state of {run}"
-    next = f"It is made from the log. To make it again: {_mend(run)}"
-    try:
-        kept = log.snapshot(run, snapshot_key(read.state.workflow))
-    except StoreError as error:
-        raise _misfit(run, 0, where, "a state that can be read", error, next) from error
-    if kept is None:
-        return
-    seq, data = kept
-    if not 0 < seq <= read.state.seq:
-        raise _misfit(run, 0, where, f"one after an event from 1 to {read.state.seq}", f"after event {seq}", next)
-    state = decode_state(data)
-    if state is None:
-        raise _misfit(run, seq, where, "a state that can be read", "one that cannot", next)
-    if state != read.kept:
-        raise _misfit(run, seq, where, f"the state after event {seq}", "another one", next)
-
-
-def _mend(run: str) -> str:
-    return f"reconvene verify {run} --mend"
-
-
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-# --- the git history ---
-
-
-def _check_history(history: History, run: str, read: _Read) -> list[str]:
-    """It may be behind the log; what it says must be so. Whoever cuts the end of a log off does not reach it."""
-    where = f"the git history of {run}"
-    again = "It is made from the log. To make it again, delete the folder history.git in the home, and: "
-    next = f"{again}reconvene verify {run} --mend"
-    try:
-        wrong, made, (seq, value) = history.unsound(run), history.commits(run), history.noted_head(run)
-    except ReconveneError as error:
-        raise _misfit(run, 0, where, "a branch that can be read", error, error.hint) from error
-    if wrong:
-        raise _misfit(run, 0, where, "commits that are whole", wrong, next)
-    for oid, commit in made:
-        trailers = dict(commit.trailers)
-        at = f"commit {oid[:10]} of {where}"
-        if trailers.get(RUN) != run:
-            raise _misfit(run, commit.seq, at, f"a commit of run {run}", f"one of run {trailers.get(RUN)}", next)
-        said = trailers.get(CHAIN, "").partition(" ")
-        _check_value(run, read, commit.seq, "", at)
-        _check_value(run, read, int(said[0]) if said[0].isdecimal() else 0, said[2], at)
-    _check_value(run, read, seq, value, f"the note of the last event beside {where}")
-    return [] if made or not seq else [f"the git history has no commit of {run} yet"]
-
-
-def _check_value(run: str, read: _Read, seq: int, value: str, where: str) -> None:
-    """The history says that there was an event, and, where it says so, the value of the chain after it."""
-    if seq > read.state.seq:
-        expected = f"a log that goes to event {seq} or further: {where} was made from it"
-        cut = "Its end was cut off. " + _RESTORE.format(run=run)
-        raise _misfit(run, read.state.seq, "the end of the log", expected, f"it ends with event {read.state.seq}", cut)
-    known = read.values.get(seq)
-    if value and (known is None or known.hex() != value):
-        found = known.hex() if known is not None else "no append that ends there"
-        raise _misfit(run, seq, f"the chain after event {seq}", f"{value}, as {where} says", found or "no value")
+            raise misfit(run, seq, where, "bytes with that digest", f"bytes with the digest {found}")
 
 
 def _unknown_branches(log: EventLog, history: History | None) -> list[Misfit]:

@@ -31,7 +31,7 @@ def parked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert call("run", "flow.yaml", cwd=folder, **home).code == 3
         assert call("remark", run, "Say more of it.", cwd=folder, **home).code == 0
         assert call("decide", run, "--option", "Continue", cwd=folder, **home).code == 3
-    return folder.rename(folder.with_name("kept"))
+    return folder.rename(folder.with_name("verified"))
 
 
 @pytest.fixture

@@ -15,6 +15,27 @@ class Misfit(Shown, frozen=True):
     seq: int = 0
 
 
+class Key(Shown, frozen=True):
+    """A key that signs in a run."""
+
+    key: str
+    user: str  # for whom, as the system said where it was first used
+    by: str
+    seq: int  # of the event that introduced it
+    at: str
+    own: bool = False  # it is the key of whoever looks
+    foreign: bool = False  # it came with a log from elsewhere
+
+
+class Unsigned(Shown, frozen=True):
+    """Something that a person did, and that nobody signed."""
+
+    seq: int
+    what: str  # the type of the event
+    by: str
+    why: str
+
+
 class Soundness(Shown, frozen=True):
     """What a look through one run found."""
 
@@ -24,6 +45,9 @@ class Soundness(Shown, frozen=True):
     chain: str  # the value of the chain after it, "" where it has none
     unchained: int = 0  # the last event from before there was a chain
     misfit: Misfit | None = None
+    signed: int = 0  # appends with a signature
+    keys: tuple[Key, ...] = ()
+    unsigned: tuple[Unsigned, ...] = ()
     notes: tuple[str, ...] = ()  # what is worth knowing and is no misfit
 
 

@@ -41,7 +41,7 @@ def verify(call: Call, run: str | None, mend: bool) -> int:
         if mend:
             verifying.mend(engine.log, found)
             keep_history(engine, found)
-        looked = verifying.verify(engine.log, found, engine.history())
+        looked = verifying.verify(engine.log, found, engine.history(), engine.signer)
         if call.as_json:
             put_json(looked)
         else:
@@ -49,7 +49,7 @@ def verify(call: Call, run: str | None, mend: bool) -> int:
         return 0 if looked.sound else _DOES_NOT_FIT
     if mend:
         raise click.UsageError("--mend needs a RUN")
-    whole = verifying.verify_all(engine.log, engine.history())
+    whole = verifying.verify_all(engine.log, engine.history(), engine.signer)
     if call.as_json:
         put_json(whole)
     else:
