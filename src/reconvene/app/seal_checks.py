@@ -66,15 +66,15 @@ class Seals:
 
     def keys(self, state: RunState) -> tuple[Key, ...]:
         own = self._signer.own() if self._signer is not None else ""
+        found = [(self._introduced[one.key], one) for one in state.record.keys.values()]
         return tuple(
             Key(one.key, one.user, one.by, seq, one.at, one.key == own, seq <= state.imported and one.key != own)
-            for one in state.record.keys.values()
-            for seq in [self._introduced[one.key]]
+            for seq, one in sorted(found, key=lambda pair: pair[0])
         )
 
     def notes(self, keys: Sequence[Key]) -> Iterator[str]:
         seen: dict[str, str] = {}
-        for key in sorted(keys, key=lambda one: one.seq):
+        for key in keys:
             of = " (yours)" if key.own else " (from elsewhere)" if key.foreign else ""
             if key.user in seen:
                 yield f"a new key signs for {key.user} from event {key.seq} on: {shown(key.key)}{of}"

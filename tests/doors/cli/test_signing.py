@@ -229,3 +229,29 @@ def test_a_fork_says_where_it_comes_from_and_is_signed_as_one_act(folder: Path, 
     (forked,) = [event for event in log if event["type"] == "Forked"]
     assert len(forked["source_chain"]) == 2 * chain.SIZE
     assert forked["user"] == user()
+
+
+def test_a_name_that_is_only_claimed_is_told_apart_from_one_that_is_proved(folder: Path, reconvene: Command) -> None:
+    reconvene("remark", RUN, "Say more.", "--by", "Ada")
+    reconvene("remark", RUN, "Say less.")
+    reconvene("decide", RUN, "--option", "Continue", "--by", "Ada")
+    shown = reconvene("show", RUN, "--json").object
+    remarks, decisions = shown["remarks"], shown["decisions"]
+    assert isinstance(remarks, list)
+    assert isinstance(decisions, list)
+    assert [(one["by"], one["user"], one.get("proved", False)) for one in (*remarks, *decisions)] == [
+        ("Ada", user(), False),
+        (user(), user(), True),
+        ("Ada", user(), False),
+    ]
+    entries = reconvene("ledger", RUN, "--json").object["remarks"]
+    assert isinstance(entries, list)
+    assert [(one["user"], one["proved"]) for one in entries] == [(user(), False), (user(), True)]
+    for words in (["show", RUN], ["ledger", RUN]):
+        assert reconvene(*words).out.count(f"Ada [claimed by {user()}]") == (2 if words[0] == "show" else 1)
+
+
+def test_no_variable_can_prove_a_name(folder: Path, reconvene: Command) -> None:
+    reconvene("remark", RUN, "Say more.", LOGNAME="eve", USER="eve", RECONVENE_BY="eve")
+    log = [json.loads(line) for line in reconvene("log", RUN, "--json").out.splitlines()]
+    assert [(event["by"], event["user"]) for event in log if event["type"] == "RemarkAdded"] == [("eve", user())]

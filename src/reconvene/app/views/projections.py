@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
+from reconvene.app.views.who import is_proved
 from reconvene.core.definition.workflow import Phase, Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
@@ -198,8 +199,14 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
     """Those at checkpoints of the workflow, in order, each with the item that it was about."""
     rows = convert(on_record.checkpoints(state), tuple[model.Decision, ...])
     made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
-    scopes = [one.scope for one in made if not one.attention]
-    return tuple(structs.replace(row, item=" / ".join(_ITEM.findall(scope))) for row, scope in zip(rows, scopes))
+    return tuple(
+        structs.replace(row, item=" / ".join(_ITEM.findall(one.scope)), **_who(one))
+        for row, one in zip(rows, (one for one in made if not one.attention))
+    )
+
+
+def _who(act: e.Act) -> dict[str, str | bool]:
+    return {"user": act.user, "proved": is_proved(act.by, act.user)}
 
 
 def _budget(one: spending.CostLimit) -> model.Budget:
@@ -209,7 +216,9 @@ def _budget(one: spending.CostLimit) -> model.Budget:
 
 
 def remarks(state: RunState, said: Iterable[e.RemarkAdded]) -> tuple[model.Remark, ...]:
-    return convert(on_record.views_of(state, said), tuple[model.Remark, ...])
+    said = list(said)
+    rows = convert(on_record.views_of(state, said), tuple[model.Remark, ...])
+    return tuple(structs.replace(row, **_who(one)) for row, one in zip(rows, said))
 
 
 def tasks(state: RunState) -> tuple[model.Task, ...]:
@@ -249,10 +258,13 @@ def talk(state: RunState, book: Book) -> tuple[model.Said, ...]:
 def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
     text = conversation.for_people(state, book, entry)
     said = model.Said(entry.kind, entry.role, entry.n, entry.at, text)
+    if entry.kind == "decision":
+        decided = [one for one in state.record.decisions.values() if (one.at, one.by) == (entry.at, entry.role)]
+        return structs.replace(said, **_who(decided[0])) if decided else said
     if entry.kind != "remark":
         return said
     made = state.record.remarks[entry.number]
-    return structs.replace(said, id=made.id, remark=made.kind, checkpoint=made.checkpoint)
+    return structs.replace(said, id=made.id, remark=made.kind, checkpoint=made.checkpoint, **_who(made))
 
 
 def todo(state: RunState, book: Book) -> tuple[model.Todo, ...]:

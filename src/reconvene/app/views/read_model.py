@@ -207,6 +207,8 @@ class Remark(Shown, frozen=True):
     read_by: str
     checkpoint: str
     origin: str
+    user: str = ""  # for whom the system vouches
+    proved: bool = False  # `by` is that name; else it is only claimed
 
 
 class Decision(Shown, frozen=True, kw_only=True):
@@ -219,6 +221,8 @@ class Decision(Shown, frozen=True, kw_only=True):
     by: str
     timestamp: str
     item: str = ""  # its key, where the phase goes through a list
+    user: str = ""  # as of a remark
+    proved: bool = False
 
 
 class Said(Shown, frozen=True):
@@ -232,6 +236,8 @@ class Said(Shown, frozen=True):
     id: str = ""  # these three of a remark
     remark: str = ""
     checkpoint: str | None = None
+    user: str = ""  # of a person, as of a remark
+    proved: bool = False
 
 
 class Task(Shown, frozen=True):

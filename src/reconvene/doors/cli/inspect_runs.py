@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.app.views.who import told as by_whom
 from reconvene.doors.cli.common import (
     COUNT,
     OPEN,
@@ -137,7 +138,7 @@ def _bound(one: Bound) -> str:
 
 
 def _decision(one: Decision) -> str:
-    item, by = f" of {one_line(one.item)}" if one.item else "", f" ({one.by})" if one.by else ""
+    item, by = f" of {one_line(one.item)}" if one.item else "", f" ({by_whom(one.by, one.user)})" if one.by else ""
     return f"{one.phase}{item}: {one_line(one.option)}{by}"
 
 
@@ -154,7 +155,8 @@ def _unjudged(shown: RunInFull) -> list[str]:
 
 
 def _remark(remark: Remark) -> str:
-    told = ", ".join(part for part in (remark.by, f"in {remark.origin}" if remark.origin else "") if part)
+    by, origin = by_whom(remark.by, remark.user), f"in {remark.origin}" if remark.origin else ""
+    told = ", ".join(part for part in (by, origin) if part)
     target = f" to {remark.target}" if remark.target else ""
     text = one_line(remark.text or remark.path, 200)
     return f"{remark.id} {remark.kind}{target}: {text}" + (f" ({told})" if told else "")
