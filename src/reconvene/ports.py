@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -44,6 +44,23 @@ class Stored(NamedTuple):
     seal: bytes = b""
 
 
+class Deleted(NamedTuple):
+    """What stays of a run that was deleted."""
+
+    run: str
+    head: int
+    chain: bytes  # the value after its last event
+    doc: str  # a JSON object: by, user, door, at, name
+    seal: bytes = b""  # on the link of `doc`, as if it were one more append
+
+
+class Unneeded(NamedTuple):
+    """Digests: the contents that a run names and no other does, and all that others name."""
+
+    gone: Collection[str]
+    kept: Collection[str]
+
+
 class Fault(NamedTuple):
     """Something in the store that is not as it must be. `run` "" = it belongs to no one run."""
 
@@ -79,6 +96,17 @@ class EventLog(Protocol):
 
     def unchained(self, run: str) -> int:
         """The last event from before there was a chain, 0 = there is none."""
+
+    def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
+        """A log that was made elsewhere, byte for byte, and one more append on it: all of it or nothing. Conflict where
+        there is or was such a run. `unchained`: of its first events, those from before there was a chain."""
+
+    def delete(self, left: Deleted, unneeded: Callable[[], Unneeded]) -> None:
+        """Take the run out, in one durable transaction, in which `unneeded` is asked. Conflict if its head moved. Its
+        id stays taken: `head` is as before, `read` gives nothing, an append is refused."""
+
+    def deleted(self) -> list[Deleted]:
+        """In the order in which they were deleted."""
 
     def audit(self) -> Iterator[Fault]:
         """What is wrong with the store beside the logs: its structure, and contents that are not what their digest
@@ -269,6 +297,9 @@ class Workspace(Protocol):
 
     def read(self, path: str) -> bytes | None: ...
 
+    def leave(self) -> None:
+        """Nothing is written here any more: forget what was, and the folder where it is empty."""
+
 
 class Commit(NamedTuple):
     """One commit of a run's history, wholly determined by the log."""
@@ -298,6 +329,9 @@ class History(Protocol):
 
     def noted_head(self, run: str) -> tuple[int, str]:
         """(0, "") where nothing is noted."""
+
+    def forget(self, run: str) -> None:
+        """Remove the run's branch, and whatever no other branch needs."""
 
     def unsound(self, run: str) -> str:
         """What is wrong with the run's branch; "" also where it has none."""

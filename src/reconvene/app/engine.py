@@ -86,7 +86,7 @@ class Engine:
         signer: Signer | None = None,
     ) -> None:
         self.log = log
-        self._projects = projects
+        self.projects = projects
         self._surroundings = surroundings
         self.home = home
         self._clock = clock
@@ -143,16 +143,16 @@ class Engine:
             if error is None:
                 self._sessions.keep(session)
                 if session.state.world.files:  # templates that people may read before anybody works
-                    self._files(session).restore(session)
+                    self.files(session).restore(session)
                 return run
             if self.log.head(run) == 0:
                 raise error
 
     def foreseen(self, workflow: Workflow, inputs: Mapping[str, object]) -> list[str]:
         """What would stop a run of this workflow hours from now, and can be mended before it starts."""
-        if self._projects is None:
+        if self.projects is None:
             return []
-        return [why for path in new_runs.projects(workflow, inputs) if (why := self._projects.unfit(path))]
+        return [why for path in new_runs.projects(workflow, inputs) if (why := self.projects.unfit(path))]
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
@@ -179,7 +179,7 @@ class Engine:
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
-        files = self._files(session)
+        files = self.files(session)
         holder = self._leases.take(run) if driving else ""
         claim = token() if holder else ""
         try:
@@ -210,7 +210,7 @@ class Engine:
         """The folder is to be as the log says. Whoever drives the run now does this when its agents have stopped."""
         with self._leases.held(session.run) as held:
             if held:
-                self._files(session).restore(session)
+                self.files(session).restore(session)
                 if session.state.ended:
                     self._leave_project(session.state, _silent)
 
@@ -219,13 +219,13 @@ class Engine:
         session = self.session(run)
         if session.state.ended:
             return []
-        return self._record_edits(session, self._files(session), by, door)
+        return self._record_edits(session, self.files(session), by, door)
 
     def prune(self, run: str, *, keep: int = 0, by: str = "", door: str = "") -> tuple[list[Archive], tuple[str, ...]]:
         """Remove folders kept of undone rounds from the workspace, but for the newest `keep`: what went, and the files
         that stayed because a person changed them."""
         session = self.session(run)
-        files = self._files(session)
+        files = self.files(session)
         changed = files.changed_archives(session)
         pruned = prunable(session.state, keep, changed)
         session.do(PruneArchives(keep, changed, by, door))
@@ -254,7 +254,7 @@ class Engine:
                     files.restore(session, scan)
         return [edit.path for edit in command.edits] if command is not None else []
 
-    def _files(self, session: Session) -> Files:
+    def files(self, session: Session) -> Files:
         return Files(self._workspace_for(session.run, session.state.workspace))
 
     # --- driving ---
@@ -285,7 +285,7 @@ class Engine:
             holder = self._leases.take(run) if plan(session.state, session.book) else ""
             if not holder:
                 return session.state
-            in_hand = _InHand(session, self._files(session), holder, token())
+            in_hand = _InHand(session, self.files(session), holder, token())
 
     async def _take_up(self, run: str) -> _InHand:
         """What the `submit` before has in hand, or the lease and the run's state."""
@@ -304,7 +304,7 @@ class Engine:
             raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         try:
             session = self.session(run)
-            return _InHand(session, self._files(session), holder, token())
+            return _InHand(session, self.files(session), holder, token())
         except BaseException:
             self._leases.give_back(run, holder)
             raise
@@ -324,7 +324,7 @@ class Engine:
                 self._leave_project(session.state, listener)
                 return session
             driver = Driver(
-                session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self._projects,
+                session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
                 self._patience, self.discretion,
             )  # fmt: skip
             self._drivers[session.run] = driver
@@ -341,9 +341,9 @@ class Engine:
 
     def _leave_project(self, state: RunState, listener: Listener) -> None:
         """An ended run leaves its branch to the person, and no worktree behind."""
-        Branch(self._projects, listener).sync(state)
-        if self._projects is not None and state.record.project is not None:
-            self._projects.close(state.run)
+        Branch(self.projects, listener).sync(state)
+        if self.projects is not None and state.record.project is not None:
+            self.projects.close(state.run)
 
     def make_children(self, run: str) -> None:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""

@@ -179,7 +179,11 @@ def _folded(log: EventLog, run: str) -> tuple[RunState, int]:
     kept = snapshot_of(log, run)
     state = fold(run, log.read(run, kept.seq), kept)
     if not state.seq:
-        raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
+        was = "was deleted" if any(one.run == run for one in log.deleted()) else ""
+        raise UserError(
+            f"Run {run} {was}." if was else f"There is no run {run!r}.",
+            hint="reconvene runs --deleted tells who did" if was else "reconvene runs lists them",
+        )
     return state, kept.seq
 
 

@@ -30,12 +30,8 @@ def to_sign(signer: Signer | None, before: RunState, state: RunState, events: Se
     acts = [event for event in events if isinstance(event, Act) and event.user] if signer is not None else []
     if signer is None or not acts:
         return ToSign(state, events)
-    key, why = signer.ready()
-    if not key:
-        signer.tell(f"what you did is recorded without a signature: {why}")
-        unsigned = encode_seal(Seal(on_behalf_of=signer.on_behalf_of, unsigned=why))
-        return ToSign(state, events, lambda link: unsigned)
-    if key not in state.record.keys:
+    key, seal = sealing(signer)
+    if key and key not in state.record.keys:
         first = acts[0]
         introduced = KeyIntroduced(at=events[-1].at, by=first.by, user=first.user, door=first.door, key=key)
         known = [one for one in before.record.keys.values() if one.user == first.user]
@@ -43,7 +39,17 @@ def to_sign(signer: Signer | None, before: RunState, state: RunState, events: Se
             signer.tell(f"a new key signs for {first.user} in this run: {shown(key)}; until now it was"
                         f" {', '.join(shown(one.key) for one in known)}")  # fmt: skip
         state, events = evolve(state, introduced), [*events, introduced]
-    return ToSign(state, events, lambda link: _signed(signer, key, link))
+    return ToSign(state, events, seal)
+
+
+def sealing(signer: Signer) -> tuple[str, Callable[[bytes], bytes]]:
+    """The key that signs, "" where there is none, and what makes a seal of a link."""
+    key, why = signer.ready()
+    if key:
+        return key, lambda link: _signed(signer, key, link)
+    signer.tell(f"what you did is recorded without a signature: {why}")
+    unsigned = encode_seal(Seal(on_behalf_of=signer.on_behalf_of, unsigned=why))
+    return "", lambda link: unsigned
 
 
 def _signed(signer: Signer, key: str, link: bytes) -> bytes:

@@ -15,7 +15,8 @@ from reconvene.app.misfits import DoesNotFit, misfit
 from reconvene.app.references import named_in
 from reconvene.app.seal_checks import Seals
 from reconvene.app.session import index_row, state_after
-from reconvene.app.views.soundness import Misfit, Soundness, StoreSoundness
+from reconvene.app.tombstones import checked
+from reconvene.app.views.soundness import Gone, Misfit, Soundness, StoreSoundness
 from reconvene.core.facts.events import AnyEvent, Forked
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import EMPTY, RunState
@@ -45,7 +46,13 @@ def verify_all(log: EventLog, history: History | None = None, signer: Signer | N
         if fault.run not in named
     ]
     faults += _unknown_branches(log, history)
-    return StoreSoundness(not faults and not named, runs, tuple(faults))
+    gone: list[Gone] = []
+    for left in log.deleted():
+        try:
+            gone.append(checked(left, signer))
+        except DoesNotFit as error:
+            faults.append(error.misfit)
+    return StoreSoundness(not faults and not named, runs, tuple(faults), tuple(gone))
 
 
 def verify(log: EventLog, run: str, history: History | None = None, signer: Signer | None = None) -> Soundness:
@@ -176,4 +183,10 @@ def _unknown_branches(log: EventLog, history: History | None) -> list[Misfit]:
     except ReconveneError as error:
         return [Misfit("the git history", "branches that can be read", error.message, error.hint)]
     expected, next = "a log: the git history has a branch of it", "Restore the store from a backup."
-    return [Misfit(f"run {run}", expected, "none", next) for run in named if run not in log.runs()]
+    left = {one.run for one in log.deleted()}
+    lost = [Misfit(f"run {run}", expected, "none", next) for run in named if run not in log.runs() and run not in left]
+    return lost + [
+        Misfit(f"run {run}", "no branch in the git history: it was deleted", "one", f"reconvene delete {run}")
+        for run in named
+        if run in left
+    ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
+from zlib import decompress
 
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.ids import digest_of
-from reconvene.errors import Conflict, StoreError
-from reconvene.ports import Append, Fault, IndexRow, Stored
+from reconvene.errors import Conflict, StoreError, UserError
+from reconvene.ports import Append, Deleted, Fault, IndexRow, Stored, Unneeded
 from reconvene.wire.chain import BEGINNING, link, value
 from reconvene.wire.event_json import decode_batch, encode_batch
 
@@ -20,6 +21,8 @@ class MemoryLog:
         self._lock = Lock()
         self._logs: dict[str, list[AnyEvent]] = {}
         self._stored: dict[str, list[Stored]] = {}
+        self._old: dict[str, int] = {}  # run → the last event from before the chain
+        self._deleted: dict[str, Deleted] = {}
         self._artefacts: dict[str, bytes] = {}
         self._index: dict[str, IndexRow] = {}
         self._snapshots: dict[str, tuple[int, str, bytes]] = {}
@@ -30,13 +33,15 @@ class MemoryLog:
         data = encode_batch(append.events)
         recorded = decode_batch(data)
         with self._lock:
+            if run in self._deleted:
+                raise UserError(f"Run {run} was deleted.")
             head = len(self._logs.get(run, ()))
             if head != expected_seq:
                 raise Conflict(f"Run {run} has moved on: its log is at {head}, not at {expected_seq}.")
             self._logs.setdefault(run, []).extend(recorded)
             if recorded:
                 rows = self._stored.setdefault(run, [])
-                linked = link(rows[-1].chain if rows else BEGINNING, run, head + len(recorded), False, data)
+                linked = link(_value_after(run, rows), run, head + len(recorded), False, data)
                 seal = append.seal(linked) if append.seal is not None else b""
                 rows.append(Stored(head + len(recorded), False, data, value(linked, seal), seal))
             for digest, data in append.artefacts.items():
@@ -47,7 +52,7 @@ class MemoryLog:
 
     def head(self, run: str) -> int:
         with self._lock:
-            return len(self._logs.get(run, ()))
+            return self._deleted[run].head if run in self._deleted else len(self._logs.get(run, ()))
 
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         after = max(after, 0)
@@ -73,7 +78,31 @@ class MemoryLog:
             return list(self._stored.get(run, ()))
 
     def unchained(self, run: str) -> int:
-        return 0
+        return self._old.get(run, 0)
+
+    def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
+        events = [event for row in rows for event in decode_batch(decompress(row.data) if row.packed else row.data)]
+        with self._lock:
+            if run in self._deleted or self._logs.get(run):
+                raise Conflict(f"There is a run {run} already.")
+            self._logs[run], self._stored[run] = events, list(rows)
+            self._old[run] = unchained
+        return self.append(run, len(events), append)
+
+    def delete(self, left: Deleted, unneeded: Callable[[], Unneeded]) -> None:
+        gone = unneeded().gone
+        with self._lock:
+            if len(self._logs.get(left.run, ())) != left.head:
+                raise Conflict(f"Run {left.run} has moved on.")
+            for kept in (self._logs, self._stored, self._index, self._snapshots):
+                kept.pop(left.run, None)
+            self._deleted[left.run] = left
+            for digest in gone:
+                self._artefacts.pop(digest, None)
+
+    def deleted(self) -> list[Deleted]:
+        with self._lock:
+            return list(self._deleted.values())
 
     def audit(self) -> Iterator[Fault]:
         with self._lock:
@@ -119,3 +148,13 @@ class MemoryLog:
 
     def close(self) -> None:
         """Nothing to do: the store lives as long as the object."""
+
+
+def _value_after(run: str, rows: Sequence[Stored]) -> bytes:
+    """Worked out where they are from before the chain."""
+    if rows and rows[-1].chain:
+        return rows[-1].chain
+    found = BEGINNING
+    for row in rows:
+        found = value(link(found, run, row.seq, row.packed, row.data), row.seal)
+    return found

@@ -84,6 +84,18 @@ class GitHistory:
                 raise refs.Damaged(f"the note of the head of {run} holds no number")
         return int(seq or 0), value
 
+    def forget(self, run: str) -> None:
+        """Objects that plain git has packed stay until `git gc --prune=now`."""
+        if not refs.exists(self.path):
+            return
+        with self._in_plain_words(), self._locked():
+            branch, self._last = _branch(run), None
+            tip = refs.target(self.path, branch)
+            others = [refs.target(self.path, name) for name in refs.branches(self.path) if name != branch]
+            refs.remove(self.path, branch)
+            if tip:
+                self._objects.remove(self._objects.reachable([tip]) - self._objects.reachable(others))
+
     def unsound(self, run: str) -> str:
         """Looks at the commits of the branch, not at the files in them."""
         with self._in_plain_words():

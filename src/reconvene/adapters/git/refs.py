@@ -77,6 +77,17 @@ def move(repository: str, name: str, to: str, *, was: str) -> None:
         _put(repository, "HEAD", f"ref: {name}\n")  # so that a plain `git log` shows something
 
 
+def remove(repository: str, name: str) -> None:
+    """The branch, wherever git keeps it, and what is noted beside it."""
+    packed = _read(os.path.join(repository, "packed-refs"))
+    if packed and _packed(repository, name):
+        lines = [line for line in packed.splitlines(keepends=True) if line.rstrip("\n").partition(" ")[2] != name]
+        _put(repository, "packed-refs", "".join(lines))
+    for path in (os.path.join(repository, name), _note(repository, name), _head(repository, name)):
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+
+
 def _packed(repository: str, name: str) -> str:
     """After `git pack-refs` or `git gc`."""
     for line in (_read(os.path.join(repository, "packed-refs")) or "").splitlines():

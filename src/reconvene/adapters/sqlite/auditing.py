@@ -19,6 +19,11 @@ _ROWS = "SELECT CAST(digest AS TEXT), packed, CAST(data AS BLOB) FROM artefacts 
 _ROW = "SELECT packed, CAST(data AS BLOB) FROM artefacts WHERE digest = ?"
 _STRAY = f"SELECT DISTINCT key >> {SEQ_BITS} FROM appends WHERE key >> {SEQ_BITS} NOT IN (SELECT id FROM runs)"
 _NO_RUN = "SELECT run FROM unchained WHERE run NOT IN (SELECT id FROM runs)"
+# Each deleted run has a row in both tables, with the same head; that of `runs` is below zero.
+_LEFT = (
+    "SELECT run FROM runs WHERE head < 0 AND (SELECT head FROM deleted WHERE deleted.run = runs.run) IS NOT -head"
+    " UNION SELECT run FROM deleted WHERE run NOT IN (SELECT run FROM runs WHERE head < 0)"
+)
 _NO_LOG = "SELECT run FROM runs WHERE head <= 0 AND status IS NOT NULL"
 
 
@@ -32,6 +37,8 @@ def audit(connection: sqlite3.Connection) -> Iterator[Fault]:
         yield Fault("the list of logs from before the chain", "runs that are there", f"a run number {number}")
     for (run,) in connection.execute(_NO_LOG):
         yield Fault("the list of runs", f"a log of run {run}", "none", str(run))
+    for (name,) in connection.execute(_LEFT):
+        yield Fault(f"the deletion of {name}", "a mark in the list of runs, and who did it", "one of them", str(name))
     for digest, packed, data in connection.execute(_ROWS):
         found = _found(connection, digest, packed, data)
         if found:

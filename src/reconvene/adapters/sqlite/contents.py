@@ -64,6 +64,10 @@ class Contents:
             self._stored.clear()
         self._stored.update(row.digest for row in rows)
 
+    def forget(self) -> None:
+        """Somebody may have deleted what was there."""
+        self._stored.clear()
+
     def read(self, digest: str) -> bytes:
         found = self._query(_READ, (digest,))
         if not found:

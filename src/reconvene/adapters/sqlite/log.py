@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,8 +17,8 @@ from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.faults import store_error
 from reconvene.adapters.sqlite.layout import connect
 from reconvene.adapters.sqlite.presence import Presence
-from reconvene.errors import Conflict
-from reconvene.ports import Append, Fault, IndexRow, Stored
+from reconvene.errors import Conflict, UserError
+from reconvene.ports import Append, Deleted, Fault, IndexRow, Stored, Unneeded
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import AnyEvent
@@ -35,6 +35,7 @@ _MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, d
 _MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
 _ADD_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, CAST(? AS TEXT), ?, ?)"
 _ADD_PACKED_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, ?, ?, ?)"
+_DELETIONS = "SELECT max(rowid) FROM deleted"
 _RUNS = "SELECT run FROM runs WHERE head > 0 ORDER BY id"
 _UNCHAINED = "SELECT seq FROM unchained JOIN runs ON runs.id = unchained.run WHERE runs.run = ?"
 _READ = (
@@ -68,11 +69,51 @@ class SqliteLog:
         self._lock = RLock()
         self._places: dict[str, _Place] = {}  # run → where our last append left it
         self._contents = Contents(self._path, self._query)
+        self._deletions: int | None = None  # the last one that is known here
         self._presence = Presence(os.path.join(os.path.dirname(self._path), "processes"))
         with self._plain_words():
             self._connection = connect(self._path, busy_timeout)
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
+        return self._append(run, expected_seq, append)
+
+    def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
+        def lay() -> None:
+            if self._connection.execute(_FIND, (run,)).fetchone():
+                raise self._conflict(run, 0)
+            number = self._connection.execute(_ADD_RUN, (run,)).lastrowid or 0
+            for row in rows:
+                added = (number << SEQ_BITS | row.seq, row.data, row.chain or None, row.seal or None)
+                self._connection.execute(_ADD_PACKED_EVENTS if row.packed else _ADD_EVENTS, added)
+            self._connection.execute(_MOVE_HEAD, (rows[-1].seq, number, 0))
+            if unchained:
+                self._connection.execute("INSERT INTO unchained VALUES (?, ?)", (number, unchained))
+
+        return self._append(run, rows[-1].seq, append, lay)
+
+    def delete(self, left: Deleted, unneeded: Callable[[], Unneeded]) -> None:
+        from reconvene.adapters.sqlite.deleting import delete
+
+        with self._plain_words():
+            self._connection.execute("PRAGMA secure_delete=ON")
+        with self._transaction():
+            found = self._connection.execute(_FIND, (left.run,)).fetchone()
+            if not found or found[1] != left.head:
+                raise self._conflict(left.run, left.head)
+            delete(self._connection, found[0], left, unneeded)
+        self._places.pop(left.run, None)
+        self._contents.forget()
+        with self._plain_words():  # the write-ahead log holds the bytes still
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def deleted(self) -> list[Deleted]:
+        from reconvene.adapters.sqlite.deleting import deleted
+
+        with self._plain_words():
+            return deleted(self._connection)
+
+    def _append(self, run: str, expected_seq: int, append: Append, first: Callable[[], None] | None = None) -> int:
+        """`first`: what is done before, in the same transaction."""
         from reconvene.wire import chain
         from reconvene.wire.event_json import encode_batch
 
@@ -83,6 +124,12 @@ class SqliteLog:
         new_head = expected_seq + len(events)
         with self._transaction():
             execute = self._connection.execute
+            if first is not None:
+                first()
+            if artefacts and self._deletions != (now := execute(_DELETIONS).fetchone()[0]):
+                self._deletions = now  # what is known to be on disk may not be there any more
+                self._contents.forget()
+                fresh = self._contents.missing(artefacts)
             key, status, _, value = self._place(run, expected_seq)
             if index is None:
                 moved = execute(_MOVE_HEAD, (new_head, key, expected_seq))
@@ -124,6 +171,8 @@ class SqliteLog:
 
     def _conflict(self, run: str, expected_seq: int) -> Conflict:
         found = self._connection.execute(_FIND, (run,)).fetchone()
+        if found and found[1] < 0:
+            raise UserError(f"Run {run} was deleted.", hint="See who did: reconvene runs --deleted")
         return Conflict(
             f"Run {run} has moved on: its log is at {found[1] if found else 0}, not at {expected_seq}.",
             hint="Somebody else was faster. Look at where it stands now: reconvene show " + run,
@@ -132,7 +181,7 @@ class SqliteLog:
     def head(self, run: str) -> int:
         with self._plain_words():
             found = self._connection.execute(_FIND, (run,)).fetchone()
-        return found[1] if found else 0
+        return abs(found[1]) if found else 0
 
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         from reconvene.wire.event_json import decode_batch

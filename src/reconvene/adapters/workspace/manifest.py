@@ -7,6 +7,7 @@ last change: within one tick of the disk's clock a second change would leave no 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import NamedTuple
 
 from msgspec import Struct, json
@@ -83,6 +84,11 @@ class ManifestFile:
         finally:
             os.close(handle)
         self._kept, self._stamp = manifest, self._stamp_now()
+
+    def remove(self) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self._path)
+        self._kept, self._stamp = Manifest({}, set()), None
 
     def _stamp_now(self) -> tuple[int, int, int] | None:
         try:

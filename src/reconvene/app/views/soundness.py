@@ -51,9 +51,24 @@ class Soundness(Shown, frozen=True):
     notes: tuple[str, ...] = ()  # what is worth knowing and is no misfit
 
 
+class Gone(Shown, frozen=True):
+    """What is left of a run that was deleted."""
+
+    run: str
+    head: int  # its last event
+    chain: str  # the value of the chain after it
+    at: str
+    by: str
+    user: str = ""
+    proved: bool = False
+    workflow: str = ""
+    signed_by: str = ""
+
+
 class StoreSoundness(Shown, frozen=True):
     """What a look through a whole home found."""
 
     sound: bool
     runs: tuple[Soundness, ...]
     misfits: tuple[Misfit, ...] = ()  # of what belongs to no one run
+    deleted: tuple[Gone, ...] = ()

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, command, open_home, put, put_json, put_none, say
+from reconvene.app.views.who import told
+from reconvene.doors.cli.common import Call, answer, command, open_home, put, put_json, put_none, say
 from reconvene.doors.cli.stops import keep_history
 from reconvene.home import is_there
 
 if TYPE_CHECKING:
-    from reconvene.app.views.soundness import Misfit, Soundness
+    from reconvene.app.views.soundness import Gone, Misfit, Soundness
+    from reconvene.ports import Deleted, Signer
 
 _DOES_NOT_FIT = 1
 
@@ -31,11 +33,14 @@ def verify(call: Call, run: str | None, mend: bool) -> int:
     the git history, the list of runs and cached states with the log. Exits with 1 where something does not fit.
     """
     from reconvene.app import verifying
+    from reconvene.app.tombstones import left_of
 
     if run is None and not is_there(call.place):
         put_none(call, "no runs")
         return 0
     engine = open_home(call)
+    if run is not None and (left := left_of(engine.log, run)) is not None:
+        return _verify_deleted(call, left, engine.signer)
     if run is not None:
         found = engine.find(run)
         if mend:
@@ -57,9 +62,31 @@ def verify(call: Call, run: str | None, mend: bool) -> int:
             _tell(one)
         for misfit in whole.misfits:
             _tell_misfit("the store", misfit)
-        if not whole.runs:
+        for gone in whole.deleted:
+            say(f"{gone.run}: {deleted_line(gone)}")
+        if not whole.runs and not whole.deleted:
             put_none(call, "no runs")
     return 0 if whole.sound else _DOES_NOT_FIT
+
+
+def _verify_deleted(call: Call, left: Deleted, signer: Signer | None) -> int:
+    from reconvene.app.misfits import DoesNotFit
+    from reconvene.app.tombstones import checked
+
+    try:
+        gone = checked(left, signer)
+    except DoesNotFit as error:
+        if call.as_json:
+            put_json({"run": left.run, "sound": False, "misfit": error.misfit})
+        else:
+            _tell_misfit(left.run, error.misfit)
+        return _DOES_NOT_FIT
+    return answer(call, gone, f"{gone.run}: {deleted_line(gone)}")
+
+
+def deleted_line(gone: Gone) -> str:
+    value = f", chain {gone.chain[:16]}" if gone.chain else ""
+    return f"deleted {gone.at[:16].replace('T', ' ')} by {told(gone.by, gone.user)} ({gone.head} events{value})"
 
 
 def _tell(looked: Soundness) -> None:

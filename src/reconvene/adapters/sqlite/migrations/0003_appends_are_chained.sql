@@ -10,10 +10,12 @@ CREATE TABLE unchained (
 );
 INSERT INTO unchained SELECT id, head FROM runs WHERE head > 0;
 
--- What stays of a run that was deleted. Its id is not given out again.
+-- What stays of a run that was deleted: its head, the value of its chain, who deleted it and when (doc), the seal on that.
+-- Its row in `runs` stays, too, with the head below zero: neither its id nor its number is given out again.
 CREATE TABLE deleted (
     run TEXT PRIMARY KEY,
     head INTEGER NOT NULL,
     chain BLOB NOT NULL,
-    doc TEXT NOT NULL
+    doc TEXT NOT NULL,
+    seal BLOB
 );
