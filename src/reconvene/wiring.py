@@ -250,7 +250,30 @@ def offer_of_run(log: EventLog, home: str, run: str) -> Offer:
     state = state_of(log, run)
     home = os.path.abspath(home)
     lines = what_runs(state, book_for(log, state.workflow, run), home)
-    return offer(f"a run of {state.name} in the home {home}", lines, state.workflow)
+    where = "imported into" if is_imported(log, run) else "in"
+    return offer(f"a run of {state.name} {where} the home {home}", lines, state.workflow)
+
+
+def is_imported(log: EventLog, run: str) -> bool:
+    """Whether its log, or that of the run which made it, came from elsewhere. Looks at index rows; folds nothing."""
+    seen = set[str]()
+    while run and run not in seen:
+        seen.add(run)
+        row = log.index_row(run)
+        doc = row.doc if row is not None else ""
+        if '"imported":true' in doc:
+            return True
+        run = _parent_in(doc) if '"parent":' in doc else ""
+    return False
+
+
+def _parent_in(doc: str) -> str:
+    import json
+
+    try:
+        return str(json.loads(doc).get("parent", ""))
+    except (ValueError, AttributeError):
+        return ""
 
 
 def require_accepted(log: EventLog, home: str, run: str) -> None:
@@ -330,7 +353,7 @@ def open_engine(
         from reconvene.adapters.workspace import FolderWorkspace
         from reconvene.app.new_runs import require_own_folder
 
-        if foreign and log.head(run):
+        if log.head(run) and (foreign or is_imported(log, run)):
             require_accepted(log, root, run)
         manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
 

@@ -112,9 +112,11 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
         ("decide", "two-step-3", "--option", "Split"), ("show", "two-step-3"), ("queue",),
         ("queue", "move", "two-step-3.p2", "first"), ("queue", "drop", "two-step-3.p1"), ("queue", "run"), ("runs",),
         ("decide", "two-step-2", "--option", "Accept"), ("stats",), ("verify", "two-step-2"), ("verify",),
+        ("export", "two-step-2", "run.zip"), ("import", "run.zip"),
         ("delete", "two-step-1", "--yes"), ("runs", "--deleted"), ("verify",),
         ("show", "nothing"), ("check", "flow.yaml"),
         ("check", "bad.yaml"), ("workflows",), ("doctor",), ("eject", "early-exit", "copy"), ("accept",),
+        ("import", "run.zip", "--as", "theirs"),
     ]  # fmt: skip
     return {" ".join(each): _printed(reconvene, *each) for each in words}
 

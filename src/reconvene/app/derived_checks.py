@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 import msgspec
 
@@ -18,6 +19,10 @@ from reconvene.wire.snapshot_json import decode_state, snapshot_key
 RUN = "Reconvene-Run"  # the trailer that names the run
 
 _LONGEST = 200  # characters of a value that are told
+
+
+class Snapshots(Protocol):
+    def snapshot(self, run: str, key: str) -> tuple[int, bytes] | None: ...
 
 
 def check_index(row: IndexRow | None, state: RunState, *, exact: bool) -> None:
@@ -50,7 +55,7 @@ def _differences(now: object, was: object, path: str, *, exact: bool) -> Iterato
         yield path, _short(now), _short(was)
 
 
-def snapshot_seq(log: EventLog, run: str, first: AnyEvent) -> int:
+def snapshot_seq(log: Snapshots, run: str, first: AnyEvent) -> int:
     try:
         kept = log.snapshot(run, snapshot_key(first.workflow)) if isinstance(first, RunStarted) else None
     except StoreError:

@@ -97,7 +97,7 @@ class Engine:
         self._workspace_for = workspace_for
         self._history_for = history_for
         self.signer = signer  # of what people do through this engine
-        self._new = NewRuns(log, clock, home, workspace_for, signer)
+        self.new = NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
         self._sessions = Sessions(log, clock, signer)
@@ -126,7 +126,7 @@ class Engine:
         digest = digest_of(pinned)
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
-            run, folder = self._new.free(workflow)
+            run, folder = self.new.free(workflow)
             session = Session.new(self.log, self._clock, run, book, self.signer)
             command = StartRun(
                 run,
@@ -354,7 +354,7 @@ class Engine:
     def _make_children(self, session: Session) -> None:
         """Make the runs that a decision started and that have no log yet; also after the run's own end."""
         for effect in unmade_children(session.state):
-            child = self._new.make_child(session, effect.key)
+            child = self.new.make_child(session, effect.key)
             session.submit([RecordChild(effect.key, child)])
 
     def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
@@ -372,7 +372,7 @@ class Engine:
 
     def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "") -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
-        return self._new.fork(run, at, by, door)
+        return self.new.fork(run, at, by, door)
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""

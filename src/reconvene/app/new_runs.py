@@ -175,7 +175,7 @@ class NewRuns:
             raise UserError(
                 f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}"
             )
-        prefix, state = _rest_point(run, events[: at or len(events)])
+        prefix, state = rest_point(run, events[: at or len(events)])
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
         book_for(self._log, state.workflow, run)  # refuses what nobody could drive, before anything is written
@@ -302,7 +302,7 @@ def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerC
     return replace(command, workflows=workflows), blobs
 
 
-def _rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
+def rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
     """The longest prefix after which the run was at rest: waiting for a person, for agents, or ended."""
     state, best, at_best = EMPTY, 0, EMPTY
     for seq, event in events:

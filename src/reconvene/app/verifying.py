@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from reconvene.app.derived_checks import check_history, check_index, check_snapshot, snapshot_seq
 from reconvene.app.misfits import DoesNotFit, misfit
@@ -27,7 +27,30 @@ from reconvene.wire.event_json import decode_batch
 from reconvene.wire.snapshot_json import encode_state, snapshot_key
 
 
-class _Read(NamedTuple):
+class Readable(Protocol):
+    """What of a log is looked through."""
+
+    def stored(self, run: str) -> list[Stored]: ...
+    def artefact(self, digest: str) -> bytes: ...
+    def chain(self, run: str, after: int = 0) -> list[tuple[int, bytes]]: ...
+    def snapshot(self, run: str, key: str) -> tuple[int, bytes] | None: ...
+
+
+class Ends(Protocol):
+    """Where a log is said to end, and where its chain is said to begin."""
+
+    @property
+    def head(self) -> int: ...
+    @property
+    def unchained(self) -> int: ...
+
+
+class _Ends(NamedTuple):
+    head: int
+    unchained: int
+
+
+class Sound(NamedTuple):
     """A log that fits together."""
 
     state: RunState
@@ -62,7 +85,7 @@ def verify(log: EventLog, run: str, history: History | None = None, signer: Sign
     if unchained:
         notes.append(f"unchained until event {unchained}: made by a release that had no chain")
     try:
-        read = _read(log, run, head, unchained, signer)
+        read = read_log(log, run, _Ends(head, unchained), signer)
         check_index(log.index_row(run), read.state, exact=head > unchained)
         check_snapshot(log, read.state, read.kept)
         if history is not None:
@@ -83,14 +106,15 @@ def _told(log: EventLog, run: str) -> str:
 
 def mend(log: EventLog, run: str) -> None:
     """Make again what is derived from the log. What does not fit in the log itself stays as it is, and is refused."""
-    read = _checked(log, run)
+    read = require_sound(log, run)
     log.append(run, read.state.seq, Append([], row=index_row(read.state)))
     log.save_snapshot(run, read.state.seq, snapshot_key(read.state.workflow), encode_state(read.state))
 
 
-def _checked(log: EventLog, run: str) -> _Read:
+def require_sound(log: EventLog, run: str, signer: Signer | None = None) -> Sound:
+    """StoreError where the log does not fit together."""
     try:
-        return _read(log, run, log.head(run), log.unchained(run), None)
+        return read_log(log, run, _Ends(log.head(run), log.unchained(run)), signer)
     except DoesNotFit as error:
         one = error.misfit
         raise StoreError(
@@ -102,9 +126,12 @@ def _checked(log: EventLog, run: str) -> _Read:
 # --- the log ---
 
 
-def _read(log: EventLog, run: str, head: int, unchained: int, signer: Signer | None) -> _Read:
+def read_log(log: Readable, run: str, ends: Ends, signer: Signer | None) -> Sound:
+    """DoesNotFit at the first thing that does not."""
+    head, unchained = ends.head, ends.unchained
     state, kept, values, seals = EMPTY, None, dict[int, bytes](), Seals(run, unchained, signer)
     known: set[str] = set()
+    forks: dict[int, Forked] = {}
     snapshot = 0
     for row, link, events in _appends(log, run, unchained):
         for seq, event in enumerate(events, row.seq - len(events) + 1):
@@ -114,7 +141,7 @@ def _read(log: EventLog, run: str, head: int, unchained: int, signer: Signer | N
                 raise misfit(run, seq, f"event {seq}", "an event that follows from those before", error) from error
             _check_contents(log, run, seq, event, known)
             if isinstance(event, Forked):
-                _check_source(log, run, seq, event)
+                forks[seq] = event
             if seq == 1:
                 snapshot = snapshot_seq(log, run, event)
             kept = state if seq == snapshot else kept
@@ -127,11 +154,14 @@ def _read(log: EventLog, run: str, head: int, unchained: int, signer: Signer | N
         raise misfit(run, 1, "the log", f"a log of run {run}", f"one of run {state.run}")
     if unchained and unchained not in values:
         raise misfit(run, unchained, "where the chain begins", f"an append that ends with event {unchained}", "none")
+    for seq, forked in forks.items():
+        if seq > state.imported:  # else the run that it was forked from is elsewhere
+            _check_source(log, run, seq, forked)
     seals.close()
-    return _Read(state, values, kept, seals)
+    return Sound(state, values, kept, seals)
 
 
-def _appends(log: EventLog, run: str, unchained: int) -> Iterator[tuple[Stored, bytes, list[AnyEvent]]]:
+def _appends(log: Readable, run: str, unchained: int) -> Iterator[tuple[Stored, bytes, list[AnyEvent]]]:
     """Every append with its link and its events, if it follows from the one before."""
     value, last = chain.BEGINNING, 0
     for row in log.stored(run):
@@ -153,7 +183,7 @@ def _appends(log: EventLog, run: str, unchained: int) -> Iterator[tuple[Stored, 
         yield row, link, events
 
 
-def _check_source(log: EventLog, run: str, seq: int, forked: Forked) -> None:
+def _check_source(log: Readable, run: str, seq: int, forked: Forked) -> None:
     """Where the run that this one was forked from is still here, it must be what it was then."""
     values = log.chain(forked.source) if forked.source_chain and forked.source != run else []
     found = next((value.hex() for last, value in values if last >= forked.source_seq), "none")
@@ -162,7 +192,7 @@ def _check_source(log: EventLog, run: str, seq: int, forked: Forked) -> None:
         raise misfit(run, seq, where, forked.source_chain, found)
 
 
-def _check_contents(log: EventLog, run: str, seq: int, event: AnyEvent, known: set[str]) -> None:
+def _check_contents(log: Readable, run: str, seq: int, event: AnyEvent, known: set[str]) -> None:
     for digest in named_in(event):
         if digest in known:
             continue

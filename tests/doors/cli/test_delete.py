@@ -88,7 +88,7 @@ def test_the_other_run_is_whole_and_the_home_fits_together(folder: Path, reconve
 def test_its_id_is_not_given_out_again_and_nothing_can_be_done_with_it(folder: Path, reconvene: Command) -> None:
     reconvene("delete", OTHER, "--yes")
     assert reconvene("new", "flow.yaml", "--json").object["run"] == "flow-3"
-    for words in (["show", OTHER], ["remark", OTHER, "hello"], ["resume", OTHER]):
+    for words in (["show", OTHER], ["remark", OTHER, "hello"], ["resume", OTHER], ["export", OTHER, "x.zip"]):
         done = reconvene(*words)
         assert done.code == 64, words
         assert "was deleted" in done.err, words

@@ -92,7 +92,7 @@ class SqliteLog:
         return self._append(run, rows[-1].seq, append, lay)
 
     def delete(self, left: Deleted, unneeded: Callable[[], Unneeded]) -> None:
-        from reconvene.adapters.sqlite.deleting import delete
+        from reconvene.adapters.sqlite.removal import delete
 
         with self._plain_words():
             self._connection.execute("PRAGMA secure_delete=ON")
@@ -107,7 +107,7 @@ class SqliteLog:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def deleted(self) -> list[Deleted]:
-        from reconvene.adapters.sqlite.deleting import deleted
+        from reconvene.adapters.sqlite.removal import deleted
 
         with self._plain_words():
             return deleted(self._connection)

@@ -101,6 +101,7 @@ def run(state: RunState) -> model.Run:
         children=tuple(model.Child(one.run or one.child.run, one.child.title) for one in children),
         unmade=sum(not one.run for one in children),
         pinned=state.workflow,
+        imported=state.imported > 0,
     )
 
 

@@ -180,6 +180,7 @@ class Run(Shown, frozen=True):
     children: tuple[Child, ...] = ()
     unmade: int = 0  # of the children, those without a log
     pinned: str = ""  # digest of the workflow that it started with
+    imported: bool = False  # its log came from elsewhere, in a file
     driven: bool | None = None  # while running: whether a process is at work on it
     error: str = ""  # why it could not be driven on just now
     items: tuple[Item, ...] = ()  # at which the run is, the outermost first; where they were looked up
