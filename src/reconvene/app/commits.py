@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from reconvene.app.session import state_after
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import EMPTY, RunState
+from reconvene.errors import ReconveneError
 from reconvene.ports import Commit, EventLog, History
 
 CHAIN = "Reconvene-Chain"  # the trailer that names an append's last event and the value of the chain after it
@@ -32,7 +34,8 @@ def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState
 def note(log: EventLog, history: History, run: str, seq: int) -> None:
     """The log's last event, beside the history: it shows, too, what was recorded and is in no commit."""
     for last, value in log.chain(run, seq - 1)[-1:]:
-        history.note_head(run, last, value.hex())
+        with suppress(ReconveneError):  # a copy of the log: whatever keeps it back must not keep the run back
+            history.note_head(run, last, value.hex())
 
 
 def _with_values(made: Iterable[Commit], values: list[tuple[int, bytes]]) -> Iterator[Commit]:

@@ -202,7 +202,9 @@ class Engine:
             raise
         if holder:
             self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
-        elif session.state.ended or isinstance(command, RecordEdits):
+            return session.state
+        history.note(self.log, self._history_for(), run, session.state.seq)
+        if session.state.ended or isinstance(command, RecordEdits):
             self._tidy(session)
         return session.state
 

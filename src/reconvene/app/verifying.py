@@ -26,6 +26,8 @@ from reconvene.wire import chain
 from reconvene.wire.event_json import decode_batch
 from reconvene.wire.snapshot_json import encode_state, snapshot_key
 
+_UNREADABLE = (ReconveneError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+
 
 class Readable(Protocol):
     """What of a log is looked through."""
@@ -63,11 +65,13 @@ def verify_all(log: EventLog, history: History | None = None, signer: Signer | N
     """Every run, and what belongs to no one of them."""
     runs = tuple(verify(log, run, history, signer) for run in log.runs())
     named = {run.run for run in runs if not run.sound}
-    faults = [
-        Misfit(fault.where, fault.expected, fault.found, "Restore the store from a backup.")
-        for fault in log.audit()
-        if fault.run not in named
-    ]
+    faults: list[Misfit] = []
+    try:
+        for fault in log.audit():
+            if fault.run not in named:
+                faults.append(Misfit(fault.where, fault.expected, fault.found, "Restore the store from a backup."))
+    except _UNREADABLE as error:
+        faults.append(_unreadable(error))
     faults += _unknown_branches(log, history)
     gone: list[Gone] = []
     for left in log.deleted():
@@ -80,6 +84,20 @@ def verify_all(log: EventLog, history: History | None = None, signer: Signer | N
 
 def verify(log: EventLog, run: str, history: History | None = None, signer: Signer | None = None) -> Soundness:
     """`signer` checks signatures; without one they are passed over."""
+    try:
+        return _verify(log, run, history, signer)
+    except _UNREADABLE as error:
+        return Soundness(run, False, 0, "", misfit=_unreadable(error))
+
+
+def _unreadable(error: Exception) -> Misfit:
+    """What lies in the store is not even of the kind that belongs there."""
+    if isinstance(error, ReconveneError):
+        return Misfit("the store", "rows that can be read", error.message, error.hint)
+    return Misfit("the store", "values of the right kind", str(error), "Restore the store from a backup.")
+
+
+def _verify(log: EventLog, run: str, history: History | None, signer: Signer | None) -> Soundness:
     head, unchained = log.head(run), log.unchained(run)
     notes: list[str] = []
     if unchained:
@@ -90,12 +108,12 @@ def verify(log: EventLog, run: str, history: History | None = None, signer: Sign
         check_snapshot(log, read.state, read.kept)
         if history is not None:
             notes += check_history(history, read.state, read.values)
+        value = _told(log, run)
     except DoesNotFit as error:
         return Soundness(run, False, head, _told(log, run), unchained, error.misfit, notes=tuple(notes))
     seals = read.seals
     keys = seals.keys(read.state)
     notes += seals.notes(keys)
-    value = _told(log, run)
     return Soundness(run, True, head, value, unchained, None, seals.signed, keys, tuple(seals.unsigned), tuple(notes))
 
 

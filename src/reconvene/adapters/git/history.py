@@ -74,15 +74,25 @@ class GitHistory:
         return [name for tip in tips if tip is not None if (name := run_of(tip.message))]
 
     def note_head(self, run: str, seq: int, value: str) -> None:
-        if refs.exists(self.path):
-            refs.note_head(self.path, _branch(run), f"{seq} {value}\n")
+        if not refs.exists(self.path):
+            return
+        with self._in_plain_words():
+            branch = _branch(run)
+            refs.note_head(self.path, branch, f"{seq} {value or '-'} {refs.target(self.path, branch)}\n")
 
     def noted_head(self, run: str) -> tuple[int, str]:
         with self._in_plain_words():
-            seq, _, value = refs.noted_head(self.path, _branch(run)).strip().partition(" ")
-            if seq and not seq.isdecimal():
-                raise refs.Damaged(f"the note of the head of {run} holds no number")
-        return int(seq or 0), value
+            seq, value, _ = self._noted(run)
+        return seq, value
+
+    def _noted(self, run: str) -> tuple[int, str, str]:
+        """The last event, the value of the chain after it, and the last commit."""
+        words = refs.noted_head(self.path, _branch(run)).split()
+        if not words:
+            return 0, "", ""
+        if len(words) not in (2, 3) or not words[0].isdecimal():
+            raise refs.Damaged(f"the note of the head of {run} cannot be read")
+        return int(words[0]), words[1].removeprefix("-"), words[2] if len(words) == 3 else ""
 
     def forget(self, run: str) -> None:
         """Objects that plain git has packed stay until `git gc --prune=now`."""
@@ -99,13 +109,15 @@ class GitHistory:
     def unsound(self, run: str) -> str:
         """Looks at the commits of the branch, not at the files in them."""
         with self._in_plain_words():
-            todo = [refs.target(self.path, _branch(run))]
+            last, todo = self._noted(run)[2], [refs.target(self.path, _branch(run))]
+            seen = not last
             while todo and todo[0]:
                 found = self._objects.commit(todo[0])
                 if found is None or not self._objects.is_sound(todo[0]):
                     return f"the commit {todo[0]} is not there, or its bytes are not those that its id says"
+                seen = seen or todo[0] == last
                 todo = found.parents[:1]
-        return ""
+        return "" if seen else f"the commit {last}, which was its last, is not among them"
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff of a file, a folder or all (path ""). "" as old: the empty tree; as new: the newest commit."""
