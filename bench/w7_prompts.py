@@ -14,7 +14,7 @@ TARGET = 50.0
 def measure(options: Options) -> list[Row]:
     from reconvene.core.facts.commands import AddRemark, RemarkIn
     from reconvene.core.run.plan import RunTask
-    from reconvene.core.shown.context import shown
+    from reconvene.prompts.context import shown
     from reconvene.testing.play import Play
     from reconvene.wire.workflow_file import parse_workflow
 

@@ -22,6 +22,7 @@ from reconvene.settings import HOME_VARIABLE
 
 NAME = ".reconvene"
 STORE = "reconvene.db"
+SERVERS = "servers"  # the file that says what servers of one's own can do
 OPTION = "--home"
 
 # What lies in a home before its store does. A process that was killed may have left it.

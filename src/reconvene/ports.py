@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
-    from reconvene.core.facts.events import AnyEvent, Usage
+    from reconvene.core.facts.events import AnyEvent, LeftOut, Usage
 
 
 class IndexRow(NamedTuple):
@@ -168,7 +168,7 @@ class Assignment(NamedTuple):
     task: str
     attempt: int
     agent: Agent
-    prompt: str
+    prompt: str  # what is asked in this attempt; `system` goes before it
     files: Mapping[str, bytes]  # what it may read: its private copy holds these and nothing else
     writes: tuple[str, ...]  # patterns it is expected to write; () = anything
     schema: object  # JSON Schema of the output, or None for text
@@ -177,7 +177,16 @@ class Assignment(NamedTuple):
     remarks: tuple[Mapping[str, str], ...] = ()  # as delivered: id, kind, text, target (recordings react to them)
     project: ProjectWork | None = None
     folder: str = ""  # where it works; "" = a private folder with copies of `files`
+    system: str = ""  # standing rules, the same for every agent; "" = they stand in the prompt
+    mark: str = ""  # of the prompt's sections
+    left_out: tuple[LeftOut, ...] = ()  # of its documents, what does not fit
+    shared: int = 0  # so many characters of the prompt, from its first, all agents of the step get; 0 = it is alone
     bound: bool = False  # a person named who carries it out, in another's place
+
+    @property
+    def whole(self) -> str:
+        """All of it as one text, for who takes only one."""
+        return f"{self.system}\n\n{self.prompt}" if self.system else self.prompt
 
 
 class Answer(NamedTuple):
@@ -221,6 +230,10 @@ class AgentRunner(Protocol):
     """
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer: ...
+
+    async def window(self, agent: Agent) -> int:
+        """How many tokens this agent can take, prompt and reply together; 0 = not known."""
+        ...
 
     async def close(self) -> None: ...
 

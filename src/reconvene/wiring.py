@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from reconvene.adapters.clock import SystemClock
 from reconvene.adapters.keys import OwnKey
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import STORE, make, require_ours
+from reconvene.home import SERVERS, STORE, make, require_ours
 from reconvene.settings import (
     FEEDBACK_MODEL_VARIABLE,
     GATE_MODEL_VARIABLE,
@@ -29,21 +29,13 @@ if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
+    from reconvene.app.sizes import Size
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
 
 
-class SystemClock:
-    def __init__(self) -> None:
-        self._second = 0
-        self._text = ""
-
-    def now(self) -> str:
-        second, millis = divmod(time.time_ns() // 1_000_000, 1000)
-        if second != self._second:
-            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        return f"{self._text}.{millis:03d}Z"
+_USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
 
 
 class Machine:
@@ -96,7 +88,7 @@ class LazyProjects:
         self._projects.close(run)
 
 
-def _file_name(run: str) -> str:
+def file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
     if safe == run:
@@ -163,6 +155,7 @@ class Preflight(NamedTuple):
 
     ways: list[Way]
     lacks: list[Lack]
+    sizes: list[Size]  # how much each agent is expected to get, against what its model can take
 
     def only(self, *levels: str) -> list[Lack]:
         return [lack for lack in self.lacks if lack.level in levels]
@@ -202,7 +195,50 @@ def preflight(
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
-    return Preflight(ways, sorted(lacks, key=lambda lack: lack.line))
+    found = _sizes(workflow, given, ways, reach.agents)
+    return Preflight(ways, [*sorted(lacks, key=lambda lack: lack.line), *_tight(found, ways)], found)
+
+
+def _sizes(workflow: Workflow, given: Mapping[str, object], ways: list[Way], agents: Collection[str]) -> list[Size]:
+    from reconvene.adapters.agents.windows import window_of
+    from reconvene.app.sizes import sizes
+
+    asked = {name: way.agent.model for way in ways if way.kind == "model" for name in way.who}
+    return [
+        one
+        for one in sizes(workflow, given, lambda agent: window_of(agent, asked.get(agent.name, "")), asked)
+        if one.agent in agents
+    ]
+
+
+def _tight(sizes: list[Size], ways: list[Way]) -> Iterator[Lack]:
+    """Where a prompt is not expected to fit, and where nobody knows."""
+    from reconvene.adapters.agents.preflight import Lack
+
+    for one in (one for one in sizes if not one.fits):
+        problem = (
+            f"{one.phase}: about {one.expected:,} tokens are expected, and {one.model or one.agent} takes "
+            f"{one.window:,}, of which {one.window - one.room:,} are for the reply"
+        )
+        hint = f"what does not fit is summed up or left out, and said; another model: --model {one.agent}=PROVIDER:NAME"
+        yield Lack("note", (one.agent,), 0, problem, hint)
+    for way in (way for way in ways if way.kind == "model"):
+        most = max((one for one in sizes if one.agent in way.who and not one.window), key=_expected, default=None)
+        if most is not None and most.expected > _USUAL_WINDOW:
+            problem = (
+                f"how many tokens {way.name} takes is not known; {most.phase} is expected to need {most.expected:,}"
+            )
+            yield Lack(
+                "note",
+                way.who,
+                0,
+                problem,
+                "options: {window: 32000} of the agent says it, and documents are then cut to fit",
+            )
+
+
+def _expected(one: Size) -> int:
+    return one.expected
 
 
 def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str = "") -> None:
@@ -244,36 +280,15 @@ def located(workflow: Workflow, lack: Lack) -> str:
 
 def offer_of_run(log: EventLog, home: str, run: str) -> Offer:
     """What driving this run would start."""
+    from reconvene.app import index
     from reconvene.app.session import book_for, state_of
     from reconvene.app.views.what_runs import what_runs
 
     state = state_of(log, run)
     home = os.path.abspath(home)
     lines = what_runs(state, book_for(log, state.workflow, run), home)
-    where = "imported into" if is_imported(log, run) else "in"
+    where = "imported into" if index.is_imported(log, run) else "in"
     return offer(f"a run of {state.name} {where} the home {home}", lines, state.workflow)
-
-
-def is_imported(log: EventLog, run: str) -> bool:
-    """Whether its log, or that of the run which made it, came from elsewhere. Looks at index rows; folds nothing."""
-    seen = set[str]()
-    while run and run not in seen:
-        seen.add(run)
-        row = log.index_row(run)
-        doc = row.doc if row is not None else ""
-        if '"imported":true' in doc:
-            return True
-        run = _parent_in(doc) if '"parent":' in doc else ""
-    return False
-
-
-def _parent_in(doc: str) -> str:
-    import json
-
-    try:
-        return str(json.loads(doc).get("parent", ""))
-    except (ValueError, AttributeError):
-        return ""
 
 
 def require_accepted(log: EventLog, home: str, run: str) -> None:
@@ -347,15 +362,16 @@ def open_engine(
     if runner is None:
         from reconvene.adapters.agents import Agents
 
-        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say)
+        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say, os.path.join(root, SERVERS))
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
+        from reconvene.app import index
         from reconvene.app.new_runs import require_own_folder
 
-        if log.head(run) and (foreign or is_imported(log, run)):
+        if log.head(run) and (foreign or index.is_imported(log, run)):
             require_accepted(log, root, run)
-        manifest = os.path.join(root, "manifests", f"{_file_name(run)}.json")
+        manifest = os.path.join(root, "manifests", f"{file_name(run)}.json")
 
         def check() -> None:
             require_own_folder(folder, root)

@@ -15,6 +15,7 @@ import pytest
 import reconvene
 from reconvene.adapters.agents import Agents
 from reconvene.app import queries
+from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.commands import AnswerCheckpoint
 from reconvene.core.facts.state import RunState
 from reconvene.ports import Answer, Assignment, Listener
@@ -79,6 +80,9 @@ class Mixed:
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
         runner = self._real if assignment.agent.kind == "command" else self.scripted
         return await runner.run(assignment, listener)
+
+    async def window(self, agent: Agent) -> int:
+        return 0
 
     async def close(self) -> None:
         await self._real.close()

@@ -60,7 +60,7 @@ def test_an_edit_made_while_parked_is_found_by_the_decision_and_shown_to_the_nex
     assert other.drive().status == "completed"
     asked = stage.asked("R2/0/reader")
     assert "+line one, better" in asked  # the diff, as something the person said
-    assert "### text.md\nline one, better" in asked  # and the text itself
+    assert ' name="text.md">\nline one, better' in asked  # and the text itself
     assert stage.agents.of("reader")[0].files["text.md"] == b"line one, better\n"
 
 

@@ -100,6 +100,8 @@ COMMANDS = (
     "pause flow-2",
     "fork flow-1 --at 8",
     "abort flow-1",
+    "upgrade flow-1 --to flow.yaml",
+    "reopen flow-1",
     "rounds flow-1 --prune --yes",
     "run market-entry --no-input --input question=x --input brief=x",
     "new flow.yaml",
@@ -164,6 +166,17 @@ def test_what_was_accepted_runs_and_nothing_else(clone: Clone) -> None:
     assert clone.i("resume", "flow-1").code == 64  # it names another command
     moved = clone.mine.rename(clone.mine.parent / "moved")
     assert clone.i("resume", "flow-2", cwd=moved).code == 64
+
+
+def test_a_workflow_that_is_named_for_an_accepted_run_needs_no_other_word(clone: Clone) -> None:
+    mended = clone.mine.parent / "mended.yaml"
+    mended.write_text(FLOW.format(canary=f"{clone.canary}.mended"))
+    refused = clone.i("upgrade", "flow-1", "--to", str(mended))
+    assert clone.i("accept", refused.err.split("reconvene accept ")[1].strip()).code == 0
+    assert clone.i("upgrade", "flow-1", "--to", str(mended), "--anyway").code == 3
+    assert clone.sung == []
+    assert clone.i("decide", "flow-1", "--option", "Continue").code in (3, 1)
+    assert "canary.mended.command" in clone.sung
 
 
 def test_a_home_that_was_taken_over_is_ones_own(clone: Clone) -> None:

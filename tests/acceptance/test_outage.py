@@ -1,7 +1,8 @@
-"""An outage in the middle of each packaged workflow: the same files, decisions and rounds as without.
+"""An outage in the middle of each packaged workflow: the same files, ledger, decisions, calls and rounds as without.
 
 What the recorded agents say goes over a real connection: each is asked as a model, at a server on loopback that answers
-with what the recording has.
+with what the recording has. Once with an engine, by a person who takes what leads on; once at the command line, with
+the decisions that come with the workflow.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.driving import answered
 
+from commands import Done, call
 from reconvene.adapters.agents import Agents
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.engine import Engine
+from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import AttemptEnded, ProviderFailed
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
@@ -28,13 +31,13 @@ from reconvene.ports import Answer, Assignment, Listener
 from reconvene.testing.openai_server import Fail, OpenAIServer, Reply, Say, Seen, Wire
 from reconvene.wire.packaged import packaged
 from reconvene.wire.recordings import recording
+from reconvene.wire.yaml_reader import plain, read_yaml
 from reconvene.wiring import new_project, open_engine
 
 QUICK = Patience(0.01, 0.05, 60.0)
 AT_ONCE = Patience(0.0, 0.0, 0.0)
 BROKEN: tuple[Reply, ...] = (Fail(503), Wire(status=0, end="reset"), Fail(429), Wire(status=0, end="close"), Fail(500))
-FAST = ("market-entry", "quality-gate")
-OTHERS = tuple(sorted(set(packaged()) - set(FAST)))
+ALL = sorted(packaged())
 
 
 class OverTheWire:
@@ -57,6 +60,9 @@ class OverTheWire:
         agent = replace(assignment.agent, kind="model", model=f"openai:{name}", options={"base_url": self._url})
         given = await self._agents.run(assignment._replace(agent=agent), listener)
         return given._replace(value=answer.value, has_value=answer.has_value)
+
+    async def window(self, agent: Agent) -> int:
+        return 0
 
     async def close(self) -> None:
         await self._agents.close()
@@ -177,7 +183,7 @@ def _same_with_an_outage(tmp_path: Path, name: str, patience: Patience, seconds:
     return parked
 
 
-@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("patience", [QUICK, AT_ONCE], ids=["waits", "parks"])
 def test_an_outage_changes_nothing(tmp_path: Path, name: str, patience: Patience):
     parked = _same_with_an_outage(tmp_path, name, patience)
@@ -185,14 +191,98 @@ def test_an_outage_changes_nothing(tmp_path: Path, name: str, patience: Patience
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("patience", [QUICK, AT_ONCE], ids=["waits", "parks"])
-def test_an_outage_changes_nothing_in_any_workflow(tmp_path: Path, name: str, patience: Patience):
-    parked = _same_with_an_outage(tmp_path, name, patience)
-    assert bool(parked) == (patience is AT_ONCE)
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("name", sorted(packaged()))
+@pytest.mark.parametrize("name", ALL)
 def test_twenty_seconds_without_a_provider_change_nothing(tmp_path: Path, name: str):
     assert _same_with_an_outage(tmp_path, name, USUAL, seconds=20.0) == 0
+
+
+# --- at the command line, with decisions from a file ---
+
+
+class Typed(NamedTuple):
+    """What a person finds in the end."""
+
+    code: int
+    shown: list[str]
+    ledger: list[str]
+    files: dict[str, str]
+    decisions: list[object]
+
+
+class Line:
+    """A person who types `run` once, and `resume` as often as the provider makes it necessary."""
+
+    def __init__(self, folder: Path, name: str, words: list[str], outage: Outage) -> None:
+        folder.mkdir()
+        self._folder, self._name, self._words, self._outage = folder, name, words, outage
+        file = recording(packaged()[name], {}).case.file
+        answers = [] if words else plain(read_yaml(file.read_text(), file.name))
+        assert isinstance(answers, list)
+        self._answers: list[object] = answers
+        self._runner: OverTheWire | None = None
+        self.parked = 0
+
+    def play(self, monkeypatch: pytest.MonkeyPatch) -> Typed:
+        with OpenAIServer(self._reply) as server, monkeypatch.context() as patched:
+
+            def agents(scratch: str, *_: object) -> OverTheWire:
+                self._runner = OverTheWire(Path(scratch).parent, server.url)
+                return self._runner
+
+            patched.setattr("reconvene.adapters.agents.Agents", agents)
+            done = self._answering("run", self._name, "--recorded", *self._words, left=self._answers)
+            while done.object.get("reason") == "provider":
+                run = str(done.object["run"])
+                assert (done.code, done.object["status"], done.object["checkpoint"]) == (3, "waiting", None)
+                self.parked += 1
+                # the decisions that are on record are those that were used up
+                taken = len(self._decisions(run))
+                done = self._answering("resume", run, "--now", left=self._answers[taken:])
+        return self._found(done)
+
+    def _reply(self, seen: Seen) -> Reply:
+        assert self._runner is not None
+        return self._outage.broken() or Say(self._runner.says[str(seen.body["model"])])
+
+    def _answering(self, *words: str, left: list[object]) -> Done:
+        (self._folder / "left.yaml").write_text(json.dumps(left))
+        return self._typed(*words, "--answers", "left.yaml")
+
+    def _typed(self, *words: str) -> Done:
+        return call(*words, "--json", cwd=self._folder, RECONVENE_HOME=None, RECONVENE_PROVIDER_WAIT="0")
+
+    def _decisions(self, run: str) -> list[dict[str, object]]:
+        found = self._typed("show", run).object["decisions"]
+        assert isinstance(found, list)
+        return found
+
+    def _found(self, done: Done) -> Typed:
+        run = str(done.object["run"])
+        shown = self._typed("show", run).object
+        ledger = json.dumps(self._typed("ledger", run).json, indent=1)
+        folder = self._folder / ".reconvene" / "runs" / run  # of what is recorded, whatever the workflow says
+        files = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        kept = {key: value for key, value in shown.items() if key not in _ITS_OWN}
+        return Typed(
+            done.code,
+            _masked(json.dumps(kept, sort_keys=True, indent=1).replace("\\n", "\n").encode(), self._folder).split("\n"),
+            sorted(_masked(ledger.encode(), self._folder).split("\n")),  # who answers first in a step is chance
+            {path: _masked(data, self._folder) for path, data in files.items()},
+            [(one["phase"], one["option"]) for one in self._decisions(run)],
+        )
+
+
+_ITS_OWN = {"failures"}  # those of the provider are told
+
+
+@pytest.mark.parametrize(("name", "words"), [*((name, []) for name in ALL), ("spec-refinement", ["--auto"])])
+def test_a_run_that_parked_in_an_outage_takes_the_same_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: list[str]
+):
+    whole = Outage()
+    first = Line(tmp_path / "well", name, words, whole)
+    without = first.play(monkeypatch)
+    second = Line(tmp_path / "down", name, words, Outage(max(2, whole.seen // 2), 7))
+    found = second.play(monkeypatch)
+    assert (first.parked, second.parked > 0) == (0, True)
+    assert found == without

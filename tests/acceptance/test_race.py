@@ -15,7 +15,14 @@ from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
 from reconvene.core.facts.commands import AnswerCheckpoint, Pause
-from reconvene.core.facts.events import AttemptEnded, DecisionRecorded, RemarkAdded, RunEnded
+from reconvene.core.facts.events import (
+    AttemptEnded,
+    DecisionRecorded,
+    RemarkAdded,
+    RunEnded,
+    RunReopened,
+    WorkflowUpgraded,
+)
 from reconvene.errors import UserError
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow_file import parse_workflow
@@ -54,6 +61,30 @@ def test_of_two_decisions_and_of_two_resumes_exactly_one_wins(forks: Forks, tmp_
         assert [e.status for e in events if isinstance(e, RunEnded)] == ["completed"]
         assert Counter(e.task for e in events if isinstance(e, AttemptEnded)) == {"R1/0/a": 1, "R2/0/b": 1}
     assert sorted(noted(f"{home}/calls.txt")) == sorted(f"{run} R2/0/b#1" for run in runs)
+    log.close()
+
+
+def test_of_an_upgrade_and_a_decision_one_wins_and_of_two_reopenings_one_does(forks: Forks, tmp_path: Path) -> None:
+    home = str(tmp_path / "home")
+    runs = forks.one("support.racing:prepare", home=home, runs=100).answer
+    assert isinstance(runs, list)
+    log = SqliteLog(tmp_path / "home" / "reconvene.db")
+
+    mends, decides = race(forks, "upgrade_or_decide", home=home, runs=runs)
+    for run, mended, decided in zip(runs, mends, decides, strict=True):
+        assert (mended == "") != (decided == ""), (mended, decided)
+        found = [type(e) for _, e in log.read(run) if isinstance(e, WorkflowUpgraded | DecisionRecorded)]
+        assert found == [WorkflowUpgraded if mended == "" else DecisionRecorded]
+
+    assert not forks.one("support.racing:abort_all", home=home, runs=runs).error
+    left, right = race(forks, "reopen_both", home=home, runs=runs)
+    for run, by_left, by_right in zip(runs, left, right, strict=True):
+        assert (by_left == "") != (by_right == ""), (by_left, by_right)
+        assert "only a run that has ended is reopened" in by_left + by_right
+        events = [event for _, event in log.read(run)]
+        winner = 0 if by_left == "" else 1
+        assert [e.by for e in events if isinstance(e, RunReopened)] == [f"person {winner}"]
+        assert [e.text for e in events if isinstance(e, RemarkAdded)] == [f"by {winner}"]
     log.close()
 
 

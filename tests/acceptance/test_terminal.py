@@ -13,7 +13,7 @@ import pytest
 from commands import call
 from reconvene.core.facts.events import DecisionRecorded
 from reconvene.wiring import open_log
-from terminals import DOWN, ENTER, UP, Terminal, ending, pexpect
+from terminals import DOWN, ENTER, UP, Terminal, answer, ending, pexpect
 
 TWO_STEP = """\
 name: two-step
@@ -343,3 +343,53 @@ def test_the_first_screen_holds_the_question_and_the_options(
     child.expect("Your decision")
     child.sendcontrol("c")
     assert ending(child) == 3
+
+
+ASKS = """\
+name: asks
+agents:
+  writer: {command: ["sh", "-c", "cat >/dev/null; echo done"]}
+phases:
+  - id: draft
+    agents: [writer]
+    checkpoint:
+      prompt: "Ship it?"
+      options:
+        - label: Ship
+          fields:
+            - {id: where, prompt: "Where to?", required: true}
+            - {id: when, prompt: "When?", required: true}
+          then: continue
+        - {label: Stop, then: {end: stopped}}
+"""
+
+
+@pytest.mark.parametrize("leaves", ["Ctrl-C", "kill"])
+def test_what_was_answered_to_an_options_own_questions_is_there_after_leaving(
+    terminal: Terminal, folder: Path, leaves: str
+) -> None:
+    (folder / "asks.yaml").write_text(ASKS, encoding="utf-8")
+    child = terminal("run", "asks.yaml")
+    answer(child, "Your decision", ENTER)
+    answer(child, r"Where to\?", f"Bergen{ENTER}")
+    child.expect(r"When\?")
+    if leaves == "Ctrl-C":
+        child.send("\x03")
+        assert ending(child) == 3
+    else:
+        child.close(force=True)
+    # nothing is decided, and nobody but the person is told
+    shown = command(folder, "show", "asks-1")
+    assert (shown["status"], shown["decisions"]) == ("waiting", [])
+    assert "Bergen" not in json.dumps(shown)
+
+    child = terminal("resume")
+    answer(child, "Your decision", ENTER)
+    answer(child, r"Where to\?.*Bergen", ENTER)
+    answer(child, r"When\?", f"May{ENTER}")
+    assert ending(child) == 0
+    log = open_log(folder / ".reconvene")
+    (decision,) = [event for _, event in log.read("asks-1") if isinstance(event, DecisionRecorded)]
+    assert json.loads(log.artefact(decision.fields)) == {"where": "Bergen", "when": "May"}
+    log.close()
+    assert not list((folder / ".reconvene" / "unsent").iterdir())

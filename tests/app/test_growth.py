@@ -37,7 +37,7 @@ phases:
     checkpoint: {{options: [{{label: Again, remark: optional, then: again}}]}}
 """
 CONTEXT = "# Context\n{% for said in feedback.all %}\n## {{ said.id }}\n\n{{ said.text }}\n{% endfor %}"
-SAID = 30
+SAID = 28  # context.md stays below what is cut in prompts
 EARLY, LATE = 6, 24
 
 

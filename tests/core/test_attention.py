@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from reconvene.core.facts import commands as c
 from reconvene.core.run.plan import RunCheck, RunTask
-from reconvene.core.shown.context import shown
 from reconvene.errors import Refused
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 
@@ -288,7 +290,7 @@ def test_a_gate_sends_the_output_back_and_says_what_was_wrong():
     game.finish("a", "short")
     prompt = shown(game.state, game.book, "R1/0/a").prompt
     assert "EMPTY_OUTPUT" in prompt
-    assert "What you wrote then:\n\nshort" in prompt
+    assert re.search(r"<rejected-\w+>\nshort\n</rejected-", prompt)
     game.finish("a", "long enough but no heading")
     assert "## Summary" in shown(game.state, game.book, "R1/0/a").prompt
     game.finish("a", "## Summary\nall of it, ??? the rest")

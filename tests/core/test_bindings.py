@@ -8,9 +8,9 @@ from reconvene.core.definition.bindings import Binding, carried_out, either, exp
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.evolve import fold
 from reconvene.core.run.plan import RunTask
-from reconvene.core.shown.context import Shown, shown
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Refused
+from reconvene.prompts.context import Shown, shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 
@@ -92,7 +92,7 @@ def test_the_same_binding_again_is_no_event() -> None:
 def test_prompt_and_gates_stay_and_options_of_another_provider_go() -> None:
     game = play()
     bound(game, Binding("writer", command=("cat",)), Binding("reviewer", model="openai:gpt"))
-    assert view(game, "writer").prompt.startswith("Write.")
+    assert "\nWrite.\n" in view(game, "writer").prompt
     assert view(game, "writer").agent.gates == game.workflow.agents["writer"].gates != ()
     assert view(game, "reviewer").agent.options == {"temperature": 0.2}
     bound(game, Binding("reviewer", model="anthropic:other"))

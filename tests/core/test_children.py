@@ -327,7 +327,7 @@ def test_remarks_are_inherited_as_they_were_weighed_with_where_they_were_made() 
 
 
 def test_inherited_remarks_reach_the_first_agent_with_those_made_in_the_queue() -> None:
-    from reconvene.core.shown.context import shown
+    from reconvene.prompts.context import shown
 
     game, _ = child()
     game.do(c.AddRemark(c.RemarkIn("one more thing"), by="bob"))

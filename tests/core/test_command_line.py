@@ -6,8 +6,8 @@ import pytest
 
 from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent
-from reconvene.core.shown.context import shown
 from reconvene.errors import UserError
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from reconvene.app.views.talk_lines import gist
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.events import StepStarted
 from reconvene.core.facts.evolve import fold
-from reconvene.core.shown.context import shown
-from reconvene.core.shown.conversation import MOST_WORDS, gist, thread
+from reconvene.core.shown.conversation import MOST_WORDS, thread
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.snapshot_json import decode_state, encode_state
 from reconvene.wire.workflow_file import parse_workflow
@@ -98,7 +99,7 @@ def test_the_first_prompt_of_a_step_is_the_plain_one_with_what_the_person_asked_
     game = play()
     game.finish("scout", "The scout saw two doors.")
     text = prompt(game)
-    in_order(text, "You are the brainstormer.", "Propose a level.", "The scout saw two doors.", "Add a second door.")
+    in_order(text, "The scout saw two doors.", "Add a second door.", "You are the brainstormer.", "Propose a level.")
     assert "conversation" not in text
     assert "private notes" not in text, "a file is no description"
 
@@ -109,10 +110,10 @@ def test_a_revision_is_told_everything_in_the_order_of_a_conversation():
     game.decide("Discuss", "Question 2 makes no sense to me.")
     in_order(
         prompt(game),
-        "You are the brainstormer.",
         "The scout saw two doors.",
         "Add a second door.",
-        "## What to do now\n\nRevise your questions.",
+        "You are the brainstormer.",
+        "Revise your questions.",
         "## The conversation so far",
         "brainstormer presented (questions, round 1):\n> {",
         "Which store?",
@@ -133,7 +134,7 @@ def test_without_an_instruction_for_revisions_the_first_one_serves():
     game.finish("scout")
     game.finish("brainstormer", value={"level": "complex"})
     game.decide("Discuss", "It is simpler than that.")
-    assert "## What to do now\n\nPropose a level." in prompt(game)
+    assert ">\nPropose a level.\n</task-" in prompt(game)
 
 
 def test_the_talk_of_other_steps_is_left_out_but_what_the_person_said_there_is_not():
@@ -280,7 +281,7 @@ def test_steps_that_do_not_read_the_conversation_keep_their_prompt():
     game = at_approaches()
     game.decide("Choose", fields={"pick": "b"})
     text = prompt(game, "planner")
-    assert "## What you may read\n\n### approach\nb" in text or '### approach\n"b"' in text
+    assert ' name="approach">\n"b"\n</document-' in text
     assert "conversation" not in text
     assert "Answers and choices" not in text
 

@@ -9,8 +9,8 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.evolve import fold
 from reconvene.core.run.plan import RunTask
 from reconvene.core.shown import on_record, scope
-from reconvene.core.shown.context import shown
 from reconvene.errors import Refused
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.event_json import decode_batch, encode_batch
 from reconvene.wire.snapshot_json import decode_state, encode_state

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from reconvene.core.facts import commands as c
 from reconvene.core.facts.evolve import fold
 from reconvene.core.shown import on_record
-from reconvene.core.shown.context import shown
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 
@@ -74,14 +74,13 @@ def test_a_wrong_format_brings_the_example():
     game = played()
     write(game, "A report about GAP-7 without any heading.")
     assert "WRONG_FORMAT: these headings are missing: ## Report." in prompt(game)
-    assert "An example of what is expected:\n\n## Report: an example\n\nIt has a heading." in prompt(game)
+    assert ">\n## Report: an example\n\nIt has a heading.\n</example-" in prompt(game)
 
 
 def test_a_rule_of_the_workflow_has_its_own_code_and_names_what_to_do():
     game = played()
     write(game, "## Report: nothing in particular")
     assert "NO_GAPS_ADDRESSED: Address GAP-7 specifically." in prompt(game)
-    assert "An example of what is expected" not in prompt(game)
     assert [row["code"] for row in attempts(game)] == ["NO_GAPS_ADDRESSED"]
 
 

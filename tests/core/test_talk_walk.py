@@ -25,7 +25,7 @@ from reconvene.core.facts.events import DraftSaved
 from reconvene.core.facts.evolve import fold
 from reconvene.core.run.plan import RunTask
 from reconvene.core.shown import drafts
-from reconvene.core.shown.context import shown
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.snapshot_json import decode_state, encode_state
 from reconvene.wire.workflow_file import parse_workflow

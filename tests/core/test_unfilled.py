@@ -39,7 +39,7 @@ def test_the_parts_that_can_be_shown_are_and_the_rest_says_why(tmp_path: Path) -
     assert shown.startswith("Is A good, (not shown: 'titel' is not there; did you mean 'title'?)?\n")
     assert "! A part of this question cannot be shown: `context.plan.titel | upper`: 'titel' is not there" in shown
     assert f"What there is: reconvene show {stage.run}\n" in shown
-    assert shown.endswith("correct the checkpoint in asks.yaml, line 8, then: reconvene check asks.yaml")
+    assert shown.endswith(f"in asks.yaml, line 8, then: reconvene upgrade {stage.run} --to asks.yaml")
 
 
 @pytest.mark.parametrize(

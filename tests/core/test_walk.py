@@ -21,9 +21,9 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import children_of
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import FollowUp, RunTask, StartChild, plan
-from reconvene.core.shown.context import shown
 from reconvene.core.working.moves import undo_refused
 from reconvene.errors import ReconveneError
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.snapshot_json import decode_state, encode_state
 from reconvene.wire.workflow_file import load_workflow

@@ -2,6 +2,9 @@
 
 Every journey is played in PLACE by the code as it is now, and each stop that this release has no home of is kept. Then
 every home of every release goes on, and what it renders is recorded where there is no record yet (`rendered.py`).
+
+`make golden ARGS="--anew WORKFLOW …"` does one thing only: what these packaged workflows render today is taken as the
+measure, in place of what they rendered before.
 """
 
 from __future__ import annotations
@@ -52,6 +55,9 @@ def fresh(workflow: str, release: str, homes: Mapping[str, Home], folder: Path =
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["--anew"]:
+        take_anew(sys.argv[2:])
+        return
     release = version("reconvene")
     for workflow in JOURNEYS:
         homes = fresh(workflow, release, played(workflow, release))
@@ -65,6 +71,15 @@ def main() -> None:
             if found := unrecorded(workflow, each, anew=each == releases()[-1]):
                 file = rendered.add(each, workflow, found)
                 print(f"rendered/{each}/{file.name}: {len(found)} records, {file.stat().st_size:,} bytes")
+
+
+def take_anew(workflows: list[str]) -> None:
+    if not workflows or (unknown := sorted(set(workflows) - set(JOURNEYS))):
+        sys.exit(f"--anew needs workflows of these: {', '.join(JOURNEYS)}" + (f"; not {unknown}" if workflows else ""))
+    for workflow in workflows:
+        found = watching.played(workflow)
+        file = rendered.made_anew(releases()[-1], workflow, found)
+        print(f"rendered/{releases()[-1]}/{file.name}: {len(found)} records anew, {file.stat().st_size:,} bytes")
 
 
 def unrecorded(workflow: str, release: str, *, anew: bool) -> dict[str, rendered.Rendered]:

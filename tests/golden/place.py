@@ -18,6 +18,7 @@ from reconvene.adapters.git import GitHistory
 from reconvene.adapters.project import GitProjects
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
+from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment, Clock, Listener, ProjectWork
 from reconvene.wiring import Machine, open_log
@@ -62,6 +63,9 @@ class OnlyRecorded:
             raise AgentError(f"{assignment.agent.name} is no recording, and nothing else is asked.", retryable=False)
         answer = await self._agents.run(assignment, listener)
         return answer._replace(usage=replace(answer.usage, seconds=_SECONDS))
+
+    async def window(self, agent: Agent) -> int:
+        return await self._agents.window(agent)
 
     async def close(self) -> None:
         await self._agents.close()

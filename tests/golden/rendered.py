@@ -8,9 +8,12 @@ Four ways lead to a record:
 - `told`: what the commands that only read give as JSON, before the home goes on.
 
 `make golden` records what has no record yet, and never changes one. To take what is rendered today as the new measure,
-remove the file of the workflow, run `make golden`, and say why in the commit. For a single intended difference there
-is ALLOWED. Nothing is made equal before it is compared but the folder, which a test has of its own: the clock stands
-still between two decisions, answers take the same time, and commits get the same date (`place.py`).
+remove the file of the workflow, run `make golden`, and say why in the commit. Where only the packaged prompts are
+others, what homes of earlier days render stays on record: `make golden ARGS="--anew scenario-planning"` makes the
+`anew` records of that workflow once more, and no others. For a single intended difference there is ALLOWED. Files are
+compared to the letter, prompts by what they tell (`prompted.py`), and what is shown as JSON may have more in it.
+Nothing is made equal before it is compared but the folder, which a test has of its own: the clock stands still between
+two decisions, answers take the same time, and commits get the same date (`place.py`).
 """
 
 from __future__ import annotations
@@ -27,12 +30,14 @@ from typing import NamedTuple
 
 from .archive import canonical_json
 from .canonical import differences
+from .prompted import lost
 
 FOLDER = Path(__file__).parent / "rendered"
 Rendered = dict[str, str]  # name (`run/files/…`, `run/prompts/…`, `run/shown/…`) → text
 
 _LONGEST_DIFF = 40  # lines
 _MOST = 5  # differences that are shown in full
+_PROMPTS = "/prompts/"  # compared by what they tell, not by where it stands
 _AS_JSON = ("/shown/", "told/")  # what may have more in it today, but nothing less
 
 
@@ -73,6 +78,11 @@ def _without_rebind(text: str) -> str:
 
 ALLOWED: tuple[Allowed, ...] = (
     Allowed("*/shown/*", "where an agent failed, another model may be tried.", _without_rebind),
+    Allowed(
+        "*/shown/*",
+        "where an expression failed, the workflow can be mended.",
+        swap(r"(\\n){2}The mistake may be in the workflow[^\"]*? --to [\w.]+", ""),
+    ),
 )
 
 
@@ -101,7 +111,9 @@ def unlike(then: Rendered, now: Rendered, of: str, allowed: Sequence[Allowed] = 
 def _changed(name: str, then: str, now: str) -> Iterator[str]:
     if then == now:
         return
-    if any(part in name for part in _AS_JSON):
+    if _PROMPTS in name:
+        yield from (f"not told any more: {paragraph}" for paragraph in lost(then, now))
+    elif any(part in name for part in _AS_JSON):
         yield from differences(json.loads(then), json.loads(now), more=True)
     elif then.splitlines() == now.splitlines():
         yield from (f"-{then[-40:]!r}", f"+{now[-40:]!r}")
@@ -153,7 +165,16 @@ def add(release: str, workflow: str, found: Mapping[str, Rendered], folder: Path
     """Keep these beside what is on record, which stays as it is."""
     there = records(release, workflow, folder)
     assert not set(found) & set(there), f"{sorted(set(found) & set(there))}: on record already"
-    every = {**there, **found}
+    return _write(release, workflow, {**there, **found}, folder)
+
+
+def made_anew(release: str, workflow: str, found: Mapping[str, Rendered], folder: Path = FOLDER) -> Path:
+    """Keep these in place of all that is on record of the way `anew`."""
+    others = {of: one for of, one in records(release, workflow, folder).items() if not of.startswith("anew/")}
+    return _write(release, workflow, {**others, **found}, folder)
+
+
+def _write(release: str, workflow: str, every: Mapping[str, Rendered], folder: Path) -> Path:
     # Those of one name side by side: they have much in common.
     named = sorted((name, text) for one in every.values() for name, text in one.items())
     texts = list(dict.fromkeys(text for _, text in named))

@@ -99,6 +99,8 @@ def of_home(name: str, folder: Path, reconvene: Command) -> dict[str, object]:
 def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
     """Of every command that does something, in the life of a few small runs."""
     (folder / "flow.yaml").write_text(FLOW.replace("PIECES", PIECES), encoding="utf-8")
+    mended = FLOW.replace("PIECES", PIECES).replace("Good enough?", "Good enough now?")
+    (folder / "mended.yaml").write_text(mended, encoding="utf-8")
     (folder / "bad.yaml").write_text("name: bad\nphases: []\nwhat: 1\n", encoding="utf-8")
     said = ("--feedback", f"correction: {SAID}")
     words = [
@@ -111,7 +113,9 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
         ("pause", "two-step-1"), ("abort", "two-step-1"), ("show", "two-step-2"),
         ("decide", "two-step-3", "--option", "Split"), ("show", "two-step-3"), ("queue",),
         ("queue", "move", "two-step-3.p2", "first"), ("queue", "drop", "two-step-3.p1"), ("queue", "run"), ("runs",),
-        ("decide", "two-step-2", "--option", "Accept"), ("stats",), ("verify", "two-step-2"), ("verify",),
+        ("upgrade", "two-step-2", "--to", "mended.yaml", "--dry-run"), ("upgrade", "two-step-2", "--to", "mended.yaml"),
+        ("upgrade", "two-step-2", "--to", "bad.yaml"), ("decide", "two-step-2", "--option", "Accept"),
+        ("reopen", "two-step-2", "--grant", "calls=5", *said), ("stats",), ("verify", "two-step-2"), ("verify",),
         ("export", "two-step-2", "run.zip"), ("import", "run.zip"),
         ("delete", "two-step-1", "--yes"), ("runs", "--deleted"), ("verify",),
         ("show", "nothing"), ("check", "flow.yaml"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from . import rendered
 from .homes import Golden, every_home, releases
 from .journeys import JOURNEYS
 from .kinds import kind_of
+from .prompted import lost
 from .rendered import ALLOWED, Allowed, add, check, records, swap, unlike
 from .test_contents import MACHINES
 from .watching import played, seen, told, ways
@@ -94,8 +96,8 @@ def test_a_changed_file_is_told_with_its_name_and_the_lines() -> None:
 
 
 def test_a_line_end_is_a_difference_too() -> None:
-    (told,) = found({"r/prompts/R1#1": "Do it."})
-    assert told.splitlines()[-2:] == ["-'Do it.\\n'", "+'Do it.'"]
+    (told,) = found({"r/files/a.md": "one\ntwo\nthree"})
+    assert told.splitlines()[-2:] == ["-'one\\ntwo\\nthree\\n'", "+'one\\ntwo\\nthree'"]
 
 
 def test_a_file_that_is_gone_and_one_that_is_new_are_told() -> None:
@@ -113,6 +115,74 @@ def test_what_is_shown_may_have_more_in_it_but_nothing_less_and_nothing_else() -
     assert found({"r/shown/1": '{"a": {"b": 1, "c": 2}, "d": 3}'}) == []
     assert found({"r/shown/1": '{"a": {}}'}) == ["w/on/new/r/shown/1 is not what it was:\n.a.b: 1 is missing"]
     assert found({"r/shown/1": '{"a": {"b": 2}}'}) == ["w/on/new/r/shown/1 is not what it was:\n.a.b: 1 became 2"]
+
+
+PROMPT = """You are A.
+
+Do it.
+
+Your remit: ferries
+
+## What you may read
+
+### a.md
+# A
+
+one
+two
+
+### b.md
+(not produced yet)
+
+## What the person said
+
+- [FB-001] **Correction:** nine
+
+  +diff
+
+## What to write
+
+Answer with the whole content of x, and nothing else.
+"""
+REORDERED = """The mark is m.
+
+<document-m name="a.md">
+# A
+
+one
+two
+</document-m>
+
+<document-m name="b.md">
+(not produced yet)
+</document-m>
+
+You are A.
+
+Your remit: ferries
+
+Do it.
+
+## What the person said
+
+- [FB-001] **Correction:** nine
+
+  > +diff
+
+Answer with the whole content of x, and nothing else.
+"""
+LINES = ["one\ntwo", "two", "(not produced yet)", 'name="b.md"', "You are A.", "Do it.", "Your remit: ferries", "nine"]
+
+
+def test_a_prompt_may_tell_the_same_in_another_order_and_more() -> None:
+    assert list(lost(PROMPT, REORDERED)) == []
+    assert list(lost(PROMPT, json.dumps({"stdin": REORDERED, "command": ["x"]}))) == []
+
+
+@pytest.mark.parametrize("gone", [*LINES, "+diff", "whole content of x"])
+def test_a_prompt_that_lost_a_document_a_remark_or_an_instruction_is_told(gone: str) -> None:
+    assert gone in REORDERED
+    assert len(list(lost(PROMPT, REORDERED.replace(gone, "")))) >= 1
 
 
 def test_an_allowed_difference_is_compared_in_the_words_of_the_record() -> None:
@@ -149,3 +219,9 @@ def test_what_is_kept_is_found_again_and_is_never_overwritten(tmp_path: Path) ->
     with pytest.raises(AssertionError, match="on record already"):
         add("0.2.0", "w", {"on/new": {}}, tmp_path)
     assert file.read_bytes() == before
+
+
+def test_made_anew_takes_the_place_of_what_was_rendered_anew_and_of_nothing_else(tmp_path: Path) -> None:
+    add("9.9.9", "w", {"on/new": {"a": "1"}, "anew/new": {"a": "2"}, "anew/gone": {"a": "3"}}, tmp_path)
+    rendered.made_anew("9.9.9", "w", {"anew/new": {"a": "4"}}, tmp_path)
+    assert records("9.9.9", "w", tmp_path) == {"on/new": {"a": "1"}, "anew/new": {"a": "4"}}

@@ -44,7 +44,7 @@ PAGES = [
     *sorted((ROOT / "src" / "reconvene" / "workflows").glob("*/README.md")),
 ]
 WALKED = [ROOT / "README.md", *(ROOT / "docs" / page for page in (
-    "tutorial.md", "testing.md", "recipes.md", "installing.md",
+    "tutorial.md", "testing.md", "recipes.md", "installing.md", "mending.md",
 ))]  # fmt: skip
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KILLED = 128 + signal.SIGKILL
@@ -141,6 +141,23 @@ def _walked(page: Path, folder: Path, environment: dict[str, str | None]) -> int
             assert done.code == wanted, f"{block.place}: {line}\n{done.out}\n{done.err}"
             ran += 1
     return ran
+
+
+def test_the_prompt_on_the_page_about_prompts_is_the_one_an_agent_gets(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "prompts.md"
+    environment = _environment(tmp_path)
+    outs: list[str] = []
+    for block in blocks(page):
+        if block.info == "yaml" and (title := TITLE.match(block.text)):
+            (tmp_path / title[1]).write_text(block.text, encoding="utf-8")
+        for line in block.text.splitlines() if block.info == "sh" else ():
+            done = _typed(line, tmp_path, environment, alone=False)
+            assert done.code == 0, f"{block.place}: {line}\n{done.err}"
+            outs.append(done.out)
+    (out,) = [out for out in outs if "mark of this message is" in out]
+    (printed,) = [block.text for block in blocks(page) if block.info == "text"]
+    (mark,) = set(re.findall(r"mark of this message is ([0-9a-f]{12})", out))
+    assert out.rstrip().endswith(re.sub(r"[0-9a-f]{12}", mark, printed).rstrip())
 
 
 def _typed(line: str, folder: Path, environment: dict[str, str | None], *, alone: bool) -> Done:

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "reconvene"
 MODULES = sorted(path for folder in ("src", "bench") for path in (ROOT / folder).rglob("*.py"))
-CORE = sorted(path for room in ("core", "kits", "language") for path in (SOURCE / room).rglob("*.py"))
+CORE = sorted(path for room in ("core", "kits", "language", "prompts") for path in (SOURCE / room).rglob("*.py"))
 
 IMPURE = {
     "asyncio", "concurrent", "io", "multiprocessing", "os", "pathlib", "random", "secrets", "shutil", "signal",
@@ -108,7 +108,7 @@ SEAMS = {
 def test_the_core_imports_at_the_head_of_a_module() -> None:
     found = {
         f"{path.relative_to(SOURCE)}:{function.name}"
-        for room in ("core", "language")
+        for room in ("core", "language", "prompts")
         for path in (SOURCE / room).rglob("*.py")
         for function in ast.walk(parsed(path))
         if isinstance(function, ast.FunctionDef)

@@ -96,9 +96,10 @@ def test_the_level_sets_the_number_of_questions(talk: Sit, level: str, few: int,
     assert len(one.open.fields) == many
     first, second, third = one.asked("brainstormer", "questions")
     assert f"{few} to {many} questions" in first
-    assert "does not fit the level" not in first
-    assert "does not fit the level" in second
-    assert "does not fit the level" in third
+    assert "does not fit the level" in first, "it is told before the work"
+    assert "was sent back" not in first
+    assert "does not fit the level" in second.partition("was sent back")[2].partition("</attempt-")[0]
+    assert "does not fit the level" in third.partition("was sent back")[2].partition("</attempt-")[0]
 
 
 def test_complex_sections_must_be_deep(talk: Sit):

@@ -157,7 +157,7 @@ def test_without_the_recordings_the_same_workflow_works_with_a_model(
         (folder / "workflow.yaml").write_text(text.replace("recorded: team", with_model), encoding="utf-8")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-key-of-anybody")
         table = sit(folder)
-        assert table.file("memo.md") == "# Memo: ferries\n"
+        assert table.file("memo.md") == MEMO
         assert table.open.prompt.startswith("**Buy.**")
         table.decide("Look again", "correction: Revenue is $900M, not $850M")
         second = server.requests[6:]
@@ -167,11 +167,14 @@ def test_without_the_recordings_the_same_workflow_works_with_a_model(
                for agent in load_workflow(folder).agents.values())  # fmt: skip
 
 
+MEMO = "# Memo: ferries\n\n## Recommendation\nBuy.\n\n## Figures\n- $120M\n\n## Risks\n- Few.\n"
+
+
 def _role(request: Seen) -> Say:
     if "You are the moderator" in request.prompt:
-        return Say("**Buy.** All agree.")
+        return Say("**Buy.** All agree, and the figures say so.")
     if "You write for a board" in request.prompt:
-        return Say("# Memo: ferries\n")
+        return Say(MEMO)
     return Say("## Position\nIt fits.\n\n## Reasoning\n" + "Because the figures of the brief say so. " * 5)
 
 

@@ -181,6 +181,7 @@ def test_it_loads_with_seven_specialists_distinct_remits_and_serious_prompts() -
 
 def test_in_a_first_round_nobody_is_given_a_peers_work() -> None:
     allowed = {
+        "inputs.resources",
         "company.md", "focal_question.md", "scenario_context.md", "predetermined_elements.md",
         "critical_uncertainties.md", "scenario_matrix.md", "signals.md", *FUTURES,
     }  # fmt: skip
@@ -289,18 +290,17 @@ def test_the_summary_file_holds_the_summary_alone(board: Sit) -> None:
     assert "## Assumptions" not in summary
 
 
-def test_resources_are_indexed_and_offered_up_to_a_size(board: Sit) -> None:
+def test_resources_are_documents_that_all_specialists_share(board: Sit) -> None:
     folder = [
         {"name": "survey.md", "text": "Survey of mills\nTarnside is old."},
         {"name": "long.txt", "text": "x" * 50_000},
     ]
     run = board({**GIVEN, "resources": folder})
     run.on_to("predetermined").clean()
-    prompt = run.agents.of("economist")[0].prompt
-    assert "`survey.md` (32 characters): Survey of mills" in prompt
-    assert "> Tarnside is old." in prompt
-    assert "(cut here: 44000 more characters)" in prompt
-    assert len(prompt) < 40_000
+    for agent in ("economist", "contrarian"):
+        documents = run.agents.of(agent)[0].prompt.partition("<role-")[0]
+        assert ' name="inputs.resources/survey.md">\nSurvey of mills\nTarnside is old.\n</document-' in documents
+        assert documents.count("x" * 50_000) == 1
 
 
 # --- what the person says -------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def engineer(work: Assignment) -> object:
 
 
 def reviewer(work: Assignment) -> object:
-    form = _cut(work.prompt.partition("### The form")[2], "## Review: ", "\nYour remit")
+    form = _cut(work.prompt.partition("### The form")[2], "## Review: ", "\n</task-")
     for shown, meant in (("FLOW-001", "BOX-001"), ("FLOW-003", "BOX-002"), ("FLOW-002", "BOX-004")):
         form = form.replace(f"GAP-{shown}", f"GAP-{meant}")
     form = (

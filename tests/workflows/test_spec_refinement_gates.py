@@ -84,7 +84,7 @@ def test_what_a_reviewer_gets_wrong_is_named_and_asked_for_again(start: Start, b
 def test_the_errors_of_two_rounds_stand_under_headings_of_their_own(start: Start) -> None:
     run = start(["short", "short", "short", "short", GOOD], [APPROVED]).decide("Continue")
     assert "All retries exhausted, partial round\n\n## Round 2 Errors\n\n- [" in run.file("status.md")
-    assert "What you wrote then:\n\nshort\n" in run.prompts("engineer")[4]
+    assert ">\nshort\n</rejected-" in run.prompts("engineer")[4]
 
 
 def test_an_order_that_could_not_be_followed_is_told_at_the_next_stop(start: Start) -> None:

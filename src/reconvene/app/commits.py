@@ -14,7 +14,10 @@ from reconvene.ports import Commit, EventLog, History
 CHAIN = "Reconvene-Chain"  # the trailer that names an append's last event and the value of the chain after it
 
 _AT_THE_END = (e.FilesRendered, e.RunEnded)
-_COMMITTED = (e.RoundClosed, e.ItemDone, e.DecisionRecorded, e.FilesEdited, e.RoundUndone, e.ArchivesPruned)
+_COMMITTED = (
+    *(e.RoundClosed, e.ItemDone, e.DecisionRecorded, e.FilesEdited, e.RoundUndone, e.ArchivesPruned),
+    *(e.WorkflowUpgraded, e.RunReopened),
+)
 
 
 def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState] = ()) -> None:
@@ -113,6 +116,11 @@ def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
         case e.ArchivesPruned():
             paths = ", ".join(event.paths)
             return f"Pruned {paths}"[:200], "", (("Pruned", paths),), event.by or "person"
+        case e.WorkflowUpgraded():
+            digests = (("Workflow-Before", event.before), ("Workflow", event.workflow))
+            return "Workflow upgraded", "", digests, event.by or "person"
+        case e.RunReopened():
+            return "Run reopened", "", (("Phase", event.phase or "none"), ("Was", event.status)), event.by or "person"
         case e.FilesRendered() | e.RunEnded() if state.ended:
             return f"Run {state.ended}", "", (("Outcome", state.outcome or state.ended),), "Reconvene"
     return None

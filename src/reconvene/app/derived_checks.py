@@ -10,7 +10,7 @@ import msgspec
 from reconvene.app.commits import CHAIN
 from reconvene.app.misfits import RESTORE, misfit
 from reconvene.app.session import index_row
-from reconvene.core.facts.events import AnyEvent, RunStarted
+from reconvene.core.facts.events import AnyEvent, RunStarted, WorkflowUpgraded
 from reconvene.core.facts.state import RunState
 from reconvene.errors import ReconveneError, StoreError
 from reconvene.ports import EventLog, History, IndexRow
@@ -55,9 +55,12 @@ def _differences(now: object, was: object, path: str, *, exact: bool) -> Iterato
         yield path, _short(now), _short(was)
 
 
-def snapshot_seq(log: Snapshots, run: str, first: AnyEvent) -> int:
+def snapshot_seq(log: Snapshots, run: str, event: AnyEvent) -> int:
+    """The event of the cached state that goes with the workflow which begins here; 0 = none."""
+    if not isinstance(event, RunStarted | WorkflowUpgraded):
+        return 0
     try:
-        kept = log.snapshot(run, snapshot_key(first.workflow)) if isinstance(first, RunStarted) else None
+        kept = log.snapshot(run, snapshot_key(event.workflow))
     except StoreError:
         return 0
     return kept[0] if kept else 0

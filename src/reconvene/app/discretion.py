@@ -11,12 +11,21 @@ from typing import TypeVar
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.commands import Abort, AddRemark, AnswerCheckpoint, Command, ReadRemark, Rollback, SaveDraft
+from reconvene.core.facts.commands import (
+    Abort,
+    AddRemark,
+    AnswerCheckpoint,
+    Command,
+    ReadRemark,
+    Reopen,
+    Rollback,
+    SaveDraft,
+)
 from reconvene.errors import UserError
 from reconvene.ports import Answer, Aside
 from reconvene.secrets import Secrets
 
-_SPOKEN = (AnswerCheckpoint, AddRemark, ReadRemark, SaveDraft, Rollback, Abort)  # commands that hold a person's words
+_SPOKEN = (AnswerCheckpoint, AddRemark, ReadRemark, SaveDraft, Rollback, Abort, Reopen)  # what people say
 _C = TypeVar("_C", bound=Command)
 
 

@@ -21,6 +21,7 @@ from reconvene.core.facts.events import AttemptEnded, LateOutputArchived, Provid
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask, Work, work
+from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
@@ -177,7 +178,8 @@ class Driver:
             self._begun.add(effect)
             return await run_check(self._runner, session.state, session.book, effect, self._listener)
         try:
-            assigned = assignment(session.state, session.book, effect, self._projects)
+            window = await self._runner.window(settled_agent(session.state, session.book, effect.agent))
+            assigned = assignment(session.state, session.book, effect, self._projects, window)
         except UserError as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
             return Done(RecordAttempt(effect.task, effect.attempt, failed=True, retryable=False, why=why), {})
@@ -257,6 +259,16 @@ class Driver:
         self._files.sync(session)
         self._branch.sync(session.state)
         tell_passed(session, self._listener)
+
+
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one to tell: ours before others."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            return first_error(error)
+        if isinstance(error, ReconveneError):
+            return error
+    return group.exceptions[0]
 
 
 def tell_passed(session: Session, listener: Listener) -> None:

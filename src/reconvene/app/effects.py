@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from reconvene.app import project_work
 from reconvene.app.asked_gates import Judged, judge
 from reconvene.app.discretion import Discretion
 from reconvene.core.definition.workflow import Agent
@@ -20,10 +21,11 @@ from reconvene.core.facts.events import DiffSince, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunCheck, RunTask
-from reconvene.core.shown import reads, scope
-from reconvene.core.shown.context import Shown, shown
+from reconvene.core.shown import scope
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
+from reconvene.prompts.context import Shown, shown
+from reconvene.prompts.documents import said
 from reconvene.secrets import Secrets
 from reconvene.wire import replies
 
@@ -49,9 +51,12 @@ class Fault(NamedTuple):
     answer: str = ""
 
 
-def assignment(state: RunState, book: Book, effect: RunTask, projects: Projects | None = None) -> Assignment:
+def assignment(
+    state: RunState, book: Book, effect: RunTask, projects: Projects | None = None, window: int = 0
+) -> Assignment:
+    """`window`: how many tokens its agent can take, 0 = not known."""
     work = _project_work(state, book)
-    view = shown(state, book, effect.task, _looked_up(state, book, work, projects))
+    view = shown(state, book, effect.task, _looked_up(state, book, work, projects), window)
     agent = view.agent
     if agent.kind == "recorded":
         agent = replace(agent, options={**agent.options, "recording": book.workflow.recordings.get(agent.recorded)})
@@ -69,13 +74,17 @@ def assignment(state: RunState, book: Book, effect: RunTask, projects: Projects 
         phase=frame.phase,
         remarks=view.remarks,
         project=_for_task(work, view, agent.kind),
+        system=view.system,
+        mark=view.mark,
+        left_out=view.left_out,
+        shared=view.shared,
         bound=agent.name in state.record.bindings,
     )
 
 
 def _project_work(state: RunState, book: Book) -> ProjectWork | None:
     known = state.record.project
-    path = known.path if known is not None else reads.project_path(state, book)
+    path = known.path if known is not None else project_work.project_path(state, book)
     if not path:
         return None
     return ProjectWork(
@@ -83,8 +92,8 @@ def _project_work(state: RunState, book: Book) -> ProjectWork | None:
         branch=known.branch if known is not None else "",
         base=known.base if known is not None else "",
         head=state.world.head,
-        since=reads.beginnings(state),
-        title=reads.work_title(state, book),
+        since=project_work.beginnings(state),
+        title=project_work.work_title(state, book),
     )
 
 
@@ -92,7 +101,7 @@ def _looked_up(state: RunState, book: Book, work: ProjectWork | None, projects: 
     """What the open step reads of the project's own files. A commit names its content, so this may be done again."""
     step = state.world.top.round.open if state.world.top.round else None
     wanted = step is not None and any(read.name == "project.files" for read in step.reads)
-    names = reads.named_files(state, book) if wanted else ()
+    names = project_work.named_files(state, book) if wanted else ()
     if work is None or projects is None or not names:
         return {}
     return {"project.files": projects.files(work, names)}
@@ -127,10 +136,12 @@ async def run_task(
     """
     started = time.monotonic()
     task, attempt = work.task, work.attempt
-    work = work._replace(prompt=secrets.blank_text(work.prompt))
+    work = _blanked(work, secrets)
     listener = secrets.of_listener(listener)
     detail = "its gate is asked again" if answered else f"attempt {attempt}" if attempt > 1 else ""
     listener(Progress(work.run, task, work.agent.name, "started", detail))
+    if work.left_out:
+        listener(Progress(work.run, task, work.agent.name, "warning", _not_shown(work)))
     done = answered
     try:
         if done is None:
@@ -154,6 +165,13 @@ async def run_task(
         listener(Progress(work.run, task, work.agent.name, "failed", message))
         return _failed(work, AgentError(message, retryable=False), time.monotonic() - started)
     return Done(_with_judgement(done.command, judged), done.blobs)  # the gates say whether it is done
+
+
+def _blanked(work: Assignment, secrets: Secrets) -> Assignment:
+    prompt = secrets.blank_text(work.prompt)
+    if prompt == work.prompt:
+        return work
+    return work._replace(prompt=prompt, shared=len(secrets.blank_text(work.prompt[: work.shared])))
 
 
 async def _worked(runner: AgentRunner, work: Assignment, listener: Listener, projects: Projects | None) -> Answer:
@@ -191,8 +209,13 @@ def _text_of(done: _Answered) -> str:
     return done.blobs[output.digest].decode("utf-8", "replace") if output is not None else ""
 
 
+def _not_shown(work: Assignment) -> str:
+    first, more = said(work.left_out[0]), len(work.left_out) - 1
+    return f"not all documents fit: {first}" + (f", and {more} more" if more else "")
+
+
 def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
-    request = getattr(error, "request", b"") or work.prompt.encode()  # as really sent, secrets redacted
+    request = getattr(error, "request", b"") or work.whole.encode()  # as really sent, secrets redacted
     reply: bytes = getattr(error, "reply", b"")
     usage: Usage = getattr(error, "usage", None) or Usage()
     said = error.said.encode("utf-8", errors="replace")
@@ -209,6 +232,7 @@ def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
         prompt=digest_of(request),
         reply=digest_of(reply) if reply else "",
         usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),
+        left_out=work.left_out,
     )
     return Done(command, blobs, error.wait)
 
@@ -255,9 +279,10 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> _Answered:
         files=tuple(FileOut(path, keep(data), len(data)) for path, data in sorted(answer.files.items())),
         ignored=answer.ignored,
         usage=usage,
-        prompt=keep(answer.request or work.prompt.encode()),
+        prompt=keep(answer.request or work.whole.encode()),
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
+        left_out=work.left_out,
     )
     if answer.project is not None:
         command = _in_project(command, answer.project, keep)

@@ -10,7 +10,7 @@ from reconvene.app import commits as history
 from reconvene.app import new_runs
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
-from reconvene.app.driver import Branch, Driver, tell_passed
+from reconvene.app.driver import Branch, Driver, first_error, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
@@ -36,7 +36,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
-from reconvene.errors import Busy, KitFailed, ReconveneError
+from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
     AgentRunner,
     Clock,
@@ -87,7 +87,7 @@ class Engine:
     ) -> None:
         self.log = log
         self.projects = projects
-        self._surroundings = surroundings
+        self.surroundings = surroundings
         self.home = home
         self._clock = clock
         self._runner = runner
@@ -117,7 +117,7 @@ class Engine:
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
         whole = new_runs.inputs(workflow, inputs or {})
-        chosen = new_runs.settings(workflow, settings or {}, whole, self._surroundings)
+        chosen = new_runs.settings(workflow, settings or {}, whole, self.surroundings)
         secrets = self.discretion.of(workflow)
         whole, chosen = secrets.blank_in(whole), secrets.blank_in(chosen)
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
@@ -261,6 +261,11 @@ class Engine:
 
     # --- driving ---
 
+    def let_go(self, run: str) -> None:
+        """The `drive` for which a `submit` made ready does not follow."""
+        if (in_hand := self._handed_over.pop(run, None)) is not None:
+            self._leases.give_back(run, in_hand.holder)
+
     async def drive(
         self,
         run: str,
@@ -333,7 +338,7 @@ class Engine:
             try:
                 await driver.drive(tidied=in_hand.tidied, at_once=at_once)
             except BaseExceptionGroup as group:
-                raise _first(group) from None
+                raise first_error(group) from None
             if session.state.ended:
                 self._leave_project(session.state, listener)
             return session
@@ -385,16 +390,7 @@ class Engine:
         return self._history_for()
 
     async def close(self) -> None:
-        for run, in_hand in self._handed_over.items():
-            self._leases.give_back(run, in_hand.holder)
+        for run in [*self._handed_over]:
+            self.let_go(run)
         await self._runner.close()
         self.log.close()
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            return _first(error)
-        if isinstance(error, ReconveneError):
-            return error
-    return group.exceptions[0]

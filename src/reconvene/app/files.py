@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from immutables import Map
 
+from reconvene.app.line_diff import diff_summary, unified_diff
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import EditIn, RecordEdits
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import FileVersion
-from reconvene.core.paths import diff_summary, is_safe, unified_diff
+from reconvene.core.paths import is_safe
 from reconvene.ports import Change, Workspace
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from reconvene.app.engine import Engine
+from reconvene.app.line_diff import diff_summary, unified_diff
 from reconvene.core.facts.commands import EditIn, RecordEdits
 from reconvene.core.facts.ids import digest_of
-from reconvene.core.paths import diff_summary, unified_diff
 from reconvene.errors import Refused, UserError
 from reconvene.language.closest import closest
 

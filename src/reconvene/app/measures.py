@@ -6,7 +6,7 @@ Advice, never a gate. Computed from the log when somebody looks; nothing here is
 from __future__ import annotations
 
 from reconvene.app.engine import Engine
-from reconvene.app.session import Session
+from reconvene.app.session import Session, book_for
 from reconvene.app.views import estimates, metrics, ratings
 from reconvene.app.views import ledger as ledgers
 from reconvene.app.views.beside import OpenRemark, Preview, Review, Route
@@ -29,8 +29,11 @@ def ledger(engine: Engine, run: str) -> ledgers.Ledger:
         except StoreError:
             return ""
 
-    kits = engine.session(run).book.workflow.kits
-    return ledgers.ledger((event for _, event in engine.log.read(run)), text_of, kits)
+    session = engine.session(run)
+    upgrades = session.state.record.upgrades  # what was written before one is read as it was then
+    earlier = [(one.rounds, book_for(engine.log, one.before, run).workflow.kits) for one in upgrades]
+    events = (event for _, event in engine.log.read(run))
+    return ledgers.ledger(events, text_of, session.book.workflow.kits, earlier)
 
 
 def stats(engine: Engine, run: str) -> metrics.Metrics:

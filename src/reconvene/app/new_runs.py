@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from reconvene.app import index
 from reconvene.app.session import Session, book_for, index_row, state_after, state_of
 from reconvene.app.signing import to_sign
-from reconvene.core.definition.bindings import fitting
+from reconvene.core.definition.bindings import EVERYONE, fitting
 from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow, every_phase
 from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, StartRun
@@ -158,9 +158,10 @@ class NewRuns:
                 raise error
         raise AssertionError("count() never ends")
 
-    def _bound_now(self, forked: Forked, state: RunState) -> list[AgentsBound]:
+    def _bound_now(self, forked: Forked, state: RunState, agents: Iterable[str]) -> list[AgentsBound]:
         """Whoever carries the source's agents out today does so in the fork, also where it was bound later."""
-        held = {name: at.binding for name, at in state_of(self._log, forked.source).record.bindings.items()}
+        today = state_of(self._log, forked.source).record.bindings
+        held = {name: today[name].binding for name in (EVERYONE, *agents) if name in today}
         if held == {name: at.binding for name, at in state.record.bindings.items()}:
             return []
         now = tuple(sorted(held.values(), key=lambda one: one.agent))
@@ -178,7 +179,7 @@ class NewRuns:
         prefix, state = rest_point(run, events[: at or len(events)])
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
-        book_for(self._log, state.workflow, run)  # refuses what nobody could drive, before anything is written
+        book = book_for(self._log, state.workflow, run)  # refuses what nobody could drive, before anything is written
         number = 1
         while True:
             new = f"{run}-fork-{number}"
@@ -200,7 +201,7 @@ class NewRuns:
                 door=door,
             )
             try:
-                own: list[AnyEvent] = [forked, *self._bound_now(forked, state)]
+                own: list[AnyEvent] = [forked, *self._bound_now(forked, state, book.workflow.agents)]
                 made = to_sign(self._signer, state, fold(own, state), own)
                 self._log.append(new, 0, Append([*prefix, *made.events], row=index_row(made.state), seal=made.seal))
                 return new
@@ -303,12 +304,12 @@ def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerC
 
 
 def rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
-    """The longest prefix after which the run was at rest: waiting for a person, for agents, or ended."""
+    """The longest prefix after which the run was at rest and had not ended: it waited for a person, or for agents."""
     state, best, at_best = EMPTY, 0, EMPTY
     for seq, event in events:
         state = state_after(run, state, seq, event)
         step = state.world.top.round.open if state.world.cursor and state.world.top.round else None
-        if state.world.open is not None or (step is not None and step.open > 0):
+        if not state.ended and (state.world.open is not None or (step is not None and step.open > 0)):
             best, at_best = seq, state
     return [event for _, event in events[:best]], at_best
 

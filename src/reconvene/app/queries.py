@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from reconvene.app import index
 from reconvene.app.engine import Engine
+from reconvene.app.line_diff import unified_diff
 from reconvene.app.session import Session, state_after
 from reconvene.app.views import ahead, projections, written
 from reconvene.app.views.changes import changes, since_a_try
@@ -15,7 +16,6 @@ from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late,
 from reconvene.app.views.written import Attempt
 from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
 from reconvene.core.facts.state import EMPTY, RunState, children_of
-from reconvene.core.paths import unified_diff
 from reconvene.core.shown import drafts, scope
 from reconvene.errors import UserError
 from reconvene.language.closest import closest
@@ -51,8 +51,15 @@ def _beside(point: Checkpoint, session: Session) -> Checkpoint:
     """With what the index does not hold."""
     answers = drafts.here(session.state, session.book) if point.fields else None
     point = ahead.with_consequences(point, session.state, session.book)
-    told = written.of_the_round(session.state, session.book)
-    return replace(point, changed=changes(session), since_try=since_a_try(session), answers=answers, outputs=told)
+    round_ = session.state.world.top.round if session.state.world.cursor else None
+    return replace(
+        point,
+        changed=changes(session),
+        since_try=since_a_try(session),
+        answers=answers,
+        outputs=written.of_the_round(session.state, session.book),
+        missing=round_.missing if round_ else (),
+    )
 
 
 def talk(engine: Engine, run: str) -> tuple[Said, ...]:
@@ -193,7 +200,7 @@ def wrote(engine: Engine, run: str, agent: str = "", which: str = "") -> tuple[A
     `which` is the round's number in its phase ("2": the latest of that number), or its serial ("R7"); "" is the last
     round in which the agent worked."""
     found = attempts(engine, run)
-    names = list(engine.session(run).book.workflow.agents)
+    names = list(dict.fromkeys((*engine.session(run).book.workflow.agents, *(one.agent for one in found))))
     if agent and agent not in names:
         near = closest(agent, names)
         hint = f"Did you mean {near[0]}?" if near else f"There is: {', '.join(names)}"

@@ -15,6 +15,7 @@ _DIGESTS: dict[type[Struct], tuple[str, ...]] = {
     e.Ref: ("digest",),
     e.FileOut: ("digest",),
     e.RunStarted: ("workflow", "inputs", "settings"),
+    e.WorkflowUpgraded: ("before", "workflow", "inputs", "settings"),
     e.AttemptEnded: ("prompt", "reply", "example"),
     e.ProviderFailed: ("answer", "reply"),
     e.RemarkAdded: ("diff",),

@@ -34,10 +34,15 @@ def interrupted(log: EventLog) -> list[str]:
     return _oldest_first(listed(log, "running", having="parent"))
 
 
+def parked(log: EventLog) -> list[Listed]:
+    """Children that wait for a provider, the one that may be tried first first."""
+    found = [one for one in listed(log, "waiting", having="provider") if one.parent]
+    return sorted(found, key=lambda one: (one.not_before, one.run))
+
+
 def due(log: EventLog, now: str) -> list[str]:
-    """Children that wait for a provider which may be asked again, oldest first."""
-    parked = listed(log, "waiting", having="provider")
-    return _oldest_first([one for one in parked if one.parent and one.not_before <= now])
+    """Of those, the ones whose provider may be asked again, oldest first."""
+    return _oldest_first([one for one in parked(log) if one.not_before <= now])
 
 
 def unmade(log: EventLog) -> list[str]:

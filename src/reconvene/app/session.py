@@ -16,7 +16,7 @@ from reconvene.app.signing import to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.commands import Command
+from reconvene.core.facts.commands import Command, GoOn
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
@@ -99,7 +99,21 @@ class Session:
 
     def refresh(self) -> None:
         """Take in what others appended."""
-        self.state = fold(self.run, self._log.read(self.run, self.state.seq), self.state)
+        self._stands(fold(self.run, self._log.read(self.run, self.state.seq), self.state))
+
+    def _stands(self, state: RunState) -> None:
+        """From now on. A run that goes on with another workflow is read with that one."""
+        before, self.state = self.state, state
+        if before.workflow not in ("", state.workflow):
+            self.book = book_for(self._log, state.workflow, self.run)
+
+    def ahead(self) -> RunState:
+        """Where the run comes to by itself once somebody goes on with it. Nothing of it is recorded."""
+        state = msgspec.structs.replace(self.state, paused=False, place="")
+        try:
+            return handle(state, GoOn(), self.now(), self.book).state
+        except ReconveneError:  # whoever goes on with it is told
+            return self.state
 
     def submit(
         self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
@@ -160,7 +174,8 @@ class Session:
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
         state, recorded, seal = to_sign(self._signer, self.state, state, events)
         self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(state), seal))
-        self.state, self.recorded = state, recorded
+        self._stands(state)
+        self.recorded = recorded
         if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq

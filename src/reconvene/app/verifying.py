@@ -160,8 +160,7 @@ def read_log(log: Readable, run: str, ends: Ends, signer: Signer | None) -> Soun
             _check_contents(log, run, seq, event, known)
             if isinstance(event, Forked):
                 forks[seq] = event
-            if seq == 1:
-                snapshot = snapshot_seq(log, run, event)
+            snapshot = snapshot_seq(log, run, event) or snapshot
             kept = state if seq == snapshot else kept
         values[row.seq] = row.chain
         seals.take(row, link, events, state)

@@ -198,3 +198,4 @@ class Kit(NamedTuple):
     fields: Mapping[str, Field] = {}
     views: Mapping[str, View] = {}
     workflows: str = ""  # a folder of workflows that come with it
+    asks: Mapping[str, str] = {}  # gate → what it asks, told to agents: "if it names nothing of {about};"

@@ -108,6 +108,12 @@ def gate(name: str) -> Gate:
     return found
 
 
+def asks(name: str) -> str:
+    """What a gate asks of an output, in words that follow "It is refused"; `{about}` stands for the documents."""
+    owner, _, own = name.partition(".")
+    return kit(owner).asks.get(own, "")
+
+
 def pick(names: tuple[str, ...], word: str) -> Pick | None:
     """What a word of `reads` (WORD.full, WORD.summary) picks, by the first of these kits that knows it."""
     return next((each.reads[word] for each in _there(names) if word in each.reads), None)

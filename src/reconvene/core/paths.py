@@ -1,4 +1,4 @@
-"""What a workspace path may be called, and how two versions of a file differ.
+"""What a workspace path and a run may be called.
 
 Pure text: it must not know a disk, a store or git. Whoever touches a disk or builds a tree runs `safe_path` first, and
 still never follows a link: a harmless name can lie behind a hostile folder.
@@ -11,7 +11,6 @@ import unicodedata
 from fnmatch import fnmatchcase
 
 from reconvene.errors import UserError
-from reconvene.language.closest import opcodes
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 400
@@ -27,14 +26,6 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 MAX_RUN_ID = 120
 _RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")  # what Windows opens instead of a file
-
-_CONTEXT = 3
-_DIFF_LIMIT = 40_000  # characters
-_LINE_LIMIT = 2_000  # characters
-_COMPARE_LIMIT = 4_000_000  # line pairs; beyond it difflib may take minutes
-_CUT = re.compile(r"^\\ the rest of this diff is not shown \(\+(\d+) −(\d+) lines in all\)$")
-_BINARY = "binary file changed"
-_NO_NEWLINE = "\\ No newline at end of file"
 
 
 def safe_path(path: str) -> str:
@@ -92,31 +83,6 @@ def why_no_run_id(run: str) -> str:
     return ""
 
 
-def unified_diff(path: str, old: bytes | None, new: bytes | None, limit: int = _DIFF_LIMIT) -> str:
-    """How a file changed, as text; None = not there. At most about `limit` characters, and it says so when cut."""
-    if old == new:
-        return ""
-    head = [f"--- {'/dev/null' if old is None else 'a/' + path}", f"+++ {'/dev/null' if new is None else 'b/' + path}"]
-    before, after = _text(old), _text(new)
-    if before is None or after is None:
-        body = [f"{_BINARY} ({len(old or b'')} → {len(new or b'')} bytes)"]
-    else:
-        body = _hunks(_lines(before), _lines(after))
-    return "\n".join(head + _cut(body, limit)) + "\n"
-
-
-def diff_summary(diff: str) -> str:
-    """The size of a diff made by `unified_diff`: "+3 −1 lines"; where it is no text, what the diff says."""
-    if not diff:
-        return "no change"
-    body = diff.split("\n")[2:-1]
-    if body and body[0].startswith(_BINARY):
-        return body[0]
-    cut = _CUT.match(body[-1]) if body else None
-    added, removed = (int(cut[1]), int(cut[2])) if cut else _count(body)
-    return f"+{added} −{removed} lines"
-
-
 def _refused(path: str, why: str) -> UserError:
     shown = path if len(path) <= 80 else path[:77] + "..."
     return UserError(
@@ -151,116 +117,6 @@ def _is_control(char: str) -> bool:
 
 def _is_variation(char: str) -> bool:
     return "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef" or char == "\u034f"
-
-
-def _text(data: bytes | None) -> str | None:
-    """None = these bytes are no text."""
-    if data is None:
-        return ""
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _lines(text: str) -> list[str]:
-    """Lines with their ends. Only "\\n" ends one: str.splitlines would also break at form feeds and the like."""
-    lines = [line + "\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
-
-
-_Opcode = tuple[str, int, int, int, int]
-
-
-def _hunks(old: list[str], new: list[str]) -> list[str]:
-    out: list[str] = []
-    for group in _grouped(_opcodes(old, new)):
-        (_, old_from, _, new_from, _), (_, _, old_to, _, new_to) = group[0], group[-1]
-        out.append(f"@@ -{_span(old_from, old_to)} +{_span(new_from, new_to)} @@")
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                out += _marked(" ", old[i1:i2])
-            else:
-                out += _marked("-", old[i1:i2]) + _marked("+", new[j1:j2])
-    return out
-
-
-def _opcodes(old: list[str], new: list[str]) -> list[_Opcode]:
-    """What stayed and what changed. The common ends are cut off first: edits are small, documents are long."""
-    shorter = min(len(old), len(new))
-    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-    tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
-    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
-    middle: list[_Opcode]
-    if len(a) * len(b) > _COMPARE_LIMIT:
-        middle = [("replace", 0, len(a), 0, len(b))]
-    else:
-        middle = opcodes(a, b)
-    codes: list[_Opcode] = [("equal", 0, head, 0, head)] if head else []
-    codes += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in middle]
-    if tail:
-        codes.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
-    return codes
-
-
-def _grouped(codes: list[_Opcode]) -> list[list[_Opcode]]:
-    """Changes with a few equal lines around them; a long equal stretch starts a new hunk."""
-    groups: list[list[_Opcode]] = []
-    group: list[_Opcode] = []
-    changed = False
-    for tag, i1, i2, j1, j2 in codes:
-        if tag != "equal":
-            group.append((tag, i1, i2, j1, j2))
-            changed = True
-            continue
-        if changed and i2 - i1 <= 2 * _CONTEXT:
-            group.append((tag, i1, i2, j1, j2))
-            continue
-        if changed:
-            groups.append([*group, (tag, i1, min(i2, i1 + _CONTEXT), j1, min(j2, j1 + _CONTEXT))])
-        group = [(tag, max(i1, i2 - _CONTEXT), i2, max(j1, j2 - _CONTEXT), j2)]
-        changed = False
-    if changed:
-        last = group[-1]
-        if last[0] == "equal":
-            group[-1] = ("equal", last[1], min(last[2], last[1] + _CONTEXT), last[3], min(last[4], last[3] + _CONTEXT))
-        groups.append(group)
-    return groups
-
-
-def _span(start: int, stop: int) -> str:
-    length = stop - start
-    if length == 1:
-        return str(start + 1)
-    return f"{start + 1 if length else start},{length}"
-
-
-def _marked(mark: str, lines: list[str]) -> list[str]:
-    out: list[str] = []
-    for line in lines:
-        text = mark + line.removesuffix("\n")
-        out.append(text if len(text) <= _LINE_LIMIT else f"{text[:_LINE_LIMIT]}… ({len(text) - _LINE_LIMIT} more)")
-        if not line.endswith("\n"):
-            out.append(_NO_NEWLINE)
-    return out
-
-
-def _cut(body: list[str], limit: int) -> list[str]:
-    size = 0
-    for number, line in enumerate(body):
-        size += len(line) + 1
-        if size > limit:
-            added, removed = _count(body)
-            return [*body[:number], f"\\ the rest of this diff is not shown (+{added} −{removed} lines in all)"]
-    return body
-
-
-def _count(body: list[str]) -> tuple[int, int]:
-    """The first character of a line is always the diff's own: content cannot forge it."""
-    return sum(line.startswith("+") for line in body), sum(line.startswith("-") for line in body)
 
 
 def matches(path: str, pattern: str) -> bool:

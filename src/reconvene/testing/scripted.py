@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 
 from reconvene.adapters.agents.as_answer import from_result
+from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener
@@ -36,6 +37,9 @@ class ScriptedAgents:
         if isinstance(result, BaseException):
             raise result
         return from_result(assignment, result, Usage(model="scripted", requests=1))
+
+    async def window(self, agent: Agent) -> int:
+        return 0
 
     async def close(self) -> None:
         self.closed = True

@@ -47,7 +47,7 @@ class Gates:
             gates.append(Gate(when=self._reading.expression(node, "if", GATE_ROOTS)))
         if question := node.text("ask"):
             gates.append(Gate(ask=question))
-        if not set(node.key_lines) - {"retry_with", "code", "example"}:
+        if not set(node.key_lines) - {"retry_with", "code", "example", "append"}:
             message = "a gate needs one of min_chars, headings, specific_to, if, ask, kit"
             self._reading.add(node.line, message, "such as min_chars: 200")
         retry_with, code = self._reading.template(node, "retry_with"), node.text("code")
@@ -55,7 +55,14 @@ class Gates:
             hint = "capital letters and _, such as NO_GAPS_ADDRESSED"
             self._reading.add(node.line_of("code"), f"'code': '{shown(code)}' is not a code", hint)
         example = self._reading.prompt(node, "example", template=False)
-        return [replace(gate, retry_with=retry_with, code=code, example=example) for gate in gates]
+        append = self._reading.template(node, "append")
+        if append and [gate for gate in gates if not gate.when]:
+            hint = "put the other rules into a gate of their own"
+            self._reading.add(node.line_of("append"), "'append' goes with 'if' alone", hint)
+        if append and retry_with:
+            hint = "an output that something is added to is not sent back: keep one of the two"
+            self._reading.add(node.line_of("append"), "'append' beside 'retry_with'", hint)
+        return [replace(gate, retry_with=retry_with, code=code, example=example, append=append) for gate in gates]
 
 
 class Agents:

@@ -124,7 +124,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "options": Key(MapOf(Anything()), "for a kit's gate: what else it is told"),
         "ask": Key(TEXT, "put to a model, where RECONVENE_GATE_MODEL names one: does the output do this?"),
         "code": Key(TEXT, "the first word of the reason, such as NO_GAPS_ADDRESSED"),
-        "example": Key(TEXT, "an output that would pass, shown with the retry: text, or a file beside the workflow"),
+        "example": Key(TEXT, "an output that would pass, shown with the form: text, or a file beside the workflow"),
+        "append": Key(TEXT, "with if: added to the output where it is true, instead of sending it back; a template"),
         "retry_with": Key(TEXT, "what to tell the agent; a template"),
     },
     "phase": {

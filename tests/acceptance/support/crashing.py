@@ -15,6 +15,7 @@ from reconvene.adapters.git import GitHistory
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
+from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.events import Usage
 from reconvene.core.facts.evolve import fold
@@ -135,6 +136,9 @@ class CrashingAgents:
         text = f"{assignment.agent.name}, {assignment.phase} {assignment.round}: read {read}, heard: {said}\n"
         files = {} if assignment.agent.name == "editor" else {f"notes/{assignment.agent.name}.md": text.encode()}
         return Answer(text, None, False, files, (), Usage(requests=1, input_tokens=1), b"", b"")
+
+    async def window(self, agent: Agent) -> int:
+        return 0
 
     async def close(self) -> None:
         return None

@@ -52,23 +52,25 @@ def read_story(home: Path) -> Story:
     return Story(read_log(home), files, commits)
 
 
-def untroubled(forks: Forks, home: Path, cast: Cast) -> Story:
+def untroubled(forks: Forks, home: Path, cast: Cast, play: str = PLAY) -> Story:
     """The run as it goes when nobody kills it."""
-    ended = forks.one(PLAY, home=str(home), **cast.asdict())
+    ended = forks.one(play, home=str(home), **cast.asdict())
     assert not ended.error, ended.error
     return read_story(home)
 
 
-def survive(forks: Forks, home: Path, cast: Cast, crashes: Sequence[tuple[str, int]], expected: Story) -> int:
+def survive(
+    forks: Forks, home: Path, cast: Cast, crashes: Sequence[tuple[str, int]], expected: Story, play: str = PLAY
+) -> int:
     """Kill at each of these in turn, then let it end. Answers how many of the crashes happened; cleans up behind it."""
     happened = 0
     for place, at in crashes:
         before = read_log(home) if (home / "reconvene.db").exists() else []
-        ended = forks.one(PLAY, home=str(home), place=place, at=at, **cast.asdict())
+        ended = forks.one(play, home=str(home), place=place, at=at, **cast.asdict())
         assert ended.killed or not ended.error, ended.error
         happened += ended.killed
         _nothing_lost(home, before)
-    _resume(forks, home, cast)
+    _resume(forks, home, cast, play)
     _same_story(home, expected)
     shutil.rmtree(home)
     return happened
@@ -84,11 +86,11 @@ def _nothing_lost(home: Path, before: list[AnyEvent]) -> None:
     assert len(now) >= acknowledged
 
 
-def _resume(forks: Forks, home: Path, cast: Cast) -> None:
+def _resume(forks: Forks, home: Path, cast: Cast, play: str) -> None:
     before = read_log(home) if (home / "reconvene.db").exists() else []
     called = noted(str(home / "calls.txt"))
     recorded = attempts(before, "accepted")
-    ended = forks.one(PLAY, home=str(home), **cast.asdict())
+    ended = forks.one(play, home=str(home), **cast.asdict())
     assert not ended.error, ended.error
     assert isinstance(ended.answer, dict)
     assert ended.answer["status"] == "completed"

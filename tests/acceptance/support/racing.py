@@ -1,4 +1,4 @@
-"""What two processes do to the same runs at the same moment: decide, resume, remark."""
+"""What two processes do to the same runs at the same moment: decide, resume, remark, mend, take up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from reconvene.app.engine import Engine
-from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, RemarkIn
+from reconvene.app.reopening import reopen
+from reconvene.app.upgrading import fit, upgrade
+from reconvene.core.facts.commands import Abort, AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 from reconvene.ports import Assignment
 from reconvene.testing.scripted import ScriptedAgents
@@ -129,3 +131,40 @@ def _each(
 
 def _refused(home: str, run: str) -> str:
     return os.path.join(home, f"refused-{run}")
+
+
+def upgrade_or_decide(home: str, me: int, runs: list[str]) -> list[str]:
+    """One mends the workflow of each run, the other decides on what it saw."""
+
+    def once(engine: Engine, run: str) -> str:
+        try:
+            if me == 0:
+                mended = parse_workflow(_WORKFLOW.replace("agents: {a: {}", "agents: {a: {prompt: Better.}"))
+                upgrade(engine, fit(engine, run, mended, by="person 0"))
+            else:
+                engine.submit(run, AnswerCheckpoint("C1", "Right", by="person 1"))
+        except UserError as error:
+            return error.message
+        return ""
+
+    return _each(home, me, runs, once, ScriptedAgents({}))
+
+
+def reopen_both(home: str, me: int, runs: list[str]) -> list[str]:
+    """Both take up runs that have ended, each with a remark of its own."""
+
+    def once(engine: Engine, run: str) -> str:
+        try:
+            reopen(engine, run, "one", remarks=(RemarkIn(f"by {me}"),), by=f"person {me}")
+        except UserError as error:
+            return error.message
+        return ""
+
+    return _each(home, me, runs, once, ScriptedAgents({}))
+
+
+def abort_all(home: str, runs: list[str]) -> None:
+    engine = open_engine(home, runner=ScriptedAgents({}))
+    for run in runs:
+        engine.submit(run, Abort("ann"))
+    asyncio.run(engine.close())

@@ -338,3 +338,12 @@ def test_the_model_library_is_not_imported_before_a_model_works(tmp_path: Path) 
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_standing_rules_are_the_system_message_and_the_prompt_is_the_users() -> None:
+    with OpenAIServer(Say("fine")) as server:
+        answer = ask(assign(server)._replace(system="The rules."))
+    roles = [(one["role"], one["content"]) for one in json.loads(answer.request)["body"]["messages"]]
+    assert roles[0] == ("system", "The rules.")
+    assert [role for role, _ in roles] == ["system", "user"]
+    assert "The rules." not in roles[1][1]

@@ -224,6 +224,13 @@ def test_ollama_is_no_exception(name: str) -> None:
         check(assign(server.url, "ollama:qwen9"), OUTCOMES[name])
 
 
+def test_after_a_reply_that_was_cut_off_the_agent_is_told_to_write_less() -> None:
+    with OpenAIServer(FAULTS["length"]) as server:
+        told = fails(assign(server.url)).for_agents
+    assert "Write less" in told
+    assert "max_tokens" not in told
+
+
 def test_faults_can_be_played_in_a_row() -> None:
     with OpenAIServer(*play("503", "reset in the middle", "429 retry-after", "fine")) as server:
         seen = [fails(assign(server.url)).outcome for _ in range(3)]

@@ -32,6 +32,10 @@ def whole(assignment: Assignment) -> Answer:
     return Answer("t", None, False, {}, (), Usage(), b"", b"", recorded=True)
 
 
+def silent(assignment: Assignment) -> str:
+    return "nothing to say"
+
+
 def scored(assignment: Assignment) -> dict[str, object]:
     return {"score": 3}
 
@@ -116,7 +120,7 @@ def test_with_a_contract_what_it_returns_is_the_value() -> None:
     assert answer.value == {"score": 3}
     assert '"score": 3' in answer.text
     assert "'other' is missing" in fails("scored", schema={"required": ["other"]}).message
-    assert "holds no JSON" in fails("plain", schema=schema).message
+    assert "holds no JSON" in fails("silent", schema=schema).message
 
 
 def test_a_function_works_in_a_thread_of_its_own() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +107,41 @@ def test_an_error_that_is_not_about_the_schema_is_told_as_it_is_and_nothing_is_r
             ask("lmstudio:small", base_url=server.url)
         assert caught.value.outcome == "authentication"
     assert sent_schema(server) == [True]
+
+
+def test_it_is_kept_for_other_processes_until_it_is_forgotten(tmp_path: Path) -> None:
+    file = str(tmp_path / "servers")
+    work = Assignment("r", "R1/0/a", 1, Agent(name="a", model="vllm:small", timeout=120.0), "How good?", {}, (), SCORE)
+
+    def again() -> None:
+        schema_support.forget()  # as a new process
+        asyncio.run(Agents("/nowhere", environ, servers=file).run(work, lambda _: None))
+
+    with refusing(400, NOT_HERE) as server:
+        environ = {"VLLM_BASE_URL": server.url.replace("//", "//ann:secret@")}
+        again()
+        again()
+        assert sent_schema(server) == [True, False, False]
+        (line,) = schema_support.kept(file)
+        assert (line.address, line.takes) == (server.url, False)
+        assert "secret" not in Path(file).read_text()
+        assert schema_support.forget(file)
+        again()
+        assert sent_schema(server)[3:] == [True, False]
+
+
+def test_a_refusal_counts_for_a_month_and_a_yes_for_ever(tmp_path: Path) -> None:
+    file = tmp_path / "servers"
+    day = {name: (date.today() - timedelta(days=days)).isoformat() for name, days in (("old", 40), ("new", 3))}
+    lines = (
+        f"http://a/v1\tm\tno\t{day['old']}",
+        f"http://b/v1\tm\tno\t{day['new']}",
+        f"http://c\tm\tyes\t{day['old']}",
+    )
+    file.write_text("\n".join((*lines, "not a line", "http://d\tm\tmaybe\t2026-01-01", "")))
+    with schema_support.kept_in(str(file)):
+        found = [schema_support.takes(url, "m") for url in ("http://a/v1", "http://b/v1", "http://c", "http://d")]
+    assert found == [None, False, True, None]
 
 
 def test_what_the_agent_says_about_its_output_is_not_second_guessed() -> None:

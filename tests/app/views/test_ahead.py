@@ -13,6 +13,7 @@ from reconvene.app.engine import Engine
 from reconvene.app.views.projections import question_in, trouble_in
 from reconvene.app.views.read_model import Checkpoint, Item
 from reconvene.core.facts.commands import AnswerCheckpoint
+from reconvene.errors import AgentError
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow_file import parse_workflow
 from reconvene.wiring import open_engine
@@ -157,6 +158,18 @@ def test_the_workflows_own_question_is_a_template_and_stands_in_the_list_of_runs
 )
 def test_without_one_the_prompts_last_or_first_line_is_it(prompt: str, question: str) -> None:
     assert question_in(prompt) == question
+
+
+def test_what_settles_trouble_is_told_in_words(tmp_path: Path) -> None:
+    engine = open_engine(tmp_path / "home", runner=ScriptedAgents({"planner": AgentError("it cannot")}))
+    sitting = Sitting(engine)
+    assert sitting.leads == {
+        "Try again": "the same work is asked for once more",
+        "Go on without it": "the run goes on with what there is",
+        "Try again with another model": "the same work is asked of whom you name",
+        "Stop the run": "ends the run: aborted",
+    }
+    asyncio.run(engine.close())
 
 
 def test_trouble_is_asked_about_by_its_name() -> None:

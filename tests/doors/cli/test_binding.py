@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Command, Done, call
+from commands import Command, Done, call, process
 
 FLOW = """
 name: flow
@@ -101,8 +101,44 @@ def test_where_an_agent_failed_another_one_does_it(reconvene: Command, option: s
     assert held(reconvene)["writer"] == "cat"
 
 
+def test_a_function_is_looked_for_beside_the_workflow_first(reconvene: Command, folder: Path, tmp_path: Path) -> None:
+    there = folder / "flows"
+    there.mkdir()
+    (there / "flow.yaml").write_text(FLOW)
+    answer = "{'text': 'fine', 'value': {'verdict': 'by hand'}}"
+    (there / "at_hand.py").write_text(f"def answer(assignment):\n    return {answer}\n")
+    bound_to = ("--agent", "team=python:at_hand:answer")
+    parked(reconvene("run", "flows/flow.yaml", *bound_to))
+    assert reconvene("show", "--json").object["context"]["review"] == {"verdict": "by hand"}  # type: ignore[index]
+    assert held(reconvene) == dict.fromkeys(("reviewer", "writer"), "python:at_hand:answer")
+    assert reconvene("rollback").code == 3  # from another folder, and in a process of its own
+
+    parked(reconvene("run", "flows/flow.yaml", "--agent", f"team={ANSWER}"))
+    words = ("decide", "flow-2", "--option", "Continue", *bound_to)
+    assert call(*words, cwd=there, RECONVENE_HOME=None).code == 0  # where the workflow lies
+    alone = process("run", "flow.yaml", *bound_to, cwd=folder, RECONVENE_HOME=None)
+    refused(alone, "there is no Python module 'at_hand'", "beside the workflow")
+
+
+def test_a_decision_that_is_refused_binds_nobody(reconvene: Command) -> None:
+    parked(reconvene("run", "flow.yaml", "--agent", f"team={ANSWER}"))
+    other = f"{ANSWER} # another"
+    words = ("decide", "flow-1", "--option", "Continue", "--agent", f"writer={other}")
+    refused(reconvene(*words, "--digest", "0" * 32), "What you decided on is not what is there now")
+    assert held(reconvene) == {"reviewer": ANSWER, "writer": ANSWER}
+    assert reconvene(*words).code == 0
+    assert held(reconvene) == {"reviewer": ANSWER, "writer": other}
+
+
+def test_a_fork_that_could_not_be_bound_is_not_made(reconvene: Command) -> None:
+    parked(reconvene("run", "flow.yaml", "--agent", f"team={ANSWER}"))
+    refused(reconvene("fork", "flow-1", "--at", "3", "--model", "writer=nobody:m"), "nobody")
+    assert len(reconvene("runs", "--json").objects) == 1
+
+
 def test_the_field_of_that_option_takes_a_command_too(reconvene: Command) -> None:
-    parked(reconvene("run", "flow.yaml", "--agent", "writer=false", "--agent", f"reviewer={ANSWER}"))
+    stopped = parked(reconvene("run", "flow.yaml", "--agent", "writer=false", "--agent", f"reviewer={ANSWER}"))
+    assert "Try again with another model\n     the same work is asked of whom you name" in stopped.out
     parked(reconvene("decide", "--option", "Try again with another model", "--field", "model=cat"))
     assert held(reconvene)["writer"] == "cat"
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -344,6 +344,11 @@ def test_a_failed_agent_waits_for_attention_and_answers_are_not_used_for_it(reco
     assert done.code == 3, done.err
     assert part(done.object, "attention") is True
     assert "attention" in done.err
+    reconvene("decide", "broken-1", "--option", "Go on without it", "--by", "ada")
+    told = reconvene("show", "broken-1")
+    assert "decisions about trouble\n  draft: Go on without it (ada)\n" in told.out
+    [settled] = cast("list[dict[str, object]]", reconvene("show", "broken-1", "--json").object["settled"])
+    assert (settled["phase"], settled["option"], settled["by"]) == ("draft", "Go on without it", "ada")
 
 
 def test_a_run_that_a_check_ends_exits_with_1(reconvene: Command, folder: Path) -> None:

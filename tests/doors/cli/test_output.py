@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconvene.doors.cli.output import readable
+from reconvene.doors.cli.wire_text import reply_text, request_text
 
 if TYPE_CHECKING:
     from commands import Command
@@ -115,6 +115,7 @@ def test_before_anybody_worked_there_is_nothing(reconvene: Command) -> None:
 
 BE, DO = {"text": "Be."}, {"text": "Do."}
 BOTH = "[system]\nBe.\n\n[user]\nDo."
+AGAIN = "[system]\nBe.\n\n[asked again]\n\n[system]\nDo."
 
 
 @pytest.mark.parametrize(
@@ -123,12 +124,58 @@ BOTH = "[system]\nBe.\n\n[user]\nDo."
         ({"messages": [{"role": "system", "content": "Be."}, {"role": "user", "content": [DO]}]}, BOTH),
         ({"system": [BE], "messages": [{"role": "user", "content": "Do."}]}, BOTH),
         ({"contents": [{"role": "user", "parts": [DO]}], "systemInstruction": {"parts": [BE]}}, BOTH),
+        ({"method": "POST", "url": "u", "body": {"messages": [{"role": "user", "content": "Do."}]}}, "[user]\nDo."),
+        ([{"url": "u", "body": {"system": "Be."}}, {"body": {"system": "Do."}}], AGAIN),
         ([1, 2], "[1, 2]"),
         ({"other": 1}, '{"other": 1}'),
     ],
 )
 def test_requests_of_every_provider_are_readable(request_: object, text: str) -> None:
-    assert readable(json.dumps(request_)) == text
+    assert request_text(json.dumps(request_)) == text
+
+
+def streamed(*pieces: object) -> str:
+    return "".join(f"event: x\ndata: {json.dumps(piece)}\n\n" for piece in pieces) + "data: [DONE]\n\n"
+
+
+def openai(text: str | None, reason: str | None = None) -> object:
+    return {"choices": [{"delta": {"content": text}, "finish_reason": reason}]}
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (streamed(openai(None), openai("It "), openai("is."), openai(None, "stop"), {"choices": []}), "It is.|stop"),
+        (streamed(openai("It is.")), "It is.|none"),
+        (json.dumps({"choices": [{"message": {"content": "It is."}, "finish_reason": "length"}]}), "It is.|length"),
+        (
+            streamed(
+                {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "It is."}},
+                {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+            ),
+            "It is.|end_turn",
+        ),
+        (
+            streamed(
+                {"candidates": [{"content": {"parts": [{"text": "It "}]}}]},
+                {"candidates": [{"content": {"parts": [{"text": "is."}]}, "finishReason": "STOP"}]},
+            ),
+            "It is.|STOP",
+        ),
+        (
+            json.dumps({"choices": [{"message": {"tool_calls": [{"function": {"arguments": "{}"}}]}}]}),
+            "{}|none",
+        ),
+    ],
+)
+def test_replies_of_every_provider_are_readable(reply: str, text: str) -> None:
+    said, _, reason = text.partition("|")
+    assert reply_text(reply) == f"{said}\n\n[finish reason: {reason}]"
+
+
+@pytest.mark.parametrize("reply", ["", "Build it now.", "<html>no</html>", '{"error": "no"}', "data: {broken\n"])
+def test_what_is_no_reply_of_a_model_stays_as_it_is(reply: str) -> None:
+    assert reply_text(reply) == reply
 
 
 def test_what_an_agent_writes_is_shown_as_it_comes_on_request(reconvene: Command) -> None:

@@ -55,6 +55,8 @@ def test_it_is_said_everywhere_and_nothing_is_used_up(reconvene: Command, far: F
     assert "ferry-1 is waiting at write, round 1 (for a provider)" in done.out
     assert "nobody tries before" in done.out
     assert "reconvene resume ferry-1" in done.out
+    left = "answers.yaml:1: one answer was not used yet; give `resume --answers` a file that begins with entry 1"
+    assert left in done.err
 
     shown = reconvene("show", "--json").object
     assert (shown["status"], shown["reason"], shown["checkpoint"], shown["decisions"]) == (

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
+
+from reconvene.testing.openai_server import Fail, OpenAIServer, Reply, Say, Seen
 
 if TYPE_CHECKING:
     from commands import Command, Done
@@ -197,3 +201,91 @@ def test_a_piece_that_cannot_be_driven_is_reported_and_the_next_one_begins(recon
     assert done.code == 1, done.err
     assert [row["status"] for row in done.objects][1:] == ["completed"]
     assert "error" in done.objects[0]
+
+
+# --- a provider that fails ---
+
+
+class Far:
+    """A server that answers what is about something far only once it is up."""
+
+    up = False
+
+    def __call__(self, seen: Seen) -> Reply:
+        if "far away" in seen.prompt and not self.up:
+            return Fail(503, "be right back", retry_after=3600)
+        return Say("done")
+
+
+@pytest.fixture
+def far(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Far]:
+    text = (folder / "split.yaml").read_text()
+    worker = 'worker: {command: ["sh", "-c", "cat >/dev/null; echo done"]}'
+    assert worker in text
+    model = 'worker: {model: "openai:m", prompt: "Do this: {{ inputs.description }}"}'
+    (folder / "split.yaml").write_text(text.replace(worker, model))
+    found = Far()
+    with OpenAIServer(found) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "test")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        yield found
+
+
+def test_a_piece_that_waits_for_a_provider_lets_the_others_go_on_and_is_told(
+    reconvene: Command, folder: Path, far: Far
+) -> None:
+    split(reconvene, folder, "far away", "near")
+    worked = reconvene("queue", "run")
+    assert worked.code == 3
+    assert "split-1.p1 waits for a provider, and is left waiting" in worked.err
+    assert worked.out.endswith("split-1.p1: waiting\nsplit-1.p2: completed\n")
+    # the run that was split has ended, and knows how its pieces stand
+    shown = reconvene("show", "split-1").out
+    assert "split-1.p1  waiting at work  far away" in shown
+    assert reconvene("show", "split-1", "--json").object["status"] == "completed"
+
+    listed = reconvene("queue").out
+    assert listed.startswith("the queue is empty\n")
+    assert "split-1.p1 waits for openai:m; nobody tries before " in listed
+    assert "then: reconvene queue run; at once: reconvene resume split-1.p1 --now" in listed
+    early = reconvene("queue", "run")
+    assert (early.code, "nobody tries before" in early.out) == (0, True)
+    assert queued(reconvene) == []
+
+    far.up = True
+    assert reconvene("resume", "split-1.p1", "--now").code == 0
+    assert reconvene("queue").out == "the queue is empty\n"
+
+
+def test_a_piece_whose_time_has_come_is_taken_up_with_the_queue(reconvene: Command, folder: Path, far: Far) -> None:
+    split(reconvene, folder, "far away", "near")
+    assert reconvene("queue", "run").code == 3
+    far.up = True
+    with patch("reconvene.wiring.SystemClock.now", lambda _: "2999-01-01T00:00:00.000Z"):
+        done = reconvene("queue", "run", "--json")
+    assert done.code == 0
+    assert [(row["run"], row["status"]) for row in done.objects] == [("split-1.p1", "completed")]
+
+
+def test_a_run_that_waits_for_its_provider_after_it_was_split_is_taken_up_beside_its_pieces(
+    reconvene: Command, folder: Path, far: Far
+) -> None:
+    flow = folder / "split.yaml"
+    flow.write_text(flow.read_text().replace("then: {end: split}}", "then: continue}"))
+    pieces = '[{"id": "p1", "title": "far away"}, {"id": "p2", "title": "near"}]'
+    (folder / "pieces.json").write_text(pieces)
+    reconvene("run", "split.yaml", "--input", "description=all that is far away")
+    parent = reconvene("decide", "split-1", "--option", "Split", "--json")
+    assert (parent.code, parent.object["reason"]) == (3, "provider")
+    assert queued(reconvene) == ["split-1.p1", "split-1.p2"]
+    worked = reconvene("queue", "run", "--json")
+    assert [(row["run"], row["status"]) for row in worked.objects] == [
+        ("split-1.p1", "waiting"),
+        ("split-1.p2", "completed"),
+    ]
+    table = reconvene("inbox").out
+    assert table.count("provider") >= 2
+    far.up = True
+    assert reconvene("resume", "split-1", "--now").code == 0
+    assert reconvene("resume", "split-1.p1", "--now").code == 0
+    assert {str(row["status"]) for row in reconvene("runs", "--json").objects} == {"completed"}

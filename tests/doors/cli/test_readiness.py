@@ -117,6 +117,43 @@ def test_resume_refuses_while_the_agent_whose_turn_it_is_cannot_work(reconvene: 
     assert reconvene("resume", "flow-1").code == 3
 
 
+@pytest.mark.parametrize("words", [("decide", "flow-1", "--option", "Continue"), ("resume", "--answers", "yes.yaml")])
+def test_a_decision_is_on_record_before_it_is_said_what_the_next_agent_lacks(
+    reconvene: Command, folder: Path, words: tuple[str, ...]
+) -> None:
+    (folder / "yes.yaml").write_text("- Continue\n", encoding="utf-8")
+    write(folder, reviewer='{model: "anthropic:claude-sonnet-5"}')
+    assert reconvene("run", "flow.yaml", ANTHROPIC_API_KEY="none").code == 3
+    done = reconvene(*words)
+    assert done.code == 3
+    assert (
+        "what you decided is recorded, and no agent was asked yet:\n"
+        "flow.yaml:4: there is no key for anthropic:claude-sonnet-5: ANTHROPIC_API_KEY is not set (agent reviewer)\n"
+        "hint: export ANTHROPIC_API_KEY=…\n"
+    ) in done.err
+    assert "flow-1 is running at draft, round 1 (nobody is driving it)" in done.out
+    assert done.out.endswith("continue with:\n  reconvene resume flow-1\n")
+    shown = reconvene("show", "flow-1", "--json").object
+    decisions, failures = shown["decisions"], shown["failures"]
+    assert isinstance(decisions, list)
+    assert (len(decisions), failures) == (1, [])
+    assert reconvene("resume", "flow-1", "--agent", "reviewer=sh -c 'cat >/dev/null; echo fine'").code == 0
+
+
+def test_a_round_that_is_undone_is_not_begun_anew_where_its_agent_cannot_work(reconvene: Command, folder: Path) -> None:
+    tool = folder / "tool"
+    tool.write_text("#!/bin/sh\necho done\n", encoding="utf-8")
+    tool.chmod(0o755)
+    write(folder, writer=f'{{command: ["{tool}"]}}')
+    assert reconvene("run", "flow.yaml").code == 3
+    tool.chmod(0o644)
+    done = reconvene("rollback", "--json")
+    assert (done.code, done.object["status"], done.object["driven"]) == (3, "running", False)
+    assert f"flow.yaml:3: {tool} may not be executed (agent writer)\nhint: chmod +x {tool}" in done.err
+    tool.chmod(0o755)
+    assert reconvene("resume").code == 3
+
+
 # --- doctor WORKFLOW ---
 
 
@@ -166,3 +203,15 @@ def test_doctor_calls_nobody_who_has_effects_and_no_function(reconvene: Command,
     assert not (folder / "called").exists()
     assert "it has effects, so it is not called to try it out" in done.out
     assert "a function is not called to try it out" in done.out
+
+
+def test_doctor_says_what_is_known_of_servers_and_forgets_it(reconvene: Command, folder: Path) -> None:
+    write(folder)
+    assert reconvene("run", "flow.yaml").code == 3
+    (folder / ".reconvene" / "servers").write_text("http://127.0.0.1:9/v1\tqwen3\tyes\t2026-11-16\n", encoding="utf-8")
+    assert "✓ qwen3" in reconvene("doctor").out
+    assert "takes a JSON schema at http://127.0.0.1:9/v1 (2026-11-16)" in reconvene("doctor").out
+    done = reconvene("doctor", "--forget")
+    assert "what servers can do is forgotten" in done.err
+    assert "qwen3" not in done.out
+    assert "nothing was known" in reconvene("doctor", "--forget").err

@@ -59,6 +59,26 @@ def test_rounds_lists_every_round_and_says_who_took_one_back(reconvene: Command,
     assert reconvene("log").out == before
 
 
+def test_a_round_tells_who_gave_nothing(reconvene: Command, folder: Path) -> None:
+    (folder / "poor.yaml").write_text(
+        "name: poor\n"
+        "agents:\n"
+        "  writer: {command: [sh, -c, 'cat >/dev/null; echo fine']}\n"
+        "  critic: {command: [sh, -c, 'cat >/dev/null; exit 7'], retries: 0}\n"
+        "phases: [{id: draft, agents: [writer, critic], checkpoint: {approval_required: true}}]\n",
+        encoding="utf-8",
+    )
+    done = reconvene("run", "poor.yaml", "--no-input")
+    assert "what the agents wrote:\n  writer (5 characters): fine\n  critic: nothing\n" in done.out + done.err
+    point = reconvene("show", "poor-1", "--json").object["checkpoint"]
+    assert isinstance(point, dict)
+    assert point["missing"] == ["critic"]
+    assert reconvene("decide", "poor-1", "--option", "Continue").code == 0
+    _, first, *below = reconvene("rounds", "poor-1").out.splitlines()
+    assert first.endswith("stands")
+    assert [line.strip() for line in below] == ["without critic"]
+
+
 def test_rounds_for_scripts_holds_the_same(reconvene: Command, refined: str) -> None:
     shown = reconvene("rounds", "--json").object
     assert shown["run"] == refined

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.core.shown.context import shown
 from reconvene.kits.reading.terms import names_something
 from reconvene.kits.reading.terms import particular as terms
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 

@@ -16,9 +16,14 @@ _CHAIN = re.compile(
     r"\b(context|inputs|settings|items|round|phase|feedback|item|up|groups|project)((?:\.[A-Za-z_]\w*)+)"
 )
 _AT_ONCE = 60  # misspelt in one go: a list of problems ends at a hundred
-# The feature is whatever JSON is given, the validator has no contract, and two prompts name an input in prose.
+# The feature is whatever JSON is given, the validator has no contract, and prompts name documents that are inputs in
+# prose: that is no look-up.
 _OPEN = ("context.feature.flags", "context.feature.flags.includes", "context.validation.critical")
-_PROSE = {("prompts/steps/find.md", "inputs.spec"), ("prompts/steps/final.md", "inputs.spec")}
+_PROSE = {
+    ("prompts/steps/find.md", "inputs.spec"),
+    ("prompts/steps/final.md", "inputs.spec"),
+    ("templates/specialist.md.j2", "inputs.resources"),
+}
 
 
 class Spot(NamedTuple):

@@ -15,16 +15,23 @@ from reconvene.ports import Answer, Assignment, Listener
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
+    from reconvene.adapters.agents.prompt_cache import Beginnings
+    from reconvene.core.definition.workflow import Agent
 
 
 class Agents:
-    """Runs one attempt of any agent. `scratch`: where command agents get their private folders. `say`: for a person."""
+    """Runs one attempt of any agent. `scratch`: where command agents get their private folders. `say`: for a person.
+    `servers`: the file in which it is kept what servers of one's own can do; "" = nowhere."""
 
-    def __init__(self, scratch: str, environ: Mapping[str, str], say: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, scratch: str, environ: Mapping[str, str], say: Callable[[str], None] | None = None, servers: str = ""
+    ) -> None:
         self._scratch = scratch
         self._environ = environ
         self._say = say
+        self._servers = servers
         self._picked: Picked | None = None
+        self._beginnings: Beginnings | None = None
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
         try:
@@ -47,48 +54,55 @@ class Agents:
                 from reconvene.adapters.agents import asking, command, presets
 
                 if not assignment.bound or presets.preset(assignment.agent.command) is not None:
-                    return await command.run(assignment, listener, self._scratch, self._environ)
+                    return await command.run(asking.whole(assignment), listener, self._scratch, self._environ)
                 # It is in another's place, for whom the prompt was written: the contract is told in words.
-                told = asking.compose(assignment._replace(writes=()), with_schema=True)
+                asked = asking.in_words(assignment._replace(writes=()))
                 lent = bool(assignment.folder)
-                asked = assignment._replace(prompt=told)
                 return await command.run(asked, listener, self._scratch, self._environ, as_model=not lent)
             case "python":
-                from reconvene.adapters.agents import python
+                from reconvene.adapters.agents import asking, python
 
-                return await python.run(assignment)
+                return await python.run(asking.whole(assignment))
             case "recorded":
-                from reconvene.adapters.agents import recorded
+                from reconvene.adapters.agents import asking, recorded
 
-                return await recorded.run(assignment, listener, self._environ)
+                return await recorded.run(asking.whole(assignment), listener, self._environ)
             case "survey":
                 problem = f"{assignment.agent.name} surveys a project, and this run was given none."
                 raise AgentError(problem, hint="Start a run with --input project=FOLDER.", retryable=False)
             case kind:
                 assert_never(kind)
 
+    async def window(self, agent: Agent) -> int:
+        from reconvene.adapters.agents.windows import window_of
+
+        try:
+            picked = await self._pick() if _is_open(agent) else None
+        except AgentError:  # said when the agent is to work
+            return 0
+        return window_of(agent, picked.model if picked else "")
+
     async def close(self) -> None:
         """Nothing outlives an attempt, so there is nothing to close."""
 
     async def _model(self, assignment: Assignment, listener: Listener) -> Answer:
         agent = assignment.agent
-        # with a base_url of its own, "auto" leaves nothing to look for
-        if agent.model == "auto" and not agent.options.get("base_url"):
+        if _is_open(agent):
             picked = await self._pick()
             if picked.kind == "command":
                 return await self._stand_in(assignment, listener, picked.command)
             assignment = assignment._replace(agent=replace(agent, model=picked.model))
-        from reconvene.adapters.agents import model
+        from reconvene.adapters.agents import model, prompt_cache, schema_support
 
-        return await model.run(assignment, listener, self._environ)
+        self._beginnings = self._beginnings or prompt_cache.Beginnings()
+        with schema_support.kept_in(self._servers):
+            return await model.run(assignment, listener, self._environ, self._beginnings)
 
     async def _stand_in(self, assignment: Assignment, listener: Listener, argv: tuple[str, ...]) -> Answer:
         """A command-line agent in a model's place: asked in words for what a model would be asked for."""
         from reconvene.adapters.agents import asking, command
 
-        asked = assignment._replace(
-            agent=replace(assignment.agent, command=argv), prompt=asking.compose(assignment, with_schema=True)
-        )
+        asked = asking.in_words(assignment._replace(agent=replace(assignment.agent, command=argv)))
         return await command.run(asked, listener, self._scratch, self._environ, as_model=True)
 
     async def _pick(self) -> Picked:
@@ -105,3 +119,8 @@ class Agents:
                 if self._say:
                     self._say(f"model auto → {picked.name} ({picked.why})")
         return self._picked
+
+
+def _is_open(agent: Agent) -> bool:
+    """Whether its model is still to be looked for. With a base_url of its own, "auto" leaves nothing to find."""
+    return agent.kind == "model" and agent.model == "auto" and not agent.options.get("base_url")

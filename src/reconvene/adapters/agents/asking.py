@@ -1,6 +1,6 @@
 """What a model is told beyond its prompt: the shape of the answer, and how to hand over several files. Pure.
 
-What it may read, what people said and what to write is in the prompt already: `core.shown.context` decides that.
+What it may read, what people said and what to write is in the prompt already: `prompts.context` decides that.
 """
 
 from __future__ import annotations
@@ -9,21 +9,38 @@ import json
 
 from reconvene.adapters.agents.file_names import only_literal
 from reconvene.ports import Assignment
+from reconvene.prompts.compact_schema import compact
+from reconvene.prompts.marks import within
 
 
 def compose(assignment: Assignment, *, with_schema: bool) -> str:
-    """The prompt as sent. `with_schema`: the contract is spelled out (where the provider does not enforce it)."""
-    parts = [assignment.prompt.rstrip()]
+    """The prompt as sent, without the system message. `with_schema`: the contract is spelled out (where the provider
+    does not tell the model)."""
+    prompt = assignment.prompt
     if assignment.schema is not None and with_schema:
-        parts.append(_schema(assignment))
+        prompt = within(prompt, "form", assignment.mark, _schema(assignment))
     if _needs_blocks(assignment) and "<file path=" not in assignment.prompt:
-        parts.append(_blocks(assignment))
-    return "\n\n".join(parts) + "\n"
+        prompt = within(prompt, "form", assignment.mark, _blocks(assignment))
+    return prompt.rstrip() + "\n"
+
+
+def whole(assignment: Assignment) -> Assignment:
+    """For who takes one text: the standing rules at its head, the contract in its form."""
+    prompt = assignment.whole
+    if assignment.schema is not None:
+        prompt = within(prompt, "form", assignment.mark, _schema(assignment))
+    return assignment._replace(prompt=prompt, system="")
+
+
+def in_words(assignment: Assignment) -> Assignment:
+    """For a program in a model's place: one text, and in it whatever a model would be asked for."""
+    composed = assignment._replace(prompt=compose(assignment, with_schema=True))
+    return composed._replace(prompt=composed.whole, system="")
 
 
 def _schema(assignment: Assignment) -> str:
-    schema = json.dumps(assignment.schema, ensure_ascii=False, indent=1)
-    return f"Answer with JSON only, no prose and no code fence, valid against this JSON Schema:\n\n{schema}"
+    asked = "Answer with JSON only, no prose and no code fence, valid against this JSON Schema:\n\n"
+    return asked + json.dumps(compact(assignment.schema), ensure_ascii=False, separators=(",", ":"))
 
 
 def _needs_blocks(assignment: Assignment) -> bool:

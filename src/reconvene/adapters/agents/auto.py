@@ -8,8 +8,6 @@ Imports no model library: it only looks whether one is there.
 from __future__ import annotations
 
 import json
-import shutil
-import urllib.request
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
@@ -62,6 +60,8 @@ def coder(environ: Mapping[str, str], which: Which | None = None) -> str:
 def probe_ollama(base_url: str) -> list[str] | None:
     """The models of an Ollama server, None where nobody answers within a moment."""
     address = base_url.rstrip("/").removesuffix("/v1") + "/api/tags"
+    import urllib.request
+
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(address, timeout=_PROBE_SECONDS) as response:
@@ -100,7 +100,9 @@ def pick(environ: Mapping[str, str], which: Which | None = None, probe_ollama: P
 
 
 def _finder(environ: Mapping[str, str]) -> Which:
-    return lambda program: shutil.which(program, path=environ.get("PATH", ""))
+    from shutil import which
+
+    return lambda program: which(program, path=environ.get("PATH", ""))
 
 
 def _chatty(models: list[str]) -> str:

@@ -12,13 +12,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Literal, cast
 
-from reconvene.adapters.agents import asking, libraries, schema_support, token_limits
+from reconvene.adapters.agents import asking, libraries, prompt_cache, schema_support, token_limits
 from reconvene.adapters.agents.as_answer import ReplyError
 from reconvene.adapters.agents.model_reply import ANSWER_TOOL, read
+from reconvene.adapters.agents.prompt_cache import Beginnings
 from reconvene.adapters.agents.token_limits import Limits
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
+from reconvene.prompts.compact_schema import compact
 from reconvene.secrets import redact, redact_text
 
 if TYPE_CHECKING:
@@ -29,23 +31,27 @@ if TYPE_CHECKING:
     from reconvene.adapters.agents.providers import Connection
 
 Mode = Literal["text", "native", "tool", "prompted"]
-_OURS = frozenset({"base_url", "api_key_env", "output", "stream", "recording", *token_limits.NAMES})
+_OURS = frozenset({"base_url", "api_key_env", "output", "stream", "recording", "window", *token_limits.NAMES})
 _CHARS_PER_TOKEN = 4
 _TELL_EVERY = 20  # tokens
 
 
-async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, str]) -> Answer:
+async def run(
+    assignment: Assignment, listener: Listener, environ: Mapping[str, str], beginnings: Beginnings | None = None
+) -> Answer:
+    """`beginnings`: what agents that work at the same time share of their prompts."""
     began = time.monotonic()
     limits = token_limits.limits(assignment.agent)
     # the import takes a second or more: in a thread, so that other agents go on
     connection = await asyncio.to_thread(_connect, assignment, environ, limits)
     async with connection.client:
         mode = _mode(assignment, connection)
-        request = _request(assignment, mode)
+        request = _request(assignment, connection, mode)
         response: ModelResponse | None = None
         try:
-            asked = _asked_once(assignment, connection, listener, mode, limits)
-            response = await _within(limits, asked, connection)
+            async with (beginnings or Beginnings()).turn(assignment, connection.provider) as reply_begins:
+                asked = _asked_once(assignment, connection, _noticing(listener, reply_begins), mode, limits)
+                response = await _within(limits, asked, connection)
             answer = read(assignment, response, streamed=_streamed(assignment), one_text=connection.one_text)
         except Exception as error:
             failure = _explained(assignment, connection, error)
@@ -97,10 +103,29 @@ def _mode(assignment: Assignment, connection: Connection) -> Mode:
     return cast(Mode, profile.get("default_structured_output_mode", "tool"))
 
 
-def _request(assignment: Assignment, mode: Mode) -> ModelRequest:
-    from pydantic_ai.messages import ModelRequest
+def _noticing(listener: Listener, begins: Callable[[], None]) -> Listener:
+    """The listener, and what is to be done when the reply begins."""
 
-    return ModelRequest.user_text_prompt(asking.compose(assignment, with_schema=mode in ("native", "prompted")))
+    def tell(progress: Progress) -> None:
+        begins()
+        listener(progress)
+
+    return tell
+
+
+def _request(assignment: Assignment, connection: Connection, mode: Mode) -> ModelRequest:
+    from pydantic_ai.messages import CachePoint, ModelRequest, SystemPromptPart, UserPromptPart
+
+    in_words = mode == "prompted" or (mode == "native" and not _tells(connection))
+    asked = asking.compose(assignment, with_schema=in_words)
+    rules = [SystemPromptPart(assignment.system)] if assignment.system else []
+    end = prompt_cache.boundary(assignment, connection.provider)
+    return ModelRequest([*rules, UserPromptPart([asked[:end], CachePoint(), asked[end:]] if end else asked)])
+
+
+def _tells(connection: Connection) -> bool:
+    """Whether the provider itself tells the model the contract that it is held to."""
+    return not connection.custom and connection.provider != "ollama"
 
 
 def _parameters(assignment: Assignment, mode: Mode) -> ModelRequestParameters:
@@ -110,12 +135,13 @@ def _parameters(assignment: Assignment, mode: Mode) -> ModelRequestParameters:
 
     if mode in ("text", "prompted"):
         return ModelRequestParameters()
-    assert isinstance(assignment.schema, dict)
+    schema = compact(assignment.schema)
+    assert isinstance(schema, dict)
     if mode == "native":
-        described = OutputObjectDefinition(json_schema=assignment.schema, name=ANSWER_TOOL)
+        described = OutputObjectDefinition(json_schema=schema, name=ANSWER_TOOL)
         return ModelRequestParameters(output_mode="native", output_object=described)
     tool = ToolDefinition(
-        name=ANSWER_TOOL, parameters_json_schema=assignment.schema, description="Give your answer.", kind="output"
+        name=ANSWER_TOOL, parameters_json_schema=schema, description="Give your answer.", kind="output"
     )
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
@@ -159,7 +185,7 @@ async def _asked_once(
     assignment: Assignment, connection: Connection, listener: Listener, mode: Mode, limits: Limits
 ) -> ModelResponse:
     """The schema goes along; where a server of one's own refuses that, the same is asked in words."""
-    request = _request(assignment, mode)
+    request = _request(assignment, connection, mode)
     uncertain = mode == "native" and connection.custom and not assignment.agent.options.get("output")
     try:
         response = await _ask(assignment, connection, listener, request, mode, limits)
@@ -168,7 +194,7 @@ async def _asked_once(
         at = (connection.url, connection.name)
         if not uncertain or not schema_support.may_be_refused(*at, connection.tap.status, said):
             raise
-        words = _request(assignment, "prompted")
+        words = _request(assignment, connection, "prompted")
         response = await _ask(assignment, connection, listener, words, "prompted", limits)
         schema_support.remember(*at, taken=False)
     else:

@@ -88,7 +88,13 @@ def _too_short(reason: str, text: str, thought: bool) -> AgentError:
     elif thought and not text.strip():
         what += " while it was still thinking"
         hint = "Raise `max_tokens` in the agent's options, or let it think less."
-    return AgentError(f"The reply was cut short: {what}.", hint=hint, outcome="length", said=text)
+    return AgentError(
+        f"The reply was cut short: {what}.",
+        hint=hint,
+        outcome="length",
+        said=text,
+        for_agents="The reply was longer than it may be, and was cut off. Write less, and come to an end.",
+    )
 
 
 def _filtered(details: dict[str, object], reason: str, text: str) -> AgentError:

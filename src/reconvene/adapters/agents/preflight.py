@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -266,10 +265,12 @@ def _command(way: Way, environ: Mapping[str, str]) -> _Found:
     words = _words(way.agent.command)
     if not words:
         return
+    from shutil import which
+
     program = words[0]
     if "/" in program:
         yield from _at_path(program, way.beside)
-    elif shutil.which(program, path=environ.get("PATH", "")) is None:
+    elif which(program, path=environ.get("PATH", "")) is None:
         blocked = _not_executable(program, environ)
         if blocked:
             yield "machine", f"{blocked} may not be executed", f"chmod +x {shlex.quote(blocked)}"

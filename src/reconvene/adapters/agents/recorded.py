@@ -132,7 +132,7 @@ def _holds(name: str, wanted: object, assignment: Assignment) -> bool:
         case "remark":
             return _any_matches(str(wanted), _texts("remarks", assignment), assignment)
         case "prompt":
-            return _any_matches(str(wanted), [assignment.prompt], assignment)
+            return _any_matches(str(wanted), [_task_first(assignment)], assignment)
         case _:
             raise _bad(assignment, f"`when` does not know {name!r} (it knows {', '.join(_CONDITIONS)})")
 
@@ -217,9 +217,15 @@ def _texts(where: str, assignment: Assignment) -> list[str]:
         case "remarks":
             return [remark.get("text", "") for remark in assignment.remarks]
         case "prompt":
-            return [assignment.prompt]
+            return [_task_first(assignment)]
         case _:
             return [assignment.files.get(where, b"").decode("utf-8", "replace")]
+
+
+def _task_first(assignment: Assignment) -> str:
+    """The prompt as recordings know it: role and task, and the documents after them."""
+    before, role, after = assignment.prompt.partition(f"<role-{assignment.mark}>")
+    return f"{role}{after}\n{before}" if role and assignment.mark else assignment.prompt
 
 
 def _calculated(source: str, scope: Mapping[str, object]) -> object:

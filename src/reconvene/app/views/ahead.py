@@ -19,6 +19,7 @@ from reconvene.language.expressions import ExpressionError, evaluate
 
 _SETTLING = {  # at a checkpoint of the engine's own
     attention.AGAIN: "the same work is asked for once more",
+    attention.REBIND: "the same work is asked of whom you name",
     WITHOUT: "the run goes on with what there is",
     attention.TRUE: "the run goes on as if it were true",
     attention.FALSE: "the run goes on as if it were false",

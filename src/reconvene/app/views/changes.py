@@ -23,7 +23,7 @@ from reconvene.app.views.read_model import Change
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Ref
 from reconvene.core.facts.state import RunState, TalkEntry
-from reconvene.core.shown.context import summary_in
+from reconvene.core.shown.summaries import summary_in
 
 _LONGEST = 20_000  # characters of an output that are compared
 _MOST = 100  # sentences of it

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from reconvene.app.line_diff import diff_summary, unified_diff
 from reconvene.app.views.all_rounds import Round, Said, Tried, tries_of
 from reconvene.core.facts.commands import Answers
-from reconvene.core.paths import diff_summary, unified_diff
 
 Read = Callable[[str], bytes]
 _STANDS = ("accepted", "forced")

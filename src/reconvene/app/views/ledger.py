@@ -10,7 +10,7 @@ no workflow; texts come from the caller's `text_of`.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from immutables import Map
@@ -39,9 +39,15 @@ __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "U
 TextOf = Callable[[e.Ref], str]
 
 
-def ledger(events: Iterable[e.AnyEvent], text_of: TextOf, kits: tuple[str, ...] = ()) -> Ledger:
-    """`text_of` reads what a Ref names; a text that cannot be read any more should come as "". `kits`: the run's."""
-    fold = _Fold(kits)
+def ledger(
+    events: Iterable[e.AnyEvent],
+    text_of: TextOf,
+    kits: tuple[str, ...] = (),
+    earlier: Sequence[tuple[int, tuple[str, ...]]] = (),
+) -> Ledger:
+    """`text_of` reads what a Ref names; a text that cannot be read any more should come as "". `kits`: the run's;
+    `earlier`: those that it had up to a round, with the serial of that."""
+    fold = _Fold(kits, earlier)
     for event in events:
         fold.take(event)
     return fold.close(text_of)
@@ -57,8 +63,9 @@ class _File(Struct, frozen=True):
 
 
 class _Fold:
-    def __init__(self, kits: tuple[str, ...]) -> None:
+    def __init__(self, kits: tuple[str, ...], earlier: Sequence[tuple[int, tuple[str, ...]]]) -> None:
         self._kits = kits
+        self._earlier = earlier
         self.remarks: list[e.RemarkAdded] = []
         self._withdrawn: set[int] = set()
         self._deliveries: list[Delivery] = []
@@ -165,7 +172,8 @@ class _Fold:
 
     def _cited(self, output: e.AttemptEnded, text_of: TextOf) -> Iterator[Citation]:
         """From the parsed value where there is one, then whatever only the text around it cites."""
-        cited_in = kit_finder.judge(self._kits)
+        serial = parse_task(output.task)[0]
+        cited_in = kit_finder.judge(next((kits for last, kits in self._earlier if serial <= last), self._kits))
         inside = cited_in(text_of(output.value)) if output.value else ()
         yield from inside
         seen = {found.id for found in inside}

@@ -8,17 +8,19 @@ from collections.abc import Iterable
 from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
+from reconvene.app.views import talk_lines
 from reconvene.app.views.who import is_proved
 from reconvene.core.definition.workflow import Phase, Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
-from reconvene.core.facts.round import Unasked
+from reconvene.core.facts.round import Unasked, Unshown
 from reconvene.core.facts.rows import PassedOver
 from reconvene.core.facts.state import RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 from reconvene.core.working import spending
+from reconvene.prompts.documents import said
 
 _LONGEST_TROUBLE = 100
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=\S)")
@@ -93,6 +95,7 @@ def run(state: RunState) -> model.Run:
         provider=provider(state),
         passed_over=tuple(map(passed, passed_since(state))),
         unasked=tuple(map(unasked, unasked_since(state))),
+        unshown=unshown(unshown_since(state)),
         project=_project(state),
         parent=state.parent,
         piece=state.piece if state.parent else "",
@@ -145,6 +148,29 @@ def unasked(one: Unasked) -> model.Unasked:
     return model.Unasked(one.agent, one.phase, one.n, one.at, one.why, text)
 
 
+def unshown_since(state: RunState) -> list[Unshown]:
+    """Those since the last checkpoint that the person decided, of each agent and phase the last."""
+    before = state.record.checkpoints - (state.world.open is not None)
+    return list({(one.phase, one.agent): one for one in state.record.unshown if one.before == before}.values())
+
+
+def unshown(rows: Iterable[Unshown]) -> tuple[model.Unshown, ...]:
+    """Agents of a round that lacked the same are told together."""
+    together: dict[tuple[str, int, tuple[e.LeftOut, ...]], list[Unshown]] = {}
+    for row in rows:
+        together.setdefault((row.phase, row.n, row.documents), []).append(row)
+    return tuple(_unshown(same) for same in together.values())
+
+
+def _unshown(rows: list[Unshown]) -> model.Unshown:
+    one, agents = rows[-1], tuple(sorted(row.agent for row in rows))
+    documents = tuple(model.LeftOut(row.name, row.shown, row.of, row.summary) for row in one.documents)
+    lacked = "; ".join(said(row) for row in one.documents)
+    were = "was" if len(agents) == 1 else "were"
+    text = f"{', '.join(agents)} ({one.phase}, round {one.n}) {were} not shown everything: {lacked}"
+    return model.Unshown(agents, one.phase, one.n, one.at, documents, text)
+
+
 def asking_gates(workflow: Workflow) -> tuple[str, ...]:
     """The agents some gate of which asks a model. What comes from a recording is not judged."""
     found = {agent.name for agent in workflow.agents.values() if any(gate.ask for gate in agent.gates)}
@@ -162,6 +188,7 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
     own = {name: getattr(listed, name) for name in listed.__struct_fields__}
     own["passed_over"] = tuple(map(passed, record.passed_over))
     own["unasked"] = tuple(map(unasked, record.unasked))
+    own["unshown"] = unshown(record.unshown)
     return model.RunInFull(
         **own,
         context=scope.context(state, book),
@@ -183,6 +210,9 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         todo=todo(state, book),
         talk=talk(state, book),
         bindings=bindings(state),
+        settled=settled(state),
+        upgrades=tuple(convert(one, model.Upgraded, from_attributes=True) for one in record.upgrades),
+        reopened=tuple(convert(one, model.Reopened, from_attributes=True) for one in record.reopened),
     )
 
 
@@ -208,6 +238,26 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
 
 def _who(act: e.Act) -> dict[str, str | bool]:
     return {"user": act.user, "proved": is_proved(act.by, act.user)}
+
+
+def settled(state: RunState) -> tuple[model.Decision, ...]:
+    """Those about trouble, in order."""
+    made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
+    return tuple(
+        model.Decision(
+            phase=one.phase,
+            decision=one.decision,
+            feedback=one.feedback,
+            option=one.option,
+            by=one.by,
+            timestamp=one.at,
+            item=" / ".join(_ITEM.findall(one.scope)),
+            user=one.user,
+            proved=is_proved(one.by, one.user),
+        )
+        for one in made
+        if one.attention
+    )
 
 
 def _budget(one: spending.CostLimit) -> model.Budget:
@@ -257,7 +307,7 @@ def talk(state: RunState, book: Book) -> tuple[model.Said, ...]:
 
 
 def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
-    text = conversation.for_people(state, book, entry)
+    text = talk_lines.told(state, book, entry)
     said = model.Said(entry.kind, entry.role, entry.n, entry.at, text)
     if entry.kind == "decision":
         decided = [one for one in state.record.decisions.values() if (one.at, one.by) == (entry.at, entry.role)]

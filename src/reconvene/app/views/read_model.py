@@ -87,6 +87,7 @@ class Checkpoint(Shown, frozen=True):
     since_try: bool = False  # instead: since a try that the person took back
     question: str = ""  # what is to be decided, in one sentence
     outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
+    missing: tuple[str, ...] = ()  # agents of the round that gave nothing
 
 
 # --- a run ---
@@ -110,6 +111,26 @@ class Unasked(Shown, frozen=True):
     round: int
     at: str
     why: str
+    text: str
+
+
+class LeftOut(Shown, frozen=True):
+    """A document that did not fit into a prompt: so many of its characters are in it, of so many."""
+
+    name: str
+    shown: int
+    of: int
+    summary: bool = False  # they are its summary, and not its beginning
+
+
+class Unshown(Shown, frozen=True):
+    """Agents of a round that were not shown all documents."""
+
+    agents: tuple[str, ...]
+    phase: str
+    round: int
+    at: str
+    documents: tuple[LeftOut, ...]
     text: str
 
 
@@ -172,6 +193,7 @@ class Run(Shown, frozen=True):
     provider: Provider | None = None
     passed_over: tuple[PassedOver, ...] = ()  # since the last checkpoint that the person could see
     unasked: tuple[Unasked, ...] = ()  # likewise
+    unshown: tuple[Unshown, ...] = ()  # likewise
     project: Project | None = None
     parent: str = ""
     piece: str = ""
@@ -179,7 +201,7 @@ class Run(Shown, frozen=True):
     place: str = ""  # in the queue
     children: tuple[Child, ...] = ()
     unmade: int = 0  # of the children, those without a log
-    pinned: str = ""  # digest of the workflow that it started with
+    pinned: str = ""  # digest of the workflow that it goes on with
     imported: bool = False  # its log came from elsewhere, in a file
     driven: bool | None = None  # while running: whether a process is at work on it
     error: str = ""  # why it could not be driven on just now
@@ -308,6 +330,37 @@ class Bound(Shown, frozen=True):
     source: str  # the settings file and line that says so; "" = a person did
 
 
+class Upgraded(Shown, frozen=True):
+    """A run went on with another workflow. Both are told by digest; the rounds up to `rounds` had the one before."""
+
+    at: str
+    by: str
+    before: str
+    workflow: str
+    rounds: int
+
+
+class Reopened(Shown, frozen=True):
+    """A run that had ended was taken up again."""
+
+    at: str
+    by: str
+    status: str  # how it had ended
+    outcome: str
+    phase: str
+    grants: dict[str, float]  # limit → what was added to it
+
+
+class Changed(Shown, frozen=True):
+    """How another version of a workflow differs in one place."""
+
+    what: str  # "agent economist, prompt"
+    how: str  # new, gone, changed
+    was: str = ""
+    now: str = ""
+    diff: str = ""  # of a long text
+
+
 class RunInFull(Run, frozen=True, kw_only=True):
     """A run with everything that there is to say about it."""
 
@@ -327,6 +380,9 @@ class RunInFull(Run, frozen=True, kw_only=True):
     talk: tuple[Said, ...] = ()
     late: tuple[Late, ...] = ()
     bindings: tuple[Bound, ...] = ()
+    settled: tuple[Decision, ...] = ()  # what was decided where something needed attention
+    upgrades: tuple[Upgraded, ...] = ()
+    reopened: tuple[Reopened, ...] = ()
 
 
 # --- the log ---

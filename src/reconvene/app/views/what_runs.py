@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from reconvene.app.project_work import project_path
 from reconvene.core.definition.workflow import Agent, every_phase
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import RunState
-from reconvene.core.shown.reads import project_path
 from reconvene.core.shown.settled_agents import settled_agents
 
 

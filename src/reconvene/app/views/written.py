@@ -88,6 +88,7 @@ class Attempt(Struct, frozen=True):
     seconds: float = 0.0
     tokens: int = 0
     files: tuple[str, ...] = ()
+    left_out: tuple[e.LeftOut, ...] = ()  # what did not fit into its prompt
     undone: bool = False  # its round was taken back
 
 
@@ -132,7 +133,7 @@ def _filled(one: Attempt, event: e.AttemptEnded | e.LateOutputArchived | e.Outpu
     )
     if isinstance(event, e.AttemptEnded):
         files = tuple(file.path for file in event.files)
-        return replace(one, prompt=event.prompt, reply=event.reply, files=files)
+        return replace(one, prompt=event.prompt, reply=event.reply, files=files, left_out=event.left_out)
     return one
 
 

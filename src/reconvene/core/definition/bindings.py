@@ -37,6 +37,7 @@ class Binding(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     python: str = ""
     fallback: bool = False  # of EVERYONE: only for agents whose model the workflow leaves open
     source: str = ""  # the file and line that says so; "" = a person did
+    beside: str = ""  # the folder in which the module of `python` lies; "" = Python finds it
 
     @property
     def who(self) -> str:
@@ -171,7 +172,7 @@ def _bound(agent: Agent, binding: Binding) -> Agent:
     if binding.command:
         return replace(kept, kind="command", command=binding.command)
     if binding.python:
-        return replace(kept, kind="python", python=binding.python)
+        return replace(kept, kind="python", python=binding.python, beside=binding.beside or agent.beside)
     same = _provider(agent.model) == _provider(binding.model)
     options = {name: value for name, value in agent.options.items() if same or name in _OF_ANY_PROVIDER}
     return replace(kept, kind="model", model=binding.model, options=options)

@@ -61,7 +61,8 @@ class Gate(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     options: dict[str, object] = field(default_factory=dict)  # what else it is told
     ask: str = ""  # put to a model where one is configured: does the output do this?
     code: str = ""  # the first word of the reason, where the rule's own does not say enough
-    example: str = ""  # an output that would pass, attached to the retry
+    example: str = ""  # an output that would pass, shown with the form
+    append: str = ""  # with `when`: this is added to the output, instead of sending it back; a template
 
 
 class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -57,6 +57,10 @@ class Book:
             for agent in workflow.agents
         }
 
+    def under(self, workflow: Workflow) -> Book:
+        """The same contents, with another workflow."""
+        return Book(workflow, self.read, self.validate)
+
     def _index(self, phases: tuple[Phase, ...], parent: str) -> None:
         for index, phase in enumerate(phases):
             self.nodes[phase.id] = Node(phase, parent, index)

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.events import DiffSince, FileOut, Ref, RemarkAdded, Usage
+from reconvene.core.facts.events import DiffSince, FileOut, LeftOut, Ref, RemarkAdded, Usage
 
 Answers = dict[str, object]  # by id of a field
 
@@ -57,6 +57,7 @@ class AnswerCheckpoint(Struct, frozen=True):
     by: str = ""
     door: str = ""
     workflows: dict[str, Pinned] = field(default_factory=dict)  # by name: other workflows that the option may start
+    bindings: tuple[Binding, ...] = ()
 
 
 class AddRemark(Struct, frozen=True):
@@ -144,6 +145,7 @@ class RecordAttempt(Struct, frozen=True):
     changed: tuple[str, ...] = ()  # paths, for the gates
     objections: tuple[str, ...] = ()  # a model's, to what the gates ask
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
+    left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 
 class RecordFault(Struct, frozen=True):
@@ -225,6 +227,33 @@ class BindAgents(Struct, frozen=True):
     door: str = ""
 
 
+class Upgrade(Struct, frozen=True):
+    """Go on with another workflow, which was compared with the run at this checkpoint ("" = at its end) and fits."""
+
+    before: str  # digest of the workflow that it was compared with
+    checkpoint: str
+    pinned: Pinned
+    inputs: str
+    settings: str
+    moved: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    unbound: tuple[str, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
+class Reopen(Struct, frozen=True):
+    """Take a run up again that has ended. Where was settled when it had been reopened so many times."""
+
+    before: int
+    phase: str = ""
+    visit: int = -1  # the checkpoint that opens anew
+    rerun: bool = False  # the phase is done anew
+    grants: dict[str, float] = field(default_factory=dict)
+    remarks: tuple[RemarkIn, ...] = ()
+    by: str = ""
+    door: str = ""
+
+
 class Abort(Struct, frozen=True):
     by: str = ""
     door: str = ""
@@ -272,6 +301,8 @@ Command = (
     | Pause
     | Resume
     | BindAgents
+    | Upgrade
+    | Reopen
     | Abort
     | Rollback
     | PruneArchives

@@ -56,6 +56,15 @@ class Usage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     seconds: float = 0.0
 
 
+class LeftOut(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A document that an agent was not shown whole: so many characters of it, of so many."""
+
+    name: str
+    shown: int
+    of: int
+    summary: bool = False  # they are its summary, and not its beginning
+
+
 class DiffSince(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How the project differs from what it was when the run ("") or an item (its commit then) began."""
 
@@ -251,6 +260,7 @@ class AttemptEnded(Event, frozen=True):
     diff: Ref | None = None  # what this attempt changed
     diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
     unasked: tuple[str, ...] = ()  # what a gate wanted to ask a model, and why that could not be asked
+    left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 
 class ProviderFailed(Event, frozen=True):
@@ -603,6 +613,19 @@ class AgentsBound(Act, frozen=True, kw_only=True):
     bindings: tuple[Binding, ...]
 
 
+class WorkflowUpgraded(Act, frozen=True, kw_only=True):
+    """The run goes on with another workflow. Its rounds so far were done with the one before."""
+
+    before: str  # digest of the pinned workflow so far
+    workflow: str  # and from now on
+    name: str
+    inputs: str = ""  # digests: what the run was given, completed for this workflow
+    settings: str = ""
+    rounds: int = 0  # so many were begun with the one before
+    moved: dict[str, tuple[int, ...]] = field(default_factory=dict)  # phase → where its phases, and its end, are now
+    unbound: tuple[str, ...] = ()  # agents whose bindings hold no more
+
+
 EndStatus = Literal["completed", "failed", "aborted"]
 
 
@@ -610,6 +633,16 @@ class RunEnded(Act, frozen=True, kw_only=True):
     status: EndStatus
     outcome: str = ""
     why: str = ""
+
+
+class RunReopened(Act, frozen=True, kw_only=True):
+    """A run that had ended is taken up again: where it stood then, or at a checkpoint that it had been at."""
+
+    status: EndStatus  # how it had ended
+    outcome: str = ""
+    phase: str = ""  # where it goes on; "" = at its beginning
+    visit: int = -1  # the checkpoint that opens anew; -1 = none
+    grants: dict[str, float] = field(default_factory=dict)  # limit → what is added to it
 
 
 AnyEvent = (
@@ -666,5 +699,7 @@ AnyEvent = (
     | Paused
     | Resumed
     | AgentsBound
+    | WorkflowUpgraded
     | RunEnded
+    | RunReopened
 )

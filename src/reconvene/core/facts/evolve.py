@@ -13,7 +13,7 @@ from reconvene.core.definition.workflow import Again, Continue
 from reconvene.core.facts import events as e
 from reconvene.core.facts import talk
 from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
-from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt, Unasked
+from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt, Unasked, Unshown
 from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
 from reconvene.core.facts.state import (
     EMPTY,
@@ -30,6 +30,8 @@ from reconvene.core.facts.state import (
 )
 from reconvene.errors import Bug
 
+_OF_LIMITS = ("limit ", "rounds without work ")  # how the keys of rulings on limits begin
+_OF_CHECKS = ("check", "escalated")
 _KEPT = 20  # how many recent failures the state keeps for people; the log has them all
 
 
@@ -218,6 +220,63 @@ def _run_ended(state: RunState, ev: e.RunEnded) -> RunState:
         world=world,
         marks=Map(),
     )
+
+
+def _run_reopened(state: RunState, ev: e.RunReopened) -> RunState:
+    """What a limit had ended is asked anew; what a person added to it is on record."""
+    record, funds, grants = state.record, state.record.funds, state.record.grants
+    for limit, more in ev.grants.items():
+        if limit.startswith("cost"):
+            funds = funds.set(limit, funds.get(limit, 0.0) + more)
+        else:
+            grants = _bump(grants, limit, int(more))
+    record = replace(record, grants=grants, funds=funds, reopened=(*record.reopened, ev))
+    rulings = {key: ruling for key, ruling in state.world.rulings.items() if not key.startswith(_OF_LIMITS)}
+    world = replace(state.world, rulings=Map(rulings))
+    state = _let_go(replace(state, ended="", outcome="", why="", record=record, world=world))
+    return talk.reopened(_visit(state, ev), ev) if ev.visit >= 0 else state
+
+
+def _workflow_upgraded(state: RunState, ev: e.WorkflowUpgraded) -> RunState:
+    """A checkpoint that is open opens anew. What stopped the run is met again, if it still does; what a check said
+    stands."""
+    world, record, point = _moved(state.world, ev), state.record, state.world.open
+    held = {name: at for name, at in record.bindings.items() if name not in ev.unbound}
+    state = replace(
+        state,
+        workflow=ev.workflow,
+        name=ev.name,
+        inputs=ev.inputs,
+        settings=ev.settings,
+        world=replace(world, open=None, trouble=tuple(one for one in world.trouble if one.kind in _OF_CHECKS)),
+        marks=Map({serial: _moved(mark, ev) for serial, mark in state.marks.items()}),
+        record=replace(record, upgrades=(*record.upgrades, ev), bindings=Map(held)),
+    )
+    return _let_go(_move_top(state, ev) if point is not None and not point.attention else state)
+
+
+def _moved(world: World, ev: e.WorkflowUpgraded) -> World:
+    """With its frames at the same phases, wherever these stand now."""
+
+    def cursor(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+        return tuple(
+            replace(frame, child=ev.moved[frame.phase][frame.child]) if frame.phase in ev.moved else frame
+            for frame in frames
+        )
+
+    visits = {number: replace(visit, cursor=cursor(visit.cursor)) for number, visit in world.visits.items()}
+    return replace(world, cursor=cursor(world.cursor), visits=Map(visits)) if ev.moved else world
+
+
+def _let_go(state: RunState) -> RunState:
+    """Tasks that a limit of cost held back begin, unless it still does."""
+    round_ = state.world.top.round
+    step = round_.open if round_ is not None else None
+    held = [task for task in step.tasks.values() if task.status == "held"] if step is not None else []
+    if round_ is None or step is None or not held:
+        return state
+    tasks = step.tasks.update({task.agent: replace(task, status="open", claim="") for task in held})
+    return _set_round(state, replace(round_, open=replace(step, tasks=tasks, open=step.open + len(held))))
 
 
 def _paused(state: RunState, ev: e.Paused) -> RunState:
@@ -436,6 +495,9 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
         state = _set_world(state, head=ev.commit, diffs=Map({diff.since: diff.ref for diff in ev.diffs}))
     if ev.then == "done" and ev.unasked:
         state = _set_record(state, unasked=_unasked(state, ev, round_))
+    if ev.then == "done" and ev.left_out:
+        row = Unshown(task.agent, state.world.top.phase, round_.n, ev.at, ev.left_out, state.record.checkpoints)
+        state = _set_record(state, unshown=(*state.record.unshown, row)[-_KEPT:])
     if ev.then == "done":
         gave = {"output": ev.output, "value": ev.value, "files": ev.files, "ignored": ev.ignored}
         task = replace(task, status="done", **gave, why="", unjudged=None)
@@ -850,7 +912,7 @@ def _went_back(state: RunState, ev: e.WentBack) -> RunState:
     return talk.came_back(_visit(talk.left(state), ev), here, ev.at)
 
 
-def _visit(state: RunState, ev: e.WentBack | e.WentOn) -> RunState:
+def _visit(state: RunState, ev: e.WentBack | e.WentOn | e.RunReopened) -> RunState:
     cursor = state.world.visits[ev.visit].cursor
     cursor = (*cursor[:-1], replace(cursor[-1], stage=_stage(cursor[-1], ev)))
     world = replace(state.world, cursor=cursor, visit=ev.visit, open=None)
@@ -905,6 +967,8 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.Imported: _imported,
         e.KeyIntroduced: _key_introduced,
         e.RunEnded: _run_ended,
+        e.RunReopened: _run_reopened,
+        e.WorkflowUpgraded: _workflow_upgraded,
         e.ChildrenQueued: _children_queued,
         e.ChildStarted: _child_started,
         e.QueueMoved: _queue_moved,

@@ -7,7 +7,7 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.core.facts.events import AttemptEnded, FileOut, ProviderFailed, Read, Ref
+from reconvene.core.facts.events import AttemptEnded, FileOut, LeftOut, ProviderFailed, Read, Ref
 
 
 class TaskAt(Struct, frozen=True):
@@ -82,4 +82,15 @@ class Unasked(Struct, frozen=True):
     n: int
     at: str
     why: str
+    before: int
+
+
+class Unshown(Struct, frozen=True):
+    """An output whose agent was not shown all documents. before: checkpoints that had opened until then."""
+
+    agent: str
+    phase: str
+    n: int
+    at: str
+    documents: tuple[LeftOut, ...]
     before: int

@@ -32,9 +32,11 @@ from reconvene.core.facts.events import (
     Ref,
     RemarkAdded,
     RemarkRead,
+    RunReopened,
     Trouble,
+    WorkflowUpgraded,
 )
-from reconvene.core.facts.round import OutputAt, RoundAt, Unasked
+from reconvene.core.facts.round import OutputAt, RoundAt, Unasked, Unshown
 from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
 
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
@@ -46,7 +48,8 @@ Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen",
 
 # (stage of the top frame, event) → its stage afterwards. "push" and "pop": the event adds or removes a frame.
 # Where an event puts an earlier cursor back, the frame that is on top then moves on from the stage it had: a dropped
-# round's from the stage before the round, a visited checkpoint's from `asking`.
+# round's from the stage before the round, a visited checkpoint's from `asking`. `WorkflowUpgraded` and `RunReopened`
+# move a frame only where they open its checkpoint anew.
 TRANSITIONS: dict[tuple[str, str], str] = {
     ("round", "PhaseEntered"): "push",  # a group's round walks its phases; the run itself is such a round
     ("round", "PhaseSkipped"): "round",
@@ -73,6 +76,8 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     ("decided", "WentOn"): "decided",
     ("asking", "WentOn"): "reopen",
     ("asking", "WentBack"): "reopen",
+    ("asking", "WorkflowUpgraded"): "reopen",
+    ("asking", "RunReopened"): "reopen",
     ("enter", "RoundUndone"): "dropped",
     ("begin", "RoundUndone"): "dropped",
     ("closed", "RoundUndone"): "dropped",
@@ -244,7 +249,8 @@ class Record(Struct, frozen=True):
     rollbacks: Map[int, Undone] = Map()  # in the order they were made, from 1
     archives: Map[str, FileVersion] = Map()  # files of undone rounds, where they are kept
     notes: Map[int, Note] = Map()  # attempts that people are told of, in order, from 1
-    grants: Map[str, int] = Map()  # limit → how much a person added
+    grants: Map[str, int] = Map()  # limit → how much a person added; of a limit of cost, how often its size
+    funds: Map[str, float] = Map()  # limit of cost → USD that a person added
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
@@ -257,6 +263,9 @@ class Record(Struct, frozen=True):
     bindings: Map[str, BoundAt] = Map()  # agent, "" = every agent of a model → who carries it out
     unasked: tuple[Unasked, ...] = ()  # the latest few
     keys: Map[str, KeyIntroduced] = Map()  # public key → when it first signed here
+    unshown: tuple[Unshown, ...] = ()  # likewise
+    upgrades: tuple[WorkflowUpgraded, ...] = ()
+    reopened: tuple[RunReopened, ...] = ()
 
 
 class RunState(Struct, frozen=True):

@@ -65,6 +65,10 @@ def came_back(state: RunState, origin: str, at: str) -> RunState:
     return _said(state, "back", last.by if last else "", at, text=origin)
 
 
+def reopened(state: RunState, ev: e.RunReopened) -> RunState:
+    return _said(state, "back", ev.by, ev.at, text="the end")
+
+
 def undone(state: RunState, ev: e.RoundUndone) -> RunState:
     return _said(state, "undone", ev.by, ev.at)
 

@@ -53,6 +53,9 @@ def open_attention(tx: Transaction) -> None:
         else e.OptionOffered(label, index=-1, remark="optional")
         for label in dict.fromkeys(labels)
     )
+    if kinds == {"expression"}:
+        how = f"reconvene upgrade {tx.state.run} --to {tx.book.workflow.file or 'FILE'}"
+        lines += f"\n\nThe mistake may be in the workflow: correct it there, then: {how}"
     emit_opened(tx, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
 
 

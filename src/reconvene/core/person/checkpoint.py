@@ -95,6 +95,8 @@ def digest(state: RunState, serial: int, options: tuple[e.OptionOffered, ...], s
         ),
         [[output.agent, output.output.digest] for output in (round_.outputs if round_ else ())],
     ]
+    if state.record.upgrades or state.record.reopened:  # what looks the same as before is another question
+        parts.append([state.workflow, len(state.record.reopened)])
     return digest_of(to_json(parts))
 
 
@@ -241,11 +243,10 @@ def _question(tx: Transaction, point: Checkpoint) -> str:
     file = tx.book.workflow.file
     part = f"`{found.part}`: " if found.part else ""
     where = f"{file}, line {point.line}" if file and point.line else file or "the workflow"
-    check = f", then: reconvene check {file}" if file else ""
     return (
         f"{found.text}\n\n! A part of this question cannot be shown: {part}{found.why}.\n\n"
         f"- The options mean what they say. What there is: reconvene show {tx.state.run}\n"
-        f"- For later runs, correct the checkpoint in {where}{check}"
+        f"- Or correct the checkpoint in {where}, then: reconvene upgrade {tx.state.run} --to {file or 'FILE'}"
     )
 
 

@@ -19,7 +19,7 @@ def require_alive(tx: Transaction) -> None:
     if tx.state.ended:
         raise Refused(
             f"Run {tx.state.run} has ended ({tx.state.ended}).",
-            hint=f"reconvene fork {tx.state.run} --at SEQ starts again from any point of its log",
+            hint=f"reconvene reopen {tx.state.run} takes it up again",
         )
 
 

@@ -14,7 +14,7 @@ from reconvene.core.facts.ids import condition_at
 from reconvene.core.facts.state import Frame
 from reconvene.core.person import attention, checkpoint
 from reconvene.core.run import checks
-from reconvene.core.shown.scope import for_expression
+from reconvene.core.shown.scope import for_expression, most_rounds
 from reconvene.core.working import rendering, tracking
 from reconvene.core.working.moves import fund, rounds_left
 from reconvene.core.working.steps import await_provider, close_step, start_step
@@ -168,7 +168,7 @@ def _leave(tx: Transaction, frame: Frame, ended_by: str) -> bool:
 def _begin(tx: Transaction, frame: Frame) -> bool:
     rounds = tx.phase.rounds
     serial = tx.state.record.rounds + 1
-    if frame.n >= rounds.max:
+    if frame.n >= most_rounds(tx.state, tx.phase):
         return _leave(tx, frame, "limit")
     if rounds_left(tx.state, tx.book) <= 0:
         key = f"limit rounds before round {serial} of {frame.address}"
@@ -257,7 +257,8 @@ def _ended_by(tx: Transaction, frame: Frame, where: str) -> str | None:
         if reached:
             return "until"
     planned = not rounds.open_ended and frame.planned >= len(rounds.plan)
-    if frame.n >= rounds.max and not (planned and len(rounds.plan) == rounds.max):
+    most = most_rounds(tx.state, tx.phase)
+    if frame.n >= most and not (planned and len(rounds.plan) == most):
         return "limit"  # an extra round, or a loop, used up what there was
     return "plan" if planned else ""
 

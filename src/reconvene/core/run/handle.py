@@ -20,7 +20,7 @@ from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import binding, checkpoint, deciding, undoing
+from reconvene.core.person import binding, checkpoint, deciding, mending, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
@@ -36,8 +36,8 @@ class Handled(NamedTuple):
     blobs: dict[str, bytes]  # artefacts that the events name and that are new
 
 
-# What only ends, stops or sorts runs: possible also where a kit of the run is missing.
-_NEED_NO_KIT = (c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives)
+# What only ends, stops, sorts or mends runs: possible also where a kit of the run is missing.
+_NEED_NO_KIT = (c.Upgrade, c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives)
 
 
 def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "", user: str = "") -> Handled:
@@ -63,7 +63,7 @@ def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str
 
 
 def _handled(tx: Transaction, before: RunState) -> Handled:
-    if tx.state.ended and not before.ended and not before.place:
+    if not before.place and any(isinstance(event, e.RunEnded) for event in tx.events):
         rendering.render(tx)
     return Handled(tx.state, tx.events, tx.blobs)
 
@@ -73,6 +73,7 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
         case c.StartRun():
             _start(tx, command)
         case c.AnswerCheckpoint():
+            binding.bind(tx, command.bindings, command.by, command.door)
             deciding.answer(tx, command)
         case c.AddRemark():
             require_alive(tx)
@@ -123,6 +124,13 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
         case c.BindAgents():
             require_alive(tx)
             binding.bind(tx, command.bindings, command.by, command.door)
+        case c.Upgrade():
+            mending.upgrade(tx, command)
+        case c.Reopen():
+            if mending.reopen(tx, command):
+                advance(tx)
+            add_remarks(tx, command.remarks, command.by, command.door)
+            checkpoint.revise(tx)
         case c.Abort():
             if tx.state.ended == "aborted":
                 return
@@ -180,6 +188,7 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         diffs=command.diffs,
         told=command.told if verdict == "failed" and command.told != wrong.why else "",
         unasked=command.unasked if verdict in ("accepted", "doubt") else (),
+        left_out=command.left_out,
     )
     attempts.end(tx, task, ended, wrong, retryable=command.retryable)
 

@@ -98,14 +98,23 @@ def _answers(book: Book, asked: Asked | None, digest: str) -> Iterable[str]:
         answer = drafts.get(field.id)
         if answer is None and asked and asked.settled:
             answer = field.blank if field.blank is not None else field.default
-        text = told(answer).replace("\n", "\n  ") if answer is not None else "(not answered)"
+        text = _indented(answer) if answer is not None else "(not answered)"
         yield f"- [{field.id}] {_question(field)} → {text}"
     known = {field.id for field in fields}
     for name in sorted(drafts):
         if name not in known:
-            question = asked.questions.get(name, "") if asked else ""
-            yield f"- [{name}] {question} → {told(drafts[name])} (no longer asked)"
+            question = plain_question(asked.questions.get(name, "")) if asked else ""
+            yield f"- [{name}] {question} → {_indented(drafts[name])} (no longer asked)"
+
+
+def _indented(answer: object) -> str:
+    return told(answer).replace("\n", "\n  ")
 
 
 def _question(field: e.FieldAsked) -> str:
-    return " ".join((field.prompt or field.id).split())
+    return plain_question(field.prompt or field.id)
+
+
+def plain_question(text: str) -> str:
+    """On one line, and without the arrow that an answer comes after: agents write questions."""
+    return " ".join(text.replace("→", "->").split())

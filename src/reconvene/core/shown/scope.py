@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from reconvene.core import kit_finder
-from reconvene.core.definition.workflow import Step
+from reconvene.core.definition.workflow import Phase, Step
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import RoundAt
 from reconvene.core.facts.state import Frame, RunState, Value
@@ -126,7 +126,12 @@ def _inputs(state: RunState, book: Book) -> Growing:
     return Growing(book.object(state.inputs), ("feature",))
 
 
-def round_view(book: Book, frame: Frame, round_: RoundAt | None) -> Scope:
+def most_rounds(state: RunState, phase: Phase) -> int:
+    """In one entry of the phase, with what a person added."""
+    return phase.rounds.max + state.record.grants.get(f"rounds.{phase.id}", 0)
+
+
+def round_view(state: RunState, book: Book, frame: Frame, round_: RoundAt | None) -> Scope:
     if round_ is None:
         return {"n": frame.n, "name": "", "extra": False, "agents": None, "last": False, "serial": 0}
     return {
@@ -137,7 +142,7 @@ def round_view(book: Book, frame: Frame, round_: RoundAt | None) -> Scope:
         "last": round_.last,
         "serial": round_.serial,
         "missing": list(round_.missing),
-        "max": book.phase(frame.phase).rounds.max if frame.phase else 1,
+        "max": most_rounds(state, book.phase(frame.phase)) if frame.phase else 1,
     }
 
 
@@ -175,15 +180,16 @@ def build(
                     "iteration": state.world.counts.get(frame.phase, 0),
                 }
             case "round":
-                scope[root] = round_view(book, frame, frame.round)
+                scope[root] = round_view(state, book, frame, frame.round)
             case "item":
                 inner = next((f for f in reversed(cursor) if f.item is not None), None)
                 scope[root] = item_view(book, inner) if inner else None
             case "up":
-                scope[root] = Growing(
-                    {f.phase: {"round": round_view(book, f, f.round), "item": item_view(book, f)} for f in cursor[1:]},
-                    book.nodes,
-                )
+                around = {
+                    f.phase: {"round": round_view(state, book, f, f.round), "item": item_view(book, f)}
+                    for f in cursor[1:]
+                }
+                scope[root] = Growing(around, book.nodes)
             case "groups":
                 scope[root] = {name: list(members) for name, members in book.workflow.groups.items()}
             case "feedback":

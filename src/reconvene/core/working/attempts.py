@@ -25,7 +25,7 @@ def end(tx: Transaction, task: TaskAt, ended: e.AttemptEnded, wrong: Rejection, 
     retry = then == "retry"
     tx.emit(
         replace(
-            ended,
+            gates.completed(tx, ended, task) if then == "done" else ended,
             then=then,
             why=wrong.why,
             code=wrong.code,

@@ -127,6 +127,8 @@ def _rejection(
     if schema is not None and (wrong := _against_schema(tx, schema, output)):
         found.append(_sent_back(wrong))
     for gate in gates:
+        if gate.append:
+            continue
         if wrong := of_kit(lambda gate=gate: _broken(tx, gate, output)):  # type: ignore[misc]
             wrong = wrong._replace(code=gate.code or wrong.code)
             found.append(_sent_back(wrong, _filled(tx, gate.retry_with), gate.example))
@@ -137,6 +139,35 @@ def _rejection(
     if failed and not found:
         raise failed[0]
     return found[0]._replace(failures=len(found)) if found else None
+
+
+def completed(tx: Transaction, ended: e.AttemptEnded, task: TaskAt) -> e.AttemptEnded:
+    """An accepted output with the sentences that the workflow has added. A value is left as it is."""
+    step = tx.round.open
+    own = tx.phase.steps[step.index].gates if step is not None else ()
+    gates = [gate for gate in (*tx.book.workflow.agents[task.agent].gates, *own) if gate.append]
+    if not gates or ended.output is None or ended.value is not None:
+        return ended
+    before = text = tx.book.text(ended.output.digest)
+    for gate in gates:
+        if _adds(tx, gate, _Output(text, None, False, tuple(file.path for file in ended.files), task.rejected is None)):
+            text = f"{text.rstrip()}\n\n{_filled(tx, gate.append).strip()}\n"
+    if text == before:
+        return ended
+    output = e.Ref(tx.keep_text(text), "text", len(text.encode()))
+    files = [
+        e.FileOut(file.path, output.digest, output.size) if file.digest == ended.output.digest else file
+        for file in ended.files
+    ]
+    return replace(ended, output=output, files=tuple(files))
+
+
+def _adds(tx: Transaction, gate: Gate, output: _Output) -> bool:
+    try:
+        return not gate.when or _broken(tx, gate, output) is not None
+    except ExpressionError as error:
+        tx.failed("append", gate.when, str(error))
+        return False
 
 
 def _sent_back(wrong: Objection, instead: str = "", example: str = "") -> Rejection:

@@ -12,6 +12,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.evolve import pass_key
 from reconvene.core.facts.state import Frame, RunState
+from reconvene.core.shown.scope import most_rounds
 from reconvene.core.working.transaction import Transaction
 
 # --- limits ---
@@ -58,17 +59,17 @@ def rounds_left(state: RunState, book: Book) -> int:
     return book.workflow.limits.rounds + state.record.grants.get("rounds", 0) - state.record.rounds
 
 
-def again_fits(phase: Phase, frame: Frame) -> bool:
+def again_fits(state: RunState, phase: Phase, frame: Frame) -> bool:
     """Rule 15: one more round, and the planned ones that remain, within max."""
     planned_left = 0 if phase.rounds.open_ended else len(phase.rounds.plan) - frame.planned
-    return frame.n + 1 + max(planned_left, 0) <= phase.rounds.max
+    return frame.n + 1 + max(planned_left, 0) <= most_rounds(state, phase)
 
 
 def undo_refused(state: RunState, book: Book) -> str:
     """Why the round in front cannot be undone; "" = it can."""
     frame = state.world.top
     if frame.round is None or frame.round.serial not in state.marks:
-        return "a later round has begun: fork the run instead"
+        return "a later round has begun, or the run had ended since: fork the run instead"
     if any(child.serial >= frame.round.serial for child in state.record.children.values()):
         return "a decision on it started other runs, which have a life of their own: fork the run instead"
     per_round = book.phase(frame.phase).rounds.undo
@@ -88,16 +89,16 @@ def move_refused(tx: Transaction, move: Move) -> str:
     match move:
         case Again():
             phase = tx.phase
-            if again_fits(phase, frame):
+            if again_fits(state, phase, frame):
                 return ""
-            return f"limit rounds.max ({phase.rounds.max}) of {phase.id} is reached"
+            return f"limit rounds.max ({most_rounds(state, phase)}) of {phase.id} is reached"
         case Goto(target=target, rerun=True):
             node = tx.book.nodes[target]
             depth = _depth(tx, node.parent)
             if depth == 0:
                 return f"{target} is not on the way here"
             entered = state.world.passes.get(pass_key(state.world.cursor[depth - 1], target), 0)
-            most = tx.book.workflow.limits.entries
+            most = tx.book.workflow.limits.entries + state.record.grants.get("entries", 0)
             return f"limit entries ({most} per phase) of {target} is reached" if entered >= most else ""
         case Goto(target=target):
             return "" if find_visit(tx, target) >= 0 else "there is nothing to go back to"

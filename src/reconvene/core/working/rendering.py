@@ -11,7 +11,7 @@ from reconvene.core.facts.round import TaskAt
 from reconvene.core.facts.rows import Failed
 from reconvene.core.paths import safe_path
 from reconvene.core.shown import scope
-from reconvene.core.shown.context import summary_in
+from reconvene.core.shown.summaries import summary_in
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import KitFailed, ReconveneError
 from reconvene.language import templates

@@ -70,7 +70,7 @@ def _limit(state: RunState, book: Book, name: str) -> CostLimit:
     who = name.removeprefix(f"{TOTAL}.")
     size = limits.cost if name == TOTAL else limits.costs[who]
     agents: Iterable[str] = spent if name == TOTAL else book.workflow.groups.get(who, (who,))
-    allowed = size * (1 + state.record.grants.get(name, 0))
+    allowed = size * (1 + state.record.grants.get(name, 0)) + state.record.funds.get(name, 0.0)
     return CostLimit(name, size, allowed, total(spent[agent] for agent in agents if agent in spent))
 
 

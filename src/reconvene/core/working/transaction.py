@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from reconvene.core.definition.workflow import Phase
+from reconvene.core.definition.workflow import Phase, Workflow
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.evolve import evolve
@@ -46,6 +46,10 @@ class Transaction:
         before, self.frame = self.frame, self.state.world.cursor[-1]
         if self.frame.phase != before.phase:
             self.phase = _phase_of(self.book, self.frame)
+
+    def go_on_with(self, workflow: Workflow) -> None:
+        self.book = self.book.under(workflow)
+        self.phase = _phase_of(self.book, self.frame)
 
     @property
     def round(self) -> RoundAt:

@@ -32,10 +32,19 @@ def open_to_change(call: Call, given: str | None) -> tuple[Engine, str]:
 
 
 def permit_run(call: Call, engine: Engine, run: str) -> None:
-    from reconvene.wiring import is_imported, offer_of_run
+    from reconvene.app.index import is_imported
+    from reconvene.wiring import offer_of_run
 
     if is_foreign(call.place) or is_imported(engine.log, run):
         _permit(call, offer_of_run(engine.log, call.home, run))
+
+
+def accept_named(call: Call, engine: Engine, run: str) -> None:
+    """What a workflow starts that this person has just named for the run needs no further word."""
+    if is_foreign(call.place):
+        from reconvene.wiring import offer_of_run
+
+        accept(offer_of_run(engine.log, call.home, run))
 
 
 def permit_settings(call: Call, settings: Settings) -> None:
@@ -122,8 +131,9 @@ def _home_in(named: str) -> str:
 
 
 def _offers(call: Call) -> Iterator[Offer]:
+    from reconvene.app.index import is_imported
     from reconvene.settings_file import in_force
-    from reconvene.wiring import is_imported, offer_of_run
+    from reconvene.wiring import offer_of_run
 
     yield from filter(None, map(of_settings, in_force()))
     foreign = is_foreign(call.place)

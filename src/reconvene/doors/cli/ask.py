@@ -85,13 +85,21 @@ def _asked(title: str) -> str:
     return "Your answer:"
 
 
-def ask_fields(fields: Sequence[Field], before: Answers, reasons: Mapping[str, str] = _NO_REASONS) -> Answers:
-    """Ask each field in turn; what is left empty is left out. `reasons`: agent → why it would be chosen."""
+def ask_fields(
+    fields: Sequence[Field],
+    before: Answers,
+    reasons: Mapping[str, str] = _NO_REASONS,
+    keep: Callable[[Answers], None] = lambda _: None,
+) -> Answers:
+    """Ask each field in turn; what is left empty is left out. `before`: what was answered to them once. `reasons`:
+    agent → why it would be chosen. `keep`: given all answers that there are, after each."""
     answers: Answers = {}
     for field in fields:
         answer = ask_field(field, before.get(field.id, field.default), reasons)
         if answer is not None:
             answers[field.id] = answer
+        rest = {name: value for name, value in before.items() if name not in answers and name != field.id}
+        keep({**rest, **answers})
     return answers
 
 

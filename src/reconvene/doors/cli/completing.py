@@ -97,6 +97,12 @@ def _waiting(context: click.Context) -> _Found:
             yield one.run, one.asks
 
 
+def _ended(context: click.Context) -> _Found:
+    for one in _listed(context):
+        if one.status in ("completed", "failed", "aborted"):
+            yield one.run, f"{one.status} {one.outcome}"
+
+
 def _workflows(context: click.Context) -> _Found:
     """Packaged ones, and files here. (The shell itself knows other folders.)"""
     from reconvene.wire.packaged import packaged
@@ -145,6 +151,8 @@ _KNOWN: dict[tuple[str | None, str | None], _Finds] = {
     ("pause", "run"): _open_runs,
     ("abort", "run"): _open_runs,
     ("rollback", "run"): _waiting,
+    ("reopen", "run"): _ended,
+    ("upgrade", "to"): _workflows,
     ("", "workflow"): _workflows,
     ("demo", "name"): _workflows,
     ("check", "file"): _workflows,

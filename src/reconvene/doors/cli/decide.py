@@ -12,6 +12,7 @@ from reconvene.errors import Refused, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.core.definition.bindings import Binding
     from reconvene.core.facts.commands import Command, RemarkIn
     from reconvene.core.facts.state import RunState
 
@@ -48,8 +49,11 @@ def decide(
     Without --option you are asked, on a terminal; elsewhere the options are listed, with what follows from each and
     the fields that it takes. The kinds of feedback are: correction, new context, clarification,
     strategic shift, reaction ("reaction to economist: …"), missing factor, comment.
+
+    The decision is on disk first, with what --model and --agent say. Where the agent whose turn it is then lacks a key
+    or a program on this machine, that is said, nobody is asked, and `resume` goes on.
     """
-    from reconvene.doors.cli.typed_bindings import bind
+    from reconvene.doors.cli.typed_bindings import bind, wanted
 
     engine, found = open_to_change(call, run)
     if option is None and (no_drive or fields or feedback or not call.interactive):
@@ -62,14 +66,14 @@ def decide(
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
-        decision = _decision(call, engine, found, option, fields, _remarks_in(engine, found, feedback), digest)
-        bind(call, engine, found)
+        remarks, bindings = remarks_in(engine, found, feedback), wanted(call, engine, found)
+        decision = _decision(call, engine, found, option, fields, remarks, digest, bindings)
         return _submit(call, engine, found, decision, drive=not no_drive)
 
     from reconvene.doors.cli.drive import proceed, who_decides
 
     bind(call, engine, found)
-    return proceed(call, engine, found, who_decides(call, None, False))
+    return proceed(call, engine, found, who_decides(call, None, False), looks=True)
 
 
 def _list_options(call: Call, engine: Engine, run: str) -> None:
@@ -109,6 +113,7 @@ def _decision(
     fields: tuple[str, ...],
     remarks: tuple[RemarkIn, ...],
     digest: str,
+    bindings: tuple[Binding, ...],
 ) -> Command:
     from reconvene.app.views import projections
     from reconvene.core.facts.commands import AnswerCheckpoint, Answers
@@ -130,20 +135,24 @@ def _decision(
 
         answers = read_fields(fields_of(checkpoint, chosen), fields)
     # The open checkpoint's id goes along even where no digest is given: nobody decides twice by accident.
-    return AnswerCheckpoint(checkpoint.id, chosen.label, answers, remarks, digest, call.by, DOOR)
+    return AnswerCheckpoint(checkpoint.id, chosen.label, answers, remarks, digest, call.by, DOOR, bindings=bindings)
 
 
 def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
     engine.submit(run, command, driving=drive)
+    if call.models or call.agents:
+        from reconvene.doors.cli.typed_bindings import accept_own_words
+
+        accept_own_words(call, engine, run)
 
     from reconvene.doors.cli.drive import proceed
     from reconvene.doors.cli.stops import Decider
 
-    return proceed(call, engine, run, Decider(), only_record=not drive)
+    return proceed(call, engine, run, Decider(), only_record=not drive, decided=True, looks=True)
 
 
-def _remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
+def remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
     """As the run's own reader types them."""
     from reconvene.core.kit_finder import reader
 
@@ -171,7 +180,7 @@ def abort(call: Call, run: str, feedback: tuple[str, ...]) -> int:
     from reconvene.core.facts.commands import Abort
 
     engine, found = open_to_change(call, run)
-    return _submit(call, engine, found, Abort(call.by, DOOR, _remarks_in(engine, found, feedback)))
+    return _submit(call, engine, found, Abort(call.by, DOOR, remarks_in(engine, found, feedback)))
 
 
 @command()
@@ -184,7 +193,7 @@ def rollback(call: Call, run: str | None, feedback: tuple[str, ...], no_drive: b
     from reconvene.core.facts.commands import Rollback
 
     engine, found = open_to_change(call, run)
-    undo = Rollback(by=call.by, door=DOOR, remarks=_remarks_in(engine, found, feedback))
+    undo = Rollback(by=call.by, door=DOOR, remarks=remarks_in(engine, found, feedback))
     return _submit(call, engine, found, undo, drive=not no_drive)
 
 
@@ -199,9 +208,10 @@ def fork(call: Call, run: str, at: int) -> int:
     Its agents are carried out by whoever carries out those of RUN now; --model and --agent name others.
     """
     from reconvene.app import queries
-    from reconvene.doors.cli.typed_bindings import bind
+    from reconvene.doors.cli.typed_bindings import bind, wanted
 
     engine, source = open_to_change(call, run)
+    wanted(call, engine, source)  # what nobody could do is refused before there is a fork
     made = engine.fork(source, at=at, by=call.by, door=DOOR)
     bind(call, engine, made)
     told = f"{made} is {source} as it was at event {at}\n\ncontinue with:\n  {call.command('resume', made)}"

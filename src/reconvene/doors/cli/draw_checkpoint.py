@@ -99,7 +99,7 @@ class Screen:
             self.markdown(text)
         for path in checkpoint.show_files:
             self._beginning(path, self._engine.load(self._run).workspace)
-        self._section("What the agents wrote:", written_lines(checkpoint.outputs))
+        self._section("What the agents wrote:", written_lines(checkpoint))
         self._said(checkpoint)
 
     @property

@@ -165,7 +165,7 @@ def _started(
     if not played:
         from reconvene.doors.cli.typed_bindings import for_new
 
-        bindings = for_new(call, loaded)
+        bindings = for_new(call, loaded, str(file_of(workflow).resolve().parent))
     ready = bound(loaded, bindings)
     check_live(call, loaded)
     values = read_inputs(loaded, inputs)
@@ -232,26 +232,10 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
     bind(call, engine, found)
     check_live(call, engine.session(found).book.workflow)
     if not anyway:
-        _require_ready_to_go_on(engine, found)
-    return proceed(call, engine, found, decider, at_once=now)
+        from reconvene.doors.cli.going_on import require_ready_to_go_on
 
-
-def _require_ready_to_go_on(engine: Engine, run: str) -> None:
-    """Nobody begins where an agent whose turn it is cannot work here: the run stays as it is."""
-    from msgspec.structs import replace
-
-    from reconvene.core.definition.bindings import bound
-    from reconvene.core.run.plan import RunTask, work
-    from reconvene.wiring import preflight, require_ready
-
-    session = engine.session(run)
-    state, book = session.state, session.book
-    goes_on = replace(state, paused=False, place="")
-    agents = {effect.agent for effect in work(goes_on, book) if isinstance(effect, RunTask)}
-    if agents:
-        workflow = bound(book.workflow, [at.binding for at in state.record.bindings.values()])
-        found = preflight(workflow, book.object(state.inputs), book.object(state.settings), agents=agents)
-        require_ready(workflow, found, check=f"go on all the same: {command_line('resume', run)} --anyway")
+        require_ready_to_go_on(engine, found)
+    return proceed(call, engine, found, decider, at_once=now, looks=not anyway)
 
 
 def check_live(call: Call, workflow: Workflow) -> None:
@@ -282,10 +266,19 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
 
 
 def proceed(
-    call: Call, engine: Engine, run: str, decider: Decider, *, only_record: bool = False, at_once: bool = False
+    call: Call,
+    engine: Engine,
+    run: str,
+    decider: Decider,
+    *,
+    only_record: bool = False,
+    at_once: bool = False,
+    decided: bool = False,
+    looks: bool = False,
 ) -> int:
     """Drive, decide, drive on, until the run ends or parks; or, where only recording was asked for, nothing of it.
 
+    `decided`: a decision was recorded just now. `looks`: after each decision, whether the agents can work here.
     Prints where the run stands then and answers the exit code."""
     from reconvene.app import queries
     from reconvene.doors.cli.stops import conclude, driving, exit_code, report, to_its_stop
@@ -296,9 +289,11 @@ def proceed(
         return EXIT_CODES[summary.status]
     with driving(call, engine, decider) as drive:
         before = queries.children_made(engine, run)
-        summary, stopped = to_its_stop(drive, run, at_once=at_once)
+        summary, stopped = to_its_stop(drive, run, at_once=at_once, decided=decided, looks=looks)
         if summary.status not in OPEN:
             decider.ended()
+        elif summary.provider is not None:
+            decider.parked()
         report(call, summary, brief=decider.shows)
         conclude(call, engine, summary)
         fresh = [child for child in queries.children_made(engine, run) if child not in before]
@@ -343,7 +338,7 @@ def _filled_in(home: str, played: Recording, given: Values) -> Values:
 
 def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: bool) -> None:
     """Who works on what. `given`: the inputs typed, as name=value. `wait`: until the person has read it."""
-    from reconvene.core.shown.context import summary_in
+    from reconvene.core.shown.summaries import summary_in
     from reconvene.doors.cli.typed_values import split_pair
 
     workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)

@@ -109,6 +109,14 @@ class FromFile(Decider):
 
     def ended(self) -> None:
         if self._left:
-            first = self._left[0]
-            count = f"{len(self._left)} answers were" if len(self._left) > 1 else "one answer was"
-            note(f"{self._file}:{first.line}: {count} not needed, from entry {first.number} on")
+            note(f"{self._rest} not needed, from entry {self._left[0].number} on")
+
+    def parked(self) -> None:
+        if self._left:
+            first = self._left[0].number
+            note(f"{self._rest} not used yet; give `resume --answers` a file that begins with entry {first}")
+
+    @property
+    def _rest(self) -> str:
+        count = f"{len(self._left)} answers were" if len(self._left) > 1 else "one answer was"
+        return f"{self._file}:{self._left[0].line}: {count}"

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, answer, command, put, put_json, put_table
+from reconvene.doors.cli.common import Call, answer, command, note, put, put_json, put_table
 from reconvene.doors.cli.text import clean
 from reconvene.errors import WorkflowError
-from reconvene.home import is_there
+from reconvene.home import SERVERS, is_there
+
+if TYPE_CHECKING:
+    from reconvene.app.sizes import Size
+    from reconvene.doors.cli.readiness import Looked
 
 
 @command()
@@ -37,7 +42,8 @@ def workflows(call: Call) -> int:
 @command()
 @click.argument("file", metavar="FILE")
 @click.option("--here", is_flag=True, help="Exit code 1 where this machine lacks something that an agent needs.")
-def check(call: Call, file: str, here: bool) -> int:
+@click.option("--sizes", is_flag=True, help="How many tokens each agent will get, against what its model can take.")
+def check(call: Call, file: str, here: bool, sizes: bool) -> int:
     """Check a workflow FILE: every problem at once, with its line and the nearest valid spelling.
 
     Of a valid one it also says what this machine lacks: libraries, keys, programs, Python functions. That does not make
@@ -54,12 +60,42 @@ def check(call: Call, file: str, here: bool) -> int:
         put_json({"ok": False, "problems": [{name: getattr(one, name) for name in names} for one in error.problems]})
         return error.exit_code
     loaded = looked.workflow
+    if sizes:
+        return _sizes(call, looked)
     counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
     told = f"{clean(file)} is a valid workflow ({loaded.name}: {counts})"
     answer(call, {"ok": True, "name": loaded.name, "problems": [], "here": here_json(looked)}, told)
     if not call.as_json:
         put_here(looked)
     return 1 if here and not looked.ready else 0
+
+
+def _sizes(call: Call, looked: Looked) -> int:
+    from msgspec.structs import asdict
+
+    from reconvene.app.sizes import ASSUMED
+
+    found = looked.found.sizes
+    if call.as_json:
+        rows = [{**asdict(one), "expected": one.expected, "fits": one.fits} for one in found]
+        put_json({"ok": True, "name": looked.workflow.name, "sizes": rows, "assumed": ASSUMED})
+        return 0
+    put_table([_size_row(one) for one in found], ("PHASE", "AGENT", "TOLD", "READS", "TOKENS", "WINDOW"))
+    put(
+        f"\n{ASSUMED}\nA quarter of a window is for the reply. Where documents do not fit, the largest are summed up or"
+    )
+    put("left out first; the agent is told, and so are you.")
+    for model in sorted({one.model for one in found if one.model and not one.window}):
+        put(f"How many tokens {model} takes is not known: options: {{window: 32000}} says it.")
+    return 0
+
+
+def _size_row(one: Size) -> tuple[str, ...]:
+    window = f"{one.window:,} ({one.model})" if one.window and one.model else f"{one.window:,}"
+    if not one.window:
+        window = f"not known ({one.model})" if one.model else "not a model"
+    counts = (f"{one.instructions:,}", f"{one.documents:,}", f"{one.expected:,}")
+    return (one.phase, one.agent, *counts, window if one.fits else f"✗ {window}: too small")
 
 
 def _count(number: int, noun: str) -> str:
@@ -83,13 +119,16 @@ Examples:
   reconvene doctor two-step.yaml         # does each of its agents answer?
 """)
 @click.argument("workflow", required=False)
-def doctor(call: Call, workflow: str | None) -> int:
+@click.option("--forget", is_flag=True, help="Ask servers of your own anew whether they take a JSON schema.")
+def doctor(call: Call, workflow: str | None, forget: bool) -> int:
     """What this machine offers: Python, SQLite, where state lives, and what can play an agent.
 
     Removes worktrees of projects that ended runs have left behind; their branches stay. With WORKFLOW: one tiny real
     call to each model and program that its agents are done by, with seconds, tokens and cost; exit code 1 where one of
     them fails. Agents that have effects, and Python functions, are not called.
     """
+    if forget:
+        _forget_servers(call)
     if workflow is not None:
         from reconvene.doors.cli.readiness import try_out
 
@@ -97,7 +136,7 @@ def doctor(call: Call, workflow: str | None) -> int:
     from reconvene.adapters.agents.auto import describe
 
     python = ("python", True, ".".join(map(str, sys.version_info[:3])))  # an older one does not come this far
-    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *describe(os.environ)]
+    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *describe(os.environ), *_servers(call)]
     if call.as_json:
         put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
         return 0
@@ -123,6 +162,22 @@ def _home(call: Call) -> Row:
     near = next(folder for folder in (home, *home.parents) if folder.exists())
     fine = near.is_dir() and os.access(near, os.W_OK)
     return "state", fine, f"{home}" + ("" if fine else ": cannot be written; choose another with --home DIR")
+
+
+def _servers(call: Call) -> list[Row]:
+    """Which servers of one's own take a JSON schema, as far as that is known."""
+    from reconvene.adapters.agents.schema_support import kept
+
+    known = kept(os.path.join(call.home, SERVERS))
+    told = {True: "takes a JSON schema", False: "takes no JSON schema and is asked in words"}
+    return [(f"{one.model}", one.takes, f"{told[one.takes]} at {one.address} ({one.day})") for one in known]
+
+
+def _forget_servers(call: Call) -> None:
+    from reconvene.adapters.agents.schema_support import forget
+
+    there = forget(os.path.join(call.home, SERVERS))
+    note("what servers can do is forgotten, and asked anew" if there else "nothing was known of servers of your own")
 
 
 def _git() -> Row:

@@ -68,7 +68,7 @@ def show(call: Call, run: str | None) -> int:
         put()
     if beside is not None:
         _put_review(beside, found)
-    report(call, replace(shown, passed_over=(), unasked=()))
+    report(call, replace(shown, passed_over=(), unasked=(), unshown=()))
     return 0
 
 
@@ -100,9 +100,12 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("runs that it started", map(_child, shown.children))
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
     _put_list("decisions", map(_decision, shown.decisions))
+    _put_list("decisions about trouble", map(_decision, shown.settled))
+    _put_list("mended", _mended(shown))
     _put_list("remarks", map(_remark, shown.remarks))
-    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=())))
+    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=(), unshown=())))
     _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])
+    _put_list("agents that were not shown everything", [f"! {one_line(one.text, 300)}" for one in shown.unshown])
     _put_list("gates that ask a model", _unjudged(shown))
     _put_list("answers that came too late (kept and counted, without effect)", map(_late, shown.late))
     put()
@@ -140,6 +143,19 @@ def _bound(one: Bound) -> str:
 def _decision(one: Decision) -> str:
     item, by = f" of {one_line(one.item)}" if one.item else "", f" ({by_whom(one.by, one.user)})" if one.by else ""
     return f"{one.phase}{item}: {one_line(one.option)}{by}"
+
+
+def _mended(shown: RunInFull) -> list[str]:
+    """Every upgrade and every reopening, in order."""
+    told = [
+        (one.at, f"from round {one.rounds + 1} on: workflow {one.workflow[:8]}, instead of {one.before[:8]}", one.by)
+        for one in shown.upgrades
+    ]
+    for one in shown.reopened:
+        where = f" at {one.phase}" if one.phase else ""
+        added = "".join(f", {name} +{more:g}" for name, more in one.grants.items())
+        told.append((one.at, f"reopened{where} after it was {one.status}{added}", one.by))
+    return [f"{at[:16].replace('T', ' ')}  {text}" + (f" ({by})" if by else "") for at, text, by in sorted(told)]
 
 
 def _child(child: Child) -> str:

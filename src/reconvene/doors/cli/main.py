@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "pause": ("decide", "pause", "Let running agents finish, start nothing new."),
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
+    "upgrade": ("mend_runs", "upgrade", "Go on with a mended workflow, as the same run."),
+    "reopen": ("mend_runs", "reopen", "Take a run up again after its end."),
     "queue": ("queue", "queue", "Runs that wait for their turn: list, move, drop, run."),
     "inbox": ("list_runs", "inbox", "Runs that wait for a person."),
     "runs": ("list_runs", "runs", "Every run, the one started last first."),
@@ -65,6 +67,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start and go on": ("run", "new", "resume", "queue", "demo"),
     "Decide and say": ("inbox", "decide", "remark", "rollback", "pause", "abort"),
+    "Mend": ("upgrade", "reopen"),
     "Look": ("runs", "show", "output", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from reconvene.doors.cli import pager
 from reconvene.doors.cli.common import Call, command, note, open_run, put_json
 from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.cli.wire_text import reply_text, request_text
 from reconvene.errors import StoreError, UserError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ Examples:
 @click.argument("run", required=False)
 @click.argument("agent", required=False)
 @click.option("--round", "which", default="", metavar="N", help="The round: its number in its phase, or R7.")
-@click.option("--prompt", "part", flag_value="prompt", help="The prompt as it was sent.")
-@click.option("--reply", "part", flag_value="reply", help="The reply as it came.")
+@click.option("--prompt", "part", flag_value="prompt", help="The prompt that was sent; with --json, the whole request.")
+@click.option("--reply", "part", flag_value="reply", help="What was said in reply; with --json, as it came.")
 @click.option("--all", "part", flag_value="all", help="Every attempt: prompt, reply and output.")
 def output(call: Call, run: str | None, agent: str | None, which: str, part: str | None) -> int:
     """What the agents of RUN wrote in their last round; with AGENT, that agent's output in full.
@@ -113,65 +113,27 @@ def _in_full(engine: Engine, rows: Sequence[Attempt], part: str) -> Iterator[str
         yield f"{chr(10) * bool(number)}{title}" if len(rows) > 1 or part != "" else title
         if not whole:
             continue
+        yield from (f"  ! {line}" for line in _not_shown(row))
         for name in _PARTS if part == "all" else (part or "output",):
             yield from _part(engine, row, name, titled=part == "all")
+
+
+def _not_shown(row: Attempt) -> Iterator[str]:
+    from reconvene.prompts.documents import said
+
+    for document in row.left_out:
+        yield f"not all of it fitted: {one_line(said(document), 200)}"
 
 
 def _part(engine: Engine, row: Attempt, name: str, *, titled: bool) -> Iterator[str]:
     text = _content(engine, row, name)
     if titled:
         yield f"\n── {name} ──"
-    if name == "prompt":
-        text = readable(text)
+    if name != "output":
+        text = request_text(text) if name == "prompt" else reply_text(text)
     if text.strip():
         yield f"\n{text.rstrip()}"
     else:
         yield f"\n({row.agent} has no {name} here)"
     if name == "output" and row.files:
         yield f"\nfiles: {', '.join(map(clean, row.files))}"
-
-
-def readable(request: str) -> str:
-    """A request as people read it: the text that was sent, after what else the agent was given."""
-    try:
-        sent = json.loads(request)
-    except (ValueError, RecursionError):
-        return request
-    if isinstance(sent, dict) and isinstance(sent.get("stdin"), str):
-        import shlex
-
-        words = sent.get("command")
-        line = shlex.join(map(str, words)) if isinstance(words, list) else ""
-        files = sent.get("files")
-        given = f"files: {', '.join(map(str, files))}\n" if isinstance(files, list) and files else ""
-        return f"command: {line}\n{given}\n{sent['stdin']}"
-    return "\n\n".join(_messages(sent)) or request
-
-
-def _messages(sent: object) -> Iterator[str]:
-    """The texts of a request to a model, each with who says it, whichever provider's form it has."""
-    if not isinstance(sent, dict):
-        return
-    for name in ("system", "systemInstruction", "instructions"):
-        if text := "\n".join(_texts(sent.get(name))):
-            yield f"[system]\n{text}"
-    for name in ("messages", "contents", "input"):
-        rows = sent.get(name)
-        for row in rows if isinstance(rows, list) else ():
-            if isinstance(row, dict) and (text := "\n".join(_texts(row.get("content", row.get("parts"))))):
-                yield f"[{row.get('role', 'user')}]\n{text}"
-
-
-def _texts(content: object) -> Iterator[str]:
-    match content:
-        case str():
-            yield content
-        case list():
-            for one in content:
-                yield from _texts(one)
-        case {"text": str() as text}:
-            yield text
-        case {"parts": list() as parts}:
-            yield from _texts(parts)
-        case _:
-            pass

@@ -23,12 +23,14 @@ from reconvene.doors.cli.common import (
     put_json,
     put_none,
     put_table,
+    say,
 )
+from reconvene.doors.cli.text import clock_time
 from reconvene.errors import UserError
 from reconvene.home import is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from reconvene.app.index import Listed
     from reconvene.doors.cli.stops import Decider
@@ -49,13 +51,14 @@ class _Queued(NamedTuple):
         return {"position": self.position, **told, "since": entry.started, "siblings": others}
 
 
-def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
-    """The queue, and the runs that have yet to put pieces into it. No state yet is an empty queue."""
-    from reconvene.app.run_queue import children_by_parent, in_order, unmade
+def _rows(call: Call) -> tuple[list[_Queued], list[str], list[Listed]]:
+    """The queue, the runs that have yet to put pieces into it, and pieces that had their turn and wait for a provider.
+    No state yet is an empty queue."""
+    from reconvene.app.run_queue import children_by_parent, in_order, parked, unmade
     from reconvene.wiring import open_log
 
     if not is_there(call.place):
-        return [], []
+        return [], [], []
     with closing(open_log(call.home)) as log:
         entries = in_order(log)
         families = children_by_parent(log) if entries else {}
@@ -63,7 +66,16 @@ def _rows(call: Call) -> tuple[list[_Queued], list[str]]:
             _Queued(position, entry, [other for other in families.get(entry.parent, []) if other.run != entry.run])
             for position, entry in enumerate(entries, start=1)
         ]
-        return rows, unmade(log)
+        return rows, unmade(log), parked(log)
+
+
+def _put_parked(call: Call, waiting: Iterable[Listed]) -> None:
+    for one in waiting:
+        at_once = call.command("resume", one.run, "--now")
+        say(
+            f"{one.run} waits for {one.provider}; nobody tries before {clock_time(one.not_before)}; "
+            f"then: {call.command('queue', 'run')}; at once: {at_once}"
+        )
 
 
 def _begun(row: _Queued) -> str:
@@ -132,6 +144,7 @@ def run_command(call: Call, no_input: bool) -> int:
         put_json([one.summary for one in worked])
     elif not worked:
         put_none(call, "the queue is empty")
+        _put_parked(call, _rows(call)[2])
     elif len(worked) > 1:
         put("\n" + "\n".join(f"{one.summary.run}: {one.error or one.summary.status}" for one in worked))
     return verdict(worked)
@@ -167,7 +180,7 @@ def queue(call: Call) -> int:
 
     The queue is one for all runs of a home. `reconvene queue run` works it off.
     """
-    rows, missing = _rows(call)
+    rows, missing, waiting = _rows(call)
     if call.as_json:
         put_json([row.to_json() for row in rows])
         return 0
@@ -179,4 +192,5 @@ def queue(call: Call) -> int:
         put(f"\nwork them off with: {call.command('queue', 'run')}")
     for run in missing:
         put(f"pieces of {run} are still to be put into the queue: {call.command('resume', run)}")
+    _put_parked(call, waiting)
     return 0

@@ -46,20 +46,20 @@ With `--json`, `run`, `resume` and `decide` print one object: `run`, `status` (`
 `paused`, `completed`, `failed`, `aborted`), `phase`, `round` and `checkpoint` (`id`, `question`, `prompt`, `options`
 with what each `leads` to and whether it `ends` the run early, `fields`, `show_files`, `digest`, `status`,
 `attention`, with `fields` the `answers` so far, `feedback`, the question for remarks, where there is one, `outputs`,
-the first `lines` of what each `agent` wrote, and `changed`, where another round changed something: for each `agent` a
+the first `lines` of what each `agent` wrote, `missing`, the agents that gave nothing, and `changed`, where another round changed something: for each `agent` a
 sentence of what it said, `was`, and of what it says now, `is`, and what else differs, `also`; with `since_try` since a
 try that was taken back) or null; where the run goes through a list, `items` (`phase`, `key`, `title`, `number`, `of`);
 while `running` also `driven`: false where no process is at work on it (after a crash, or `--no-drive`) and `resume` is
 needed. While it waits for a provider, `reason` is `provider` and `provider` says for which: `model`, `outcome`, `why`,
-`since`, `not_before`, `agents`. `unasked` are outputs that stand though a gate could not ask its model. A piece of a
-run that was split also has `parent`,
-`piece` (its key) and `title`, such a run `children`, and `unmade` while some of them have no log yet. `inbox`, `runs`
-and `queue run` print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`,
+`since`, `not_before`, `agents`. `unasked` are outputs that stand though a gate could not ask its model, `unshown` the
+`agents` that were not shown all `documents` (`name`, `shown` and `of` in characters, `summary`), since they did not fit
+into a prompt. A piece of a run that was split also has `parent`, `piece` (its key) and `title`, such a run
+`children`, and `unmade` while some of them have no log yet. `inbox`, `runs` and `queue run` print a list of such objects; `queue` prints a list with `position`, `run`, `parent`, `title`,
 `workflow`, `since` and `siblings`; `show` adds `context`, `todo` (`what`, `done`), `review` (at a checkpoint:
 `remarks` made there with `level` and `reason`, `open` ones, the `preview` of another round, the stop `meter`), `talk`
 (what was said in a phase whose agents talk with you: `kind`, `who`, `round`, `text`), `bindings` (`agent`, absent
-where it is for all agents of a model, `who`, `by`, `at`, `source`) and more; `remark` adds
-`understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
+where it is for all agents of a model, `who`, `by`, `at`, `source`), `settled` (decisions about trouble) and more;
+`remark` adds `understood` and `remarks`; `check` prints the `problems` of the file and, under `here`, the `lacks` of this machine;
 `ledger` and `stats` print an object each; `gaps` prints one with `gaps` (those asked
 for), `open`, `by_severity`, `state`, `rounds` (the convergence table) and `chart`, or about one gap `gap`, `moments`,
 `issues`, `conflicts`, `decisions` and more; `rounds` prints one with `rounds` (`serial`, `phase`, `n`, `outcome`,

@@ -112,7 +112,7 @@ def _cells(row: Round) -> tuple[object, ...]:
         f"R{row.serial}",
         row.phase,
         one_line(row.item, 40),
-        named + " (extra)" * row.extra,
+        named + " (extra)" * (row.extra and row.name != "extra"),
         row.started[:16].replace("T", " "),
         f"{row.seconds:.0f}" if row.seconds >= 10 else f"{row.seconds:.1f}",
         len(row.agents),
@@ -124,6 +124,8 @@ def _cells(row: Round) -> tuple[object, ...]:
 
 def _below(row: Round) -> Iterator[str]:
     """What does not fit into a cell."""
+    if row.missing:
+        yield f"     without {', '.join(map(one_line, row.missing))}"
     if row.undone is None:
         return
     if row.undone.within:

@@ -42,6 +42,9 @@ class Decider:
     def ended(self) -> None:
         """The run needs no more decisions."""
 
+    def parked(self) -> None:
+        """The run waits for a provider; decisions will be needed later."""
+
 
 class Driving(NamedTuple):
     """What driving takes, whichever run it is."""
@@ -64,25 +67,37 @@ def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
             loop.run(engine.close())
 
 
-def to_its_stop(drive: Driving, run: str, *, take: bool = False, at_once: bool = False) -> tuple[Run, bool]:
-    """Drive and decide until the run ends or parks: where it stands, and whether the person stopped it.
+def to_its_stop(
+    drive: Driving,
+    run: str,
+    *,
+    take: bool = False,
+    at_once: bool = False,
+    decided: bool = False,
+    looks: bool = False,
+) -> tuple[Run, bool]:
+    """Drive and decide until the run ends or parks: where it stands, and whether it was stopped before that, by the
+    person or because an agent cannot work here.
 
     `take`: only if it is still queued, or was left in the middle; else Busy. `at_once`: a provider is asked also before
-    its time."""
+    its time. `decided`: a decision was recorded just now. `looks`: whether agents can work is looked at after each."""
     from msgspec.structs import replace
 
     from reconvene.app import queries
+    from reconvene.doors.cli.going_on import ready_after_decision
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
     _, engine, decider, _ = drive
-    stopped = drive.loop.run(_driven(drive, run, take, at_once))
+    stopped = decided and looks and not ready_after_decision(engine, run)
+    stopped = stopped or drive.loop.run(_driven(drive, run, take, at_once))
     while not stopped:
         summary = queries.summary(engine, run)
         if summary.checkpoint is None or not decider.decide(engine, run, summary.checkpoint):
             break
         if not decider.tells:
             unseen += summary.passed_over
-        stopped = drive.loop.run(_driven(drive, run))
+        stopped = looks and not ready_after_decision(engine, run)
+        stopped = stopped or drive.loop.run(_driven(drive, run))
     found = queries.standing(engine, run)
     return replace(found, passed_over=unseen + found.passed_over), stopped
 
@@ -172,6 +187,8 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put(f"\ncontinue with:\n  {next_command}")
     else:
         put(f"see what came of it: {call.command('files', summary.run)}")
+        if summary.status != "completed":
+            put(f"take it up again with: {call.command('reopen', summary.run)}")
         if summary.project:
             put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
 
@@ -188,9 +205,9 @@ def awaited(provider: Provider) -> list[str]:
 
 
 def not_asked(summary: Run) -> list[str]:
-    """What the run went past since the last stop, a line each: checkpoints whose condition failed, and gates that could
-    not ask their model."""
-    texts = [*(row.text for row in summary.passed_over), *(row.text for row in summary.unasked)]
+    """What went otherwise than meant since the last stop, a line each: checkpoints whose condition failed, gates that
+    could not ask their model, documents that did not fit into a prompt."""
+    texts = [row.text for rows in (summary.passed_over, summary.unasked, summary.unshown) for row in rows]
     return [f"! {one_line(text, 300)}" for text in texts]
 
 
@@ -241,7 +258,7 @@ def to_read(checkpoint: Checkpoint) -> list[str]:
         lines += ["", *changed]
     if checkpoint.show_files:
         lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
-    if written := written_lines(checkpoint.outputs):
+    if written := written_lines(checkpoint):
         lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
     return lines
 

@@ -14,6 +14,7 @@ from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import columns, fitted, one_line, screen_width, wrapped
 from reconvene.doors.cli.typed_feedback import Hearing, editor
+from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
 from reconvene.doors.shared.glance import aside
@@ -230,11 +231,13 @@ class _Sitting:
             self._screen.line(f"“{one_line(option.label)}” needs your words", "yellow")
             return False
         why = reasons(self._review()) if option.fields else {}
-        fields = ask_fields(option.fields, {}, why)
+        unsent = Unsent(self._engine.home, self._run, checkpoint.id, option.label)
+        fields = ask_fields(option.fields, unsent.before() if option.fields else {}, why, unsent.keep)
         if checkpoint.attention and option.fields and not self._can_be_asked(fields):
             return False
         decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, checkpoint.digest, self._by, DOOR)
         if self._decided(decision):
+            unsent.drop()
             return True
         missing = needed(checkpoint)
         return bool(missing) and all(self._answer(checkpoint, field) for field in missing) and self._decided(decision)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -10,18 +11,19 @@ from reconvene.doors.cli.text import clean
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from reconvene.app.engine import Engine
     from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.workflow import Workflow
     from reconvene.core.facts.commands import Answers
+    from reconvene.core.facts.state import RunState
 
 _FOR = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=(.*)", re.DOTALL)
 
 
-def typed(call: Call) -> tuple[Binding, ...]:
-    """What the command line says."""
+def typed(call: Call, *folders: str) -> tuple[Binding, ...]:
+    """What the command line says. Python modules are looked for in these folders first."""
     from reconvene.core.definition.bindings import EVERYONE, Binding, runs
 
     found = []
@@ -34,12 +36,36 @@ def typed(call: Call) -> tuple[Binding, ...]:
     for text in call.agents:
         if not (match := _FOR.fullmatch(text)):
             raise UserError(f"--agent {clean(text)!r} does not say for whom", hint="write --agent 'NAME=command line'")
-        found.append(runs(match[2], match[1]))
+        found.append(_located(runs(match[2], match[1]), folders))
     return tuple(found)
 
 
-def for_new(call: Call, workflow: Workflow) -> tuple[Binding, ...]:
-    """With what the settings files say, where the command line says nothing. What they start is accepted first."""
+def _located(binding: Binding, folders: Iterable[str]) -> Binding:
+    """With the folder in which its Python module lies, if that is one of these. A person who types the name of a
+    module means the one beside the workflow."""
+    top = binding.python.partition(":")[0].partition(".")[0]
+    files = (f"{top}.py", os.path.join(top, "__init__.py")) if top else ()
+    there = [one for one in folders if any(os.path.isfile(os.path.join(one, file)) for file in files)]
+    if not there:
+        return binding
+    from msgspec.structs import replace
+
+    return replace(binding, beside=os.path.realpath(there[0]))
+
+
+def _folders(state: RunState, workflow: Workflow) -> Iterator[str]:
+    """Where the file of a run's workflow may lie: where modules of its agents do, and the current folder, if a file of
+    that name is in it. A run does not keep where its file was."""
+    yield from (agent.beside for agent in workflow.agents.values() if agent.beside)
+    yield from (at.binding.beside for at in state.record.bindings.values() if at.binding.beside)
+    if workflow.file and os.path.isfile(workflow.file):
+        yield os.getcwd()
+
+
+def for_new(call: Call, workflow: Workflow, folder: str) -> tuple[Binding, ...]:
+    """With what the settings files say, where the command line says nothing. What they start is accepted first.
+
+    `folder`: of the workflow's file."""
     from reconvene.core.definition.bindings import combined, expanded, fitting
     from reconvene.settings_file import in_force
 
@@ -51,7 +77,7 @@ def for_new(call: Call, workflow: Workflow) -> tuple[Binding, ...]:
 
             permit_settings(call, settings)
         held = combined(held, used)
-    held = combined(held, expanded(workflow, typed(call)))
+    held = combined(held, expanded(workflow, typed(call, folder)))
     check(workflow, held)
     return tuple(sorted(held.values(), key=lambda one: one.agent))
 
@@ -78,26 +104,34 @@ def check_said(engine: Engine, run: str, fields: Answers) -> None:
     check(book.workflow, {name: either(said, name) for name in names if name != EVERYONE})
 
 
-def bind(call: Call, engine: Engine, run: str) -> None:
-    """What was typed, on record for a run that is there."""
-    wanted = typed(call)
-    if not wanted:
-        return
+def wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
+    """What was typed for a run that is there, checked."""
     from reconvene.core.definition.bindings import combined, expanded
-    from reconvene.core.facts.commands import BindAgents
 
+    if not call.models and not call.agents:
+        return ()
     session = engine.session(run)
-    held = {name: at.binding for name, at in session.state.record.bindings.items()}
-    workflow = session.book.workflow
-    check(workflow, combined(held, expanded(workflow, wanted)))
-    engine.submit(run, BindAgents(wanted, call.by, DOOR))
-    _accept_own_words(call, engine, run)
+    state, workflow = session.state, session.book.workflow
+    found = typed(call, *_folders(state, workflow))
+    held = {name: at.binding for name, at in state.record.bindings.items()}
+    check(workflow, combined(held, expanded(workflow, found)))
+    return found
 
 
-def _accept_own_words(call: Call, engine: Engine, run: str) -> None:
+def bind(call: Call, engine: Engine, run: str) -> None:
+    """The same, on record."""
+    if found := wanted(call, engine, run):
+        from reconvene.core.facts.commands import BindAgents
+
+        engine.submit(run, BindAgents(found, call.by, DOOR))
+        accept_own_words(call, engine, run)
+
+
+def accept_own_words(call: Call, engine: Engine, run: str) -> None:
     """In a home of somebody else: what the person typed just now is not asked about the next time."""
+    from reconvene.app.index import is_imported
     from reconvene.trust import accept, is_foreign
-    from reconvene.wiring import is_imported, offer_of_run
+    from reconvene.wiring import offer_of_run
 
     if is_foreign(call.place) or is_imported(engine.log, run):
         accept(offer_of_run(engine.log, call.home, run))

@@ -34,14 +34,17 @@ def aside(option: Option) -> str:
     return "; ".join(parts)
 
 
-def written_lines(written: Sequence[Written]) -> list[str]:
-    """Who wrote what, by first lines."""
+def written_lines(checkpoint: Checkpoint) -> list[str]:
+    """Who wrote what, by first lines; and who gave nothing."""
+    written = checkpoint.outputs
     lines = [
         f"{one_line(one.agent)} ({one.characters:,} characters): {one_line(' / '.join(one.lines), 200)}"
         for one in written[:_MOST_WRITTEN]
     ]
     more = len(written) - _MOST_WRITTEN
-    return [*lines, *([f"… and {more} more"] if more > 0 else []), *_not_taken(written)]
+    lines += [f"… and {more} more"] if more > 0 else []
+    lines += [f"{one_line(agent)}: nothing" for agent in dict.fromkeys(checkpoint.missing)]
+    return [*lines, *_not_taken(written)]
 
 
 def _not_taken(written: Sequence[Written]) -> list[str]:

@@ -95,4 +95,11 @@ def near(text: str, others: Mapping[str, str]) -> Sequence[str]:
     return nearest(text, others)
 
 
-KIT = ports.Kit("reading", reader=RuleReader(), judge=cited, gates={"specific_to": specific_to}, reads={"near": near})
+KIT = ports.Kit(
+    "reading",
+    reader=RuleReader(),
+    judge=cited,
+    gates={"specific_to": specific_to},
+    reads={"near": near},
+    asks={"specific_to": "nothing in it is about this case, that is, about what is particular in {about}"},
+)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from reconvene.core.facts import commands as c
-from reconvene.core.shown.context import shown
+from reconvene.prompts.context import shown
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
 
@@ -32,12 +34,22 @@ def prompt(game: Play, agent: str) -> str:
     return shown(game.state, game.book, effect.task).prompt
 
 
+def told(text: str, section: str) -> str:
+    found = re.search(rf"<{section}-(\w{{12}})[^>\n]*>\n(.*?)\n</{section}-\1>", text, re.DOTALL)
+    return found[2] if found else ""
+
+
+def document(text: str, name: str) -> str:
+    found = re.search(rf'<document-(\w{{12}}) name="{re.escape(name)}"[^>\n]*>\n(.*?)\n</document-\1>', text, re.DOTALL)
+    return found[2] if found else ""
+
+
 def test_isolated_agents_see_what_their_step_names_and_nothing_of_each_other():
     game = play()
     text = prompt(game, "a")
-    assert text.startswith("You are A.")
+    assert told(text, "role") == "You are A."
     assert "THE SPEC" in text
-    assert "### given.md\n(not produced yet)" in text
+    assert document(text, "given.md") == "(not produced yet)"
     game.finish("b", "secret thoughts of b")
     assert "secret" not in prompt(game, "a")
 
@@ -88,7 +100,7 @@ def test_an_edit_is_a_remark_with_its_diff():
     game.decide("Next")
     text = prompt(game, "a")
     assert "**Edit:** Edited f.md (+1 -1 lines)" in text
-    assert "  +new" in text
+    assert "\n  > +new\n" in told(text, "person")
 
 
 def test_without_reads_a_step_is_shown_everything_produced_so_far():
@@ -100,10 +112,11 @@ def test_without_reads_a_step_is_shown_everything_produced_so_far():
         game.finish(agent, f"text of {agent}")
     game.decide("Next")
     text = prompt(game, "mod")
-    assert text.startswith("Sum up.\n\nNow write it down.\n\nYour remit: fairness")
+    assert told(text, "role") == "Sum up.\n\nYour remit: fairness"
+    assert told(text, "task") == "Now write it down."
     assert "file of a" in text
-    assert "### findings.b\ntext of b" in text
-    assert "### synthesis\ntext of mod" in text
+    assert document(text, "findings.b") == "text of b"
+    assert document(text, "synthesis") == "text of mod"
 
 
 def test_a_missing_peer_is_named_to_those_who_read_the_round():
@@ -120,7 +133,7 @@ def test_a_skipped_phases_value_is_shown_as_not_produced():
             " {id: q, agents: [a], reads: [x]}]\n"
         )
     )
-    assert "### x\n(not produced: phases skipped so far: p)" in prompt(game, "a")
+    assert document(prompt(game, "a"), "x") == "(not produced: phases skipped so far: p)"
 
 
 NEAR = """
@@ -150,13 +163,13 @@ def test_near_shows_the_three_outputs_nearest_to_ones_own_and_next_the_one_after
         game.finish(agent, text)
     game.finish("mod", "Ferries, harbour, ice, winter: all of it.")
     text = prompt(game, "a")
-    assert "### b.full" in text
-    assert "### c.full" in text
-    assert "### d.full" in text
+    assert document(text, "b.full")
+    assert document(text, "c.full")
+    assert document(text, "d.full")
     assert "pension" not in text
     assert "all of it" not in text, "only those who work in the step are peers"
     for agent in said:
         game.finish(agent, f"{agent} clustered")
     game.finish("mod")
-    assert "### b.full\nb clustered" in prompt(game, "a")
-    assert "### a.full\na clustered" in prompt(game, "e")
+    assert document(prompt(game, "a"), "b.full") == "b clustered"
+    assert document(prompt(game, "e"), "a.full") == "a clustered"

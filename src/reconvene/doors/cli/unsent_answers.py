@@ -1,0 +1,60 @@
+"""Answers to an option's own questions before the option is taken: in a file of the home, as soon as each is given.
+
+They are no facts. The log learns of them with the decision, and no agent sees them before. Whoever is interrupted, or
+comes back another day, finds what they answered filled in. Another checkpoint of the run puts new ones in their place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import NamedTuple
+
+from reconvene.core.facts.commands import Answers
+from reconvene.wiring import file_name
+
+_FOLDER = "unsent"
+
+
+class Unsent(NamedTuple):
+    """Of one option at one checkpoint of a run."""
+
+    home: str
+    run: str
+    checkpoint: str
+    option: str
+
+    def before(self) -> Answers:
+        """What was answered so far, by field."""
+        found = self._options().get(self.option)
+        return found if isinstance(found, dict) else {}
+
+    def keep(self, answers: Answers) -> None:
+        """A home that cannot be written to keeps nobody from answering."""
+        options = {**self._options(), self.option: answers}
+        fresh = f"{self._file}.new"
+        with suppress(OSError):
+            os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
+            with open(fresh, "w", encoding="utf-8") as file:
+                json.dump({"checkpoint": self.checkpoint, "options": options}, file)
+            os.replace(fresh, self._file)
+
+    def drop(self) -> None:
+        """It was decided."""
+        with suppress(OSError):
+            os.unlink(self._file)
+
+    @property
+    def _file(self) -> str:
+        return os.path.join(self.home, _FOLDER, f"{file_name(self.run)}.json")
+
+    def _options(self) -> dict[str, object]:
+        try:
+            with open(self._file, encoding="utf-8") as file:
+                kept = json.load(file)
+        except (OSError, ValueError, RecursionError):
+            return {}
+        same = isinstance(kept, dict) and kept.get("checkpoint") == self.checkpoint
+        options = kept.get("options") if same else None
+        return options if isinstance(options, dict) else {}
