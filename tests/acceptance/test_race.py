@@ -11,6 +11,7 @@ import pytest
 from support.fuse import noted
 
 from forks import Forks
+from reconvene.adapters.git import GitHistory
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
@@ -130,10 +131,10 @@ def open_meddled(home: Path, agents: ScriptedAgents) -> Engine:
     def workspace_for(run: str, folder: str) -> FolderWorkspace:
         return Meddled(folder, str(home / "manifests" / f"{run}.json"))
 
-    def no_history() -> object:
-        raise AssertionError("not asked for")
+    def history_for() -> GitHistory:
+        return GitHistory(str(home / "history.git"))
 
-    return Engine(SqliteLog(home / "reconvene.db"), SystemClock(), agents, workspace_for, no_history, str(home))  # type: ignore[arg-type]
+    return Engine(SqliteLog(home / "reconvene.db"), SystemClock(), agents, workspace_for, history_for, str(home))
 
 
 @pytest.mark.parametrize("then_pause", [False, True])
