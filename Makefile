@@ -16,6 +16,10 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
+# Whether that Python has a pip which can install into another environment: then the new one needs none of its own, and
+# is there at once. A pip of its own costs more than a third of all that is installed.
+LENDS = "$(PYTHON)" -c 'import pip, sys; sys.exit([*map(int, pip.__version__.split(".")[:2])] < [22, 3])' >/dev/null 2>&1
+
 # $(call install,EXTRAS): the project, editable, with these extras ("" or "[models]"). `make demo` needs none of them.
 # Bytecode is left to the first start, which needs a part of it only; uv does the same.
 define install
@@ -23,8 +27,10 @@ define install
 	@if uv --version >/dev/null 2>&1; then \
 		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.$(1)'; \
 	else \
-		$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.$(1)'; \
+		if test -x $(BIN)/pip; then pip="$(BIN)/python -m pip"; \
+		elif $(LENDS); then pip="$(PYTHON) -m pip --python $(BIN)/python"; \
+		else $(BIN)/python -m ensurepip >/dev/null || exit 1; pip="$(BIN)/python -m pip"; fi; \
+		$$pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.$(1)'; \
 	fi
 	@touch $@
 endef
@@ -88,6 +94,8 @@ $(BIN)/python:
 		echo "Install one, or name it: make PYTHON=/path/to/python3.12 …"; exit 1; }
 	@if uv --version >/dev/null 2>&1; then \
 		"$(PYTHON)" -m venv --without-pip $(VENV) || uv venv --quiet --python "$(PYTHON)" $(VENV); \
+	elif $(LENDS); then \
+		"$(PYTHON)" -m venv --without-pip $(VENV); \
 	elif "$(PYTHON)" -c 'import ensurepip' >/dev/null 2>&1; then \
 		"$(PYTHON)" -m venv $(VENV); \
 	else \

@@ -103,8 +103,8 @@ def _whole(kind: str, fresh: Iterator[Path]) -> Contender:
 def _decide(fresh: Iterator[Path]) -> Contender:
     def once() -> float:
         place, run = _parked(OURS, fresh)
-        command = [*reconvene(), "--home", place, "decide", run, "--option", "Continue", "--by", "bench", "--json"]
-        return timed(command, environment(), 3)
+        words = ["decide", run, "--option", "Continue", "--latest", "--by", "bench", "--json"]
+        return timed([*reconvene(), "--home", place, *words], environment(), 3)
 
     return once
 

@@ -104,11 +104,11 @@ def _with(environment: Mapping[str, str | None]) -> dict[str, str]:
 @contextmanager
 def _as_if_alone(cwd: Path, environment: Mapping[str, str | None]) -> Iterator[None]:
     """What the end of a process would undo is undone. Signal handlers the command itself must give back."""
-    from reconvene import wiring
+    from reconvene.adapters import sqlite
 
     opened = []
 
-    class Log(wiring.SqliteLog):
+    class Log(sqlite.SqliteLog):
         def __init__(self, path: str) -> None:
             super().__init__(path)
             opened.append(self)
@@ -117,7 +117,7 @@ def _as_if_alone(cwd: Path, environment: Mapping[str, str | None]) -> Iterator[N
     handlers = [signal.getsignal(number) for number in _SIGNALS]
     os.chdir(cwd)
     try:
-        with patch.dict(os.environ, _with(environment), clear=True), patch.object(wiring, "SqliteLog", Log):
+        with patch.dict(os.environ, _with(environment), clear=True), patch.object(sqlite, "SqliteLog", Log):
             yield
     finally:
         for log in opened:

@@ -61,11 +61,19 @@ class Refused(UserError):
 
 
 class StaleDecision(Refused):
-    """The run moved on, or what was shown changed. `changes` says what is different now."""
+    """The run moved on, or what was shown changed. `changes` says what is different now, up to the version `now` of the
+    open checkpoint, "" where none is open."""
 
-    def __init__(self, message: str, *, changes: tuple[str, ...] = (), hint: str = "") -> None:
+    def __init__(self, message: str, *, changes: tuple[str, ...] = (), hint: str = "", now: str = "") -> None:
         super().__init__(message, hint=hint)
         self.changes = changes
+        self.now = now
+
+
+class Repeated(UserError):
+    """The same person took exactly this decision before: nothing was done, and nothing is wrong."""
+
+    exit_code = 0
 
 
 class Busy(UserError):
@@ -173,3 +181,11 @@ class Conflict(StoreError):
 
 class Bug(ReconveneError):
     """A promise of this package is broken. Please report it."""
+
+
+class ExpressionError(ReconveneError):
+    """An expression that cannot be evaluated: it is wrong, or wrong for this data."""
+
+
+class ExpressionLimit(ExpressionError):
+    """An expression that ran into the time, memory or stack limit: its value is unknown, which is not false."""

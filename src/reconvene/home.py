@@ -18,7 +18,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from reconvene.errors import StoreError, UserError
-from reconvene.settings import HOME_VARIABLE
+from reconvene.settings import HOME_VARIABLE, SETTINGS_FILE, own_folder
 
 NAME = ".reconvene"
 STORE = "reconvene.db"
@@ -98,6 +98,22 @@ def upwards(here: str) -> Iterator[str]:
         yield folder
 
 
+def user_file() -> str:
+    """The person's own settings file; it may not be there."""
+    return os.path.join(own_folder(), SETTINGS_FILE)
+
+
+def settings_files() -> list[tuple[str, bool]]:
+    """Those that are there, the person's own first, then the project's; and whether it came with the project."""
+    own = user_file()
+    files = [(own, False)] if os.path.lexists(own) else []
+    for folder in upwards(os.getcwd()):
+        path = os.path.join(folder, SETTINGS_FILE)
+        if os.path.lexists(path):
+            return files + [(path, True)] * (os.path.realpath(path) != os.path.realpath(own))
+    return files
+
+
 def _device(folder: str) -> int:
     try:
         return os.stat(folder).st_dev
@@ -146,7 +162,7 @@ def require_ours(folder: str, home: str) -> None:
     A home that was moved has left no other behind, and may go on.
     """
     project = os.path.dirname(home)
-    if os.path.commonpath([folder, project]) == project:
+    if folder.startswith(project + os.sep) or os.path.commonpath([folder, project]) == project:
         return
     above = folder
     while (above := os.path.dirname(above)) != os.path.dirname(above):

@@ -11,27 +11,28 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeVar, cast
-from urllib.parse import quote
+from typing import TypeVar, cast
 
 import msgspec
 
 from reconvene.errors import AgentError
+from reconvene.language.late_patterns import late
 from reconvene.ports import Answer, Listener
 
 REDACTED = "[redacted]"
-_LOOKS_SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
-_IN_A_URL = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)
-_PLAIN = re.compile(r"[^\W\d_]*|[\d.,:_-]*")  # a word, or a number
-_WORD = re.compile(r"[^\W\d_]+([-_. ][^\W\d_]+)*")
+_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS")  # at the end
+_IN_A_URL = late(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)
+_PLAIN = late(r"[^\W\d_]*|[\d.,:_-]*")  # a word, or a number
+_WORD = late(r"[^\W\d_]+([-_. ][^\W\d_]+)*")
 _ORDINARY = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL", "PWD", "LOGNAME"})
+_IN_URLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~"  # as they are
 _SHORTEST = 8  # shorter values would blank ordinary words
 _LINE = 16  # a line of a longer value (a key in PEM form) counts from this length on
 
 _Any = TypeVar("_Any")
 
 
-class _Secret(NamedTuple):
+class _Secret(msgspec.Struct, frozen=True):
     name: str
     forms: tuple[bytes, ...]
     plain: bool  # a word, which may well stand somewhere by chance
@@ -44,7 +45,8 @@ class Secrets:
         found = {value: "" for value in also if len(value) >= _SHORTEST}
         wanted = frozenset(named) - _ORDINARY
         for name, value in environ.items():
-            found |= dict.fromkeys(_values(name, value, name in wanted), name)
+            if len(value) >= _SHORTEST:
+                found |= dict.fromkeys(_values(name, value, name in wanted), name)
         longest_first = sorted(found, key=len, reverse=True)
         self._secrets = [_Secret(found[value], _forms(value), bool(_WORD.fullmatch(value))) for value in longest_first]
 
@@ -111,11 +113,12 @@ def redact_text(text: str, environ: Mapping[str, str], also: Iterable[str] = ())
 
 
 def _values(name: str, value: str, named: bool) -> list[str]:
-    url = _IN_A_URL.match(value)
+    secret = name.upper().endswith(_SECRET)
+    url = _IN_A_URL.match(value) if "://" in value and "@" in value else None
     inside = [url[1]] if url and len(url[1]) >= _SHORTEST else []
-    if len(value) < _SHORTEST or not (named or _LOOKS_SECRET.search(name)) or _is_a_path(value):
+    if not (named or secret) or _is_a_path(value):
         return inside
-    if named and not _LOOKS_SECRET.search(name) and _PLAIN.fullmatch(value):
+    if named and not secret and _PLAIN.fullmatch(value):
         return inside
     lines = [line.strip() for line in value.splitlines()] if "\n" in value.strip() else []
     return [value.strip(), *(line for line in lines if len(line) >= _LINE and not line.startswith("-----")), *inside]
@@ -131,7 +134,9 @@ def _forms(value: str) -> tuple[bytes, ...]:
 
 
 def _quoted(value: str) -> str:
-    return quote(value.encode("utf-8", "surrogateescape"), safe="")
+
+    signs = value.encode("utf-8", "surrogateescape")
+    return "".join(chr(sign) if sign in _IN_URLS else f"%{sign:02X}" for sign in signs)
 
 
 def _blanked(value: object, blank: Callable[[str], str]) -> object:

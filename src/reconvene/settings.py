@@ -23,11 +23,14 @@ PROVIDER_WAIT = 120  # seconds
 _LONGEST_WAIT = 86_400
 
 
+def claimed(given: str = "", otherwise: Callable[[], str] = str) -> str:
+    """Who a person says that they are: `--by`, else RECONVENE_BY, else their settings file (`otherwise`); or ""."""
+    return given.strip() or os.environ.get(PERSON_VARIABLE, "").strip() or otherwise()
+
+
 def person(given: str = "", otherwise: Callable[[], str] = str) -> str:
-    """The name that decisions and remarks carry: `--by`, else RECONVENE_BY, else the person's settings file
-    (`otherwise`), else the account's name."""
-    named = given.strip() or os.environ.get(PERSON_VARIABLE, "").strip() or otherwise()
-    if named:
+    """The name that decisions and remarks carry: the one that is claimed, else the account's."""
+    if named := claimed(given, otherwise):
         return named
     import getpass
 
@@ -37,14 +40,15 @@ def person(given: str = "", otherwise: Callable[[], str] = str) -> str:
         return "someone"
 
 
-def user() -> str:
-    """The account that this process belongs to, as the system says and no variable can change."""
-    try:
-        import pwd
+def system_user() -> str:
+    """The account that this process has, whatever the environment says."""
+    import pwd
 
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:  # an account without a name, as in some containers
-        return f"uid {os.geteuid()}"
+    number = os.geteuid()
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
 
 
 def own_folder() -> str:

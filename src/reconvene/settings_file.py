@@ -11,22 +11,21 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from shlex import quote
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.core.definition.bindings import EVERYONE, Binding, runs
 from reconvene.errors import Problem, Refused, UserError, WorkflowError
-from reconvene.home import require_own, upwards
+from reconvene.home import require_own, settings_files, user_file
 from reconvene.language.closest import closest
-from reconvene.settings import SETTINGS_FILE, own_folder
 
 _TEXTS = ("model", "by", "gate_model", "feedback_model")
 _TABLES = ("models", "agents")
 _MOST_BYTES = 1_000_000
 
 
-class Settings(NamedTuple):
+class Settings(Struct, frozen=True):
     """What one file says. `found`: it came with a project, and is not the person's own."""
 
     path: str
@@ -37,20 +36,9 @@ class Settings(NamedTuple):
     feedback_model: str = ""
 
 
-def user_file() -> str:
-    return os.path.join(own_folder(), SETTINGS_FILE)
-
-
 def in_force() -> list[Settings]:
     """The person's own, then the project's: the later counts before the earlier. UserError where one is wrong."""
-    files = [(user_file(), False)]
-    own = os.path.realpath(user_file())
-    for folder in upwards(os.getcwd()):
-        path = os.path.join(folder, SETTINGS_FILE)
-        if os.path.lexists(path):
-            files += [(path, True)] if os.path.realpath(path) != own else []
-            break
-    return [read(path, found=found) for path, found in files if os.path.lexists(path)]
+    return [read(path, found=found) for path, found in settings_files()]
 
 
 def by() -> str:

@@ -12,15 +12,11 @@ A home that is named (`--home`, RECONVENE_HOME) and a workflow that is named nee
 
 from __future__ import annotations
 
-import hashlib
 import os
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote as quote_path
 
 from reconvene.errors import StoreError, UserError
 from reconvene.home import STORE, Home
@@ -48,6 +44,8 @@ class Offer(NamedTuple):
 
 def offer(what: str, lines: Iterable[str], *also: str) -> Offer:
     """`also`: what else must be the same for this to count as accepted."""
+    import hashlib
+
     told = tuple(line.replace("\n", "⏎") for line in lines)  # nothing in a line may look like another line
     return Offer(what, told, hashlib.sha256("\0".join((what, *told, *also)).encode()).hexdigest())
 
@@ -116,6 +114,10 @@ def make_own(folder: str) -> bool:
 
 def require_plain(folder: str) -> None:
     """Refuse a store that holds more than tables: a trigger could add to a run what nobody has seen."""
+    import sqlite3
+    from contextlib import closing
+    from urllib.parse import quote as quote_path
+
     store = os.path.join(os.path.abspath(folder), STORE)
     try:
         base = sqlite3.connect(f"file:{quote_path(store)}?mode=ro", uri=True)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from reconvene.adapters.clock import SystemClock
-from reconvene.adapters.keys import OwnKey
-from reconvene.adapters.sqlite import SqliteLog
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import SERVERS, STORE, make, require_ours
+from reconvene.home import SERVERS, STORE, make, require_ours, settings_files
 from reconvene.settings import (
     FEEDBACK_MODEL_VARIABLE,
     GATE_MODEL_VARIABLE,
@@ -20,87 +15,50 @@ from reconvene.settings import (
     gate_model,
     own_folder,
     provider_wait,
-    user,
+    system_user,
 )
+from reconvene.surroundings import LazyProjects, Machine, SystemClock
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
 if TYPE_CHECKING:
+    from reconvene import ports
     from reconvene.adapters.agents.preflight import Lack, Way
-    from reconvene.adapters.project import GitProjects
+    from reconvene.adapters.showings import ShownFiles
+    from reconvene.adapters.sqlite import SqliteLog
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Heard
     from reconvene.app.sizes import Size
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
-    from reconvene.ports import AgentRunner, Answer, Assignment, EventLog, History, Listener, ProjectWork, Workspace
+    from reconvene.ports import AgentRunner, EventLog, History, Workspace
 
 
+_IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 _USUAL_WINDOW = 4_096  # tokens; what servers of one's own take where nobody has told them otherwise
-
-
-class Machine:
-    """What a run's settings may ask about where it is started."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
-
-    def variable(self, name: str) -> str:
-        return self._environ.get(name, "")
-
-    def machine(self) -> dict[str, object]:
-        import shutil
-
-        from reconvene.adapters.agents.auto import coder, pick
-
-        return {
-            "model": pick(self._environ) is not None,
-            "git": shutil.which("git", path=self._environ.get("PATH", "")) is not None,
-            "coder": coder(self._environ),
-        }
-
-
-class LazyProjects:
-    """ports.Projects, loaded when a run first works in a project: most never do."""
-
-    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
-        self._home = home
-        self._environ = environ
-
-    @cached_property
-    def _projects(self) -> GitProjects:
-        from reconvene.adapters.project import GitProjects
-
-        return GitProjects(self._home, self._environ)
-
-    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
-        return await self._projects.run(runner, assignment, listener)
-
-    def unfit(self, path: str) -> str:
-        return self._projects.unfit(path)
-
-    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
-        return self._projects.files(work, names)
-
-    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
-        return self._projects.publish(run, path, branch, commit, create=create)
-
-    def close(self, run: str) -> None:
-        self._projects.close(run)
 
 
 def file_name(run: str) -> str:
     """A run's id as a file name, its own for every id."""
-    safe = re.sub(r"[^A-Za-z0-9._-]", "_", run)
-    if safe == run:
-        return safe
+    if not run.strip(_IN_FILE_NAMES):
+        return run
     from reconvene.core.facts.ids import digest_of
 
+    safe = "".join(sign if sign in _IN_FILE_NAMES else "_" for sign in run)
     return f"{safe}-{digest_of(run.encode())[:8]}"
+
+
+def showings(home: str | os.PathLike[str]) -> ShownFiles:
+    """ports.Showings of a home."""
+    from reconvene.adapters.showings import ShownFiles
+
+    return ShownFiles(os.path.join(os.path.abspath(home), "shown"), file_name)
 
 
 def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     """The log alone: enough for the inbox, and cheap to import."""
-    return SqliteLog(os.path.join(os.path.abspath(home), STORE))
+    from reconvene.adapters import sqlite  # here: not every system has the locks that it needs
+
+    return sqlite.SqliteLog(os.path.join(os.path.abspath(home), STORE))
 
 
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
@@ -144,6 +102,8 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
 
 def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
     """What the settings files say, the project's before the person's own; "" where they say nothing."""
+    if not settings_files():
+        return ""
     from reconvene.settings_file import in_force
 
     said = [getattr(one, name) for one in in_force()]
@@ -225,16 +185,10 @@ def _tight(sizes: list[Size], ways: list[Way]) -> Iterator[Lack]:
     for way in (way for way in ways if way.kind == "model"):
         most = max((one for one in sizes if one.agent in way.who and not one.window), key=_expected, default=None)
         if most is not None and most.expected > _USUAL_WINDOW:
-            problem = (
-                f"how many tokens {way.name} takes is not known; {most.phase} is expected to need {most.expected:,}"
-            )
-            yield Lack(
-                "note",
-                way.who,
-                0,
-                problem,
-                "options: {window: 32000} of the agent says it, and documents are then cut to fit",
-            )
+            needs = f"{most.phase} is expected to need {most.expected:,}"
+            problem = f"how many tokens {way.name} takes is not known; {needs}"
+            hint = "options: {window: 32000} of the agent says it, and documents are then cut to fit"
+            yield Lack("note", way.who, 0, problem, hint)
 
 
 def _expected(one: Size) -> int:
@@ -307,7 +261,7 @@ def require_models(agents: Iterable[Agent]) -> None:
             continue
         url = str(agent.options.get("base_url") or "")
         if (wrong := wrong_with(agent.model, url)) is not None:
-            raise UserError(f"{wrong.message} (agent {agent.name})", hint=wrong.hint)
+            raise UserError(f"{wrong.problem} (agent {agent.name})", hint=wrong.hint)
         if lacks := libraries.missing(agent.model, url):
             raise UserError(
                 f"the library for {agent.model} is not installed (agent {agent.name})",
@@ -335,11 +289,11 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
 
 def _keep_guest() -> None:
     """What a workflow says may not hold this process up: the rest is done by one that can be killed."""
-    from reconvene.adapters.guest import Helper
+    from reconvene.adapters.guest import LateHelper
     from reconvene.language import guest
 
     if guest.here() is None:
-        guest.lodge(Helper())
+        guest.lodge(LateHelper())
 
 
 def open_engine(
@@ -350,7 +304,7 @@ def open_engine(
     foreign: bool = False,
 ) -> Engine:
     """`foreign`: this home was not made by the person. Its runs can be read; what they accepted can be driven."""
-    from reconvene.adapters.workspace.held_files import HeldFiles
+    from reconvene.adapters.keys import OwnKey
     from reconvene.app.backoff import within
     from reconvene.app.discretion import Discretion
     from reconvene.app.engine import Engine
@@ -379,6 +333,11 @@ def open_engine(
 
         return FolderWorkspace(folder, manifest, check)
 
+    def aside_for() -> ports.Aside:
+        from reconvene.adapters.workspace.held_files import HeldFiles
+
+        return HeldFiles(os.path.join(root, "held"))
+
     def history_for() -> History:
         from reconvene.adapters.git import GitHistory
 
@@ -386,13 +345,13 @@ def open_engine(
 
     environ, judge = dict(os.environ), gate_model() or from_files("gate_model")
     projects, machine = LazyProjects(root, environ), Machine(environ)
-    make(root)
     if not os.path.lexists(os.path.join(root, STORE)):
+        make(root)
         make_own(root)
     log, clock = open_log(root), SystemClock()
     patience = within(provider_wait())
-    discreet = Discretion(environ, HeldFiles(os.path.join(root, "held")))
-    key = OwnKey(own_folder(), user(), say)
+    discreet = Discretion(environ, aside_for)
+    who = OwnKey(own_folder(), system_user(), say)
     return Engine(
-        log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, key
+        log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, who
     )

@@ -39,7 +39,7 @@ def test_the_person_is_shown_what_would_start_and_asked_once(terminal: Terminal,
     child.send(DOWN + DOWN + ENTER)
     child.expect("Who for writer")
     child.send("olama:x" + ENTER)
-    child.expect("There is no provider 'olama'")
+    child.expect("there is no provider 'olama'")
     child.expect("Your decision")
     child.send(DOWN + DOWN + ENTER)
     child.expect("Who for writer")

@@ -73,26 +73,33 @@ def test_an_edit_made_while_parked_is_found_by_a_resume(tmp_path: Path) -> None:
     assert len(stage.events(FilesEdited)) == 1
 
 
-def test_a_decision_on_a_file_that_changed_since_is_refused_and_names_the_file(tmp_path: Path) -> None:
+def test_a_decision_on_a_file_that_somebody_else_changed_since_is_refused_with_the_difference(tmp_path: Path) -> None:
     stage = parked(tmp_path)
     seen = digest_shown(stage)
     stage.write("text.md", "line one, better\n")
+    stage.other().engine.scan(stage.run, by="bob")
     with pytest.raises(StaleDecision) as refusal:
         stage.answer("Go on", digest=seen)
-    assert "text.md" in refusal.value.message
-    assert refusal.value.changes == ("Edited text.md (+1 −1 lines)",)
-    assert "decide again" in refusal.value.hint
+    said, *diff = refusal.value.changes
+    assert said == "bob: Edited text.md (+1 −1 lines) [FB-001]"
+    assert diff[-2:] == ["-line 1", "+line one, better"]
+    assert refusal.value.now == digest_shown(stage) != seen
     assert not stage.events(DecisionRecorded)
-    assert digest_shown(stage) != seen
-    assert stage.decide("Go on", digest=digest_shown(stage)).status == "completed"
+    assert stage.decide("Go on", digest=refusal.value.now).status == "completed"
 
 
-def test_an_edit_of_a_file_that_was_not_shown_does_not_stand_in_the_way(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["text.md", "notes.md"])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_persons_own_edit_does_not_stand_in_the_way_and_is_listed(tmp_path: Path, path: str, recorded: bool) -> None:
     stage = parked(tmp_path)
     seen = digest_shown(stage)
-    stage.write("notes.md", "other notes\n")
+    stage.write(path, "mine\n")
+    if recorded:
+        stage.other().engine.scan(stage.run, by="ann")
     assert stage.decide("Go on", digest=seen).status == "completed"
-    assert "+other notes" in stage.asked("R2/0/reader")
+    assert "+mine" in stage.asked("R2/0/reader")
+    (decision,) = stage.events(DecisionRecorded)
+    assert (decision.digest, decision.since) == (seen, ("FB-001",))
 
 
 def test_new_and_deleted_files_are_edits_too(tmp_path: Path) -> None:

@@ -72,10 +72,10 @@ def test_what_agents_gave_stays_and_the_kit_is_asked_again(
     assert prompt(stopped).count("failed") == (2 if lie.startswith("objection") else 1)
     before = [] if lie.startswith("pick") else sorted(calls())
     assert len(before) == len(set(before))
-    again = typed("decide", RUN, "--option", "Try again", "--json", lie=lie)
+    again = typed("decide", RUN, "--latest", "--option", "Try again", "--json", lie=lie)
     assert said in prompt(again)
     assert before == ([] if lie.startswith("pick") else sorted(calls())), "an agent was asked again"
-    mended = typed("decide", RUN, "--option", "Try again", "--json")
+    mended = typed("decide", RUN, "--latest", "--option", "Try again", "--json")
     assert prompt(mended) == "2 of 7"
     assert sorted(calls()) == ["ann", "bob", "bob"]
 
@@ -84,7 +84,7 @@ def test_what_agents_gave_stays_and_the_kit_is_asked_again(
 def test_a_person_may_go_on_without_what_the_kit_says(typed: Typed, calls: Callable[[], list[str]], part: str) -> None:
     lie = f"{part}=raise"
     assert typed("run", "lying/asking", "--no-input", lie=lie).code == 3
-    on = typed("decide", RUN, "--option", "Go on without it", "--json", lie=lie)
+    on = typed("decide", RUN, "--latest", "--option", "Go on without it", "--json", lie=lie)
     assert prompt(on) == (" of 7" if part == "track" else "2 of 7")
     assert sorted(calls()) == ["ann", "bob", "bob"]
 
@@ -96,7 +96,7 @@ def test_an_output_that_is_sent_back_after_all_is_made_again(
     (tmp_path / "unsigned.yaml").write_text(text.replace("'YES, signed'", "YES"), encoding="utf-8")
     assert typed("run", "unsigned.yaml", "--no-input", lie="gate=raise").code == 3
     assert calls().count("ann") == 1
-    sent_back = typed("decide", RUN, "--option", "Try again", "--json")
+    sent_back = typed("decide", RUN, "--latest", "--option", "Try again", "--json")
     assert "NOT_SIGNED: Sign it." in typed("log", RUN, "--json").out
     assert calls().count("ann") > 1
     assert sent_back.code == 3
@@ -110,7 +110,9 @@ def test_a_remark_is_kept_where_its_reader_fails_and_can_be_read_later(typed: Ty
     assert "! The reader of the kit 'lying' failed" in first.err
     assert "FB-001 wish, minor: it was not read: The reader of the kit 'lying' failed" in first.out
     assert typed("remark", RUN, "--understand", "The cost is 7M, not 5M", lie=f"read={how} split={how}").code == 0
-    decided = typed("decide", RUN, "--option", "Again", "--feedback", "wish: a cat", lie=f"typed={how} read={how}")
+    decided = typed(
+        "decide", RUN, "--latest", "--option", "Again", "--feedback", "wish: a cat", lie=f"typed={how} read={how}"
+    )
     assert decided.code == 3
     assert remarks(typed) == [
         ("wish", "an owl", "minor"),
@@ -122,12 +124,12 @@ def test_a_remark_is_kept_where_its_reader_fails_and_can_be_read_later(typed: Ty
 
 def test_what_is_said_with_a_decision_that_the_kit_cannot_carry_out_is_kept(typed: Typed) -> None:
     typed("run", "lying/asking", "--no-input")
-    refused = typed("decide", RUN, "--option", "Order", "--feedback", "wish: an owl", lie="settle=raise")
+    refused = typed("decide", RUN, "--latest", "--option", "Order", "--feedback", "wish: an owl", lie="settle=raise")
     assert refused.code == 64
     assert "The tracker of the kit 'lying' failed: RuntimeError: settle broke." in refused.err
     assert "Tell whoever made the kit" in refused.err
     assert remarks(typed) == [("wish", "an owl", "major")]
-    assert typed("decide", RUN, "--option", "Order", "--feedback", "wish: an owl").code == 3
+    assert typed("decide", RUN, "--latest", "--option", "Order", "--feedback", "wish: an owl").code == 3
     assert remarks(typed) == [("wish", "an owl", "major")], "said once"
 
 
@@ -207,7 +209,7 @@ def test_kinds_of_the_kits_reader_are_known_at_every_door(typed: Typed, tmp_path
     assert typed("remark", RUN, "wish: three").code == 0
     assert typed("remark", RUN, "--reread", "FB-003", "--kind", "correction").code == 0
     assert typed("remark", RUN, "--reread", "FB-003", "--kind", "wish").code == 0
-    typed("decide", RUN, "--option", "Again", "--feedback", "wish: four")
+    typed("decide", RUN, "--latest", "--option", "Again", "--feedback", "wish: four")
     assert remarks(typed) == [("wish", word, "major") for word in ("one", "two", "three", "four")]
 
 

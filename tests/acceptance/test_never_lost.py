@@ -16,10 +16,10 @@ from reconvene.app import measures as review
 from reconvene.app.engine import Engine
 from reconvene.core.facts import events as e
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
+from reconvene.surroundings import SystemClock
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow_file import load_workflow
-from reconvene.wiring import SystemClock
 
 WORKFLOW = Path(__file__).parent.parent.parent / "src" / "reconvene" / "workflows" / "scenario-planning"
 COMPANY = "# Quillmark\nQuillmark makes uncoated paper in Dunmore; revenue £412M."

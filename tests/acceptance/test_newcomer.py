@@ -156,8 +156,8 @@ MISTAKES = [
     Mistake(
         "the provider is left out",
         "run flow.yaml",
-        "error: flow.yaml:3: `model: gpt-5.4` does not say which provider to ask (agent writer)\n"
-        "hint: write model: openai:gpt-5.4\n",
+        "error: flow.yaml:3: the model 'gpt-5.4' does not say which provider to ask (agent writer)\n"
+        "hint: write openai:gpt-5.4\n",
         file=ONE.format(agent="{model: gpt-5.4}"),
     ),
     Mistake(
@@ -204,7 +204,14 @@ MISTAKES = [
         "a run that has ended is decided on",
         "decide two-step-1 --option Continue",
         "error: two-step-1 is completed; there is no checkpoint to decide\nhint: see: reconvene show two-step-1\n",
+        first=("run two-step.yaml --answers answers.yaml",),
+    ),
+    Mistake(
+        "the same decision is given again",
+        "decide two-step-1 --option Continue",
+        "you decided so already, “Continue” at checkpoint C1 (draft): nothing was done again\n",
         first=("run two-step.yaml", "decide two-step-1 --option Continue"),
+        code=0,
     ),
     Mistake(
         "the home is another folder",
@@ -226,6 +233,7 @@ def reconvene(tmp_path: Path) -> Command:
     (tmp_path / "two-step.yaml").write_text(TWO_STEP, encoding="utf-8")
     (tmp_path / "brief.md").write_text("A brief.\n", encoding="utf-8")
     (tmp_path / "score.sh").write_text("echo 1\n", encoding="utf-8")
+    (tmp_path / "answers.yaml").write_text("- {option: Continue}\n", encoding="utf-8")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "notes.md").write_text("Notes.\n", encoding="utf-8")
     return partial(call, cwd=tmp_path, ANTHROPIC_API_KEY=None, RECONVENE_HOME=None, PYTHONPATH=None)
@@ -280,5 +288,5 @@ def test_the_json_of_an_agent_lacks_a_field(reconvene: Command, tmp_path: Path) 
     done = reconvene("run", "flow.yaml")
     assert "- no agent of this step gave an output. writer: The reply does not fit its output contract" in done.out
     assert "'title' is missing" in done.out
-    assert done.out.endswith("continue with:\n  reconvene decide one-1 --option 'Try again'\n")
+    assert "continue with:\n  reconvene decide one-1 --option 'Try again' --at " in done.out
     assert done.code == 3

@@ -25,9 +25,9 @@ from reconvene.core.facts.events import (
     WorkflowUpgraded,
 )
 from reconvene.errors import UserError
+from reconvene.surroundings import SystemClock
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow_file import parse_workflow
-from reconvene.wiring import SystemClock
 
 RUNS = 200
 

@@ -251,7 +251,7 @@ def test_the_menu_notices_that_somebody_else_decided(terminal: Terminal, folder:
     at_questions(folder)
     child = terminal("resume", "talk-1")
     child.expect("Your choice")
-    script(folder, "decide", "talk-1", "--option", "Done", "--field", "auth=tokens", "--no-drive")
+    script(folder, "decide", "talk-1", "--latest", "--option", "Done", "--field", "auth=tokens", "--no-drive")
     child.send("2" + ENTER)
     child.expect("Real-time updates")
     child.send("late" + ENTER)
@@ -265,7 +265,18 @@ def test_the_menu_notices_that_somebody_else_decided(terminal: Terminal, folder:
 def test_in_trouble_everything_that_was_said_is_told(terminal: Terminal, folder: Path) -> None:
     at_questions(folder)
     (folder / "agent.py").write_text("raise SystemExit('no idea')\n", encoding="utf-8")
-    script(folder, "decide", "talk-1", "--option", "Discuss", "--field", "store=SQLite", "--feedback", "Why live?")
+    script(
+        folder,
+        "decide",
+        "talk-1",
+        "--latest",
+        "--option",
+        "Discuss",
+        "--field",
+        "store=SQLite",
+        "--feedback",
+        "Why live?",
+    )
     child = terminal("resume", "talk-1")
     child.expect("the talk so far")
     child.expect("This needs you before the run can go on")

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reconvene.adapters.git import GitHistory
-from reconvene.adapters.git.message import ENGINE, compose, person_of, seconds_of, seq_of
+from reconvene.adapters.git.message import ENGINE, Person, compose, person_of, seconds_of, seq_of
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Bug, StoreError, UserError
 from reconvene.ports import Commit, History
@@ -284,15 +284,15 @@ def test_nothing_written_into_a_commit_can_break_or_forge_it() -> None:
 @pytest.mark.parametrize(
     ("author", "person"),
     [
-        ("Ada Lovelace", ("Ada Lovelace", "ada-lovelace@reconvene.invalid")),
-        ("Ada <ada@example.org>", ("Ada", "ada@example.org")),
-        ("x <y> z\n<w>", ("x y z w", "x-y-z-w@reconvene.invalid")),
-        ("李雷", ("李雷", f"{digest_of('李雷'.encode())[:8]}@reconvene.invalid")),
+        ("Ada Lovelace", Person("Ada Lovelace", "ada-lovelace@reconvene.invalid")),
+        ("Ada <ada@example.org>", Person("Ada", "ada@example.org")),
+        ("x <y> z\n<w>", Person("x y z w", "x-y-z-w@reconvene.invalid")),
+        ("李雷", Person("李雷", f"{digest_of('李雷'.encode())[:8]}@reconvene.invalid")),
         ("", ENGINE),
         ("<>.,:;\n", ENGINE),
     ],
 )
-def test_an_author_always_has_a_name_and_an_address(history: GitHistory, author: str, person: tuple[str, str]) -> None:
+def test_an_author_always_has_a_name_and_an_address(history: GitHistory, author: str, person: Person) -> None:
     assert person_of(author) == person
     history.commit("run-1", [commit(1, {}, author=author)], blob)
     [(_, told)] = history.commits("run-1")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.adapters.guest import Helper
+from reconvene.adapters.guest import LateHelper
+from reconvene.adapters.guest.helper import Helper
 from reconvene.language import guest
 from reconvene.language.expressions import ExpressionError, ExpressionLimit, check, compile, evaluate, truth
 from reconvene.language.guest import OutOfTime
@@ -256,12 +257,12 @@ def test_an_engine_has_its_guest(tmp_path: Path) -> None:
     guest.lodge(None)
     try:
         engine = open_engine(tmp_path / "home")
-        assert isinstance(guest.here(), Helper)
+        assert isinstance(guest.here(), LateHelper)
         with pytest.raises(ExpressionLimit):
             evaluate(ENDLESS, {})
         engine.log.close()
     finally:
         made = guest.here()
         guest.lodge(before)
-        if isinstance(made, Helper):
-            made.close()
+        if isinstance(made, LateHelper):
+            made.helper.close()

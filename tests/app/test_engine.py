@@ -16,12 +16,12 @@ from reconvene.app.session import Session
 from reconvene.core.facts.commands import Abort, AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.evolve import fold
 from reconvene.errors import Refused, StoreError, UserError
+from reconvene.surroundings import SystemClock
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.event_json import VERSION
 from reconvene.wire.snapshot_json import snapshot_key
 from reconvene.wire.workflow_file import parse_workflow
-from reconvene.wiring import SystemClock
 
 TWO = """
 name: two

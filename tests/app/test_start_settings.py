@@ -11,10 +11,10 @@ import pytest
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
 from reconvene.errors import UserError
+from reconvene.surroundings import Machine, SystemClock
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.scripted import ScriptedAgents
 from reconvene.wire.workflow_file import parse_workflow
-from reconvene.wiring import Machine, SystemClock
 
 WORKFLOW = """
 name: coding

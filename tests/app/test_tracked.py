@@ -46,8 +46,8 @@ def test_items_with_gaps_of_their_own_are_told_apart(tmp_path: Path) -> None:
     engine, run = started(tmp_path)
     assert tracked(engine, run, "gaps").value is None
     engine.drive_sync(run)
-    place, value = tracked(engine, run, "gaps")
-    assert (place, list(opened(value).gaps)) == ("part[x]:gaps", ["GAP-PART-001"])
+    held = tracked(engine, run, "gaps")
+    assert (held.where, list(opened(held.value).gaps)) == ("part[x]:gaps", ["GAP-PART-001"])
     decided(engine, run)
     with pytest.raises(UserError, match="follows gaps in 2 places") as refused:
         tracked(engine, run, "gaps")

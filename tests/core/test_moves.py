@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconvene.core.facts import commands as c
+from reconvene.core.person.checkpoint import current_digest
 from reconvene.errors import Refused, StaleDecision
 from reconvene.testing.play import Play
 from reconvene.wire.workflow_file import parse_workflow
@@ -313,11 +314,30 @@ def test_an_unknown_option_is_refused_with_the_nearest_one():
     assert "Did you mean 'Accept'?" in caught.value.hint
 
 
-def test_a_stale_digest_is_refused_and_says_what_changed():
+def test_a_decision_on_another_version_than_the_open_one_is_refused():
     game = at_review()
     seen = game.state.world.open.digest
-    game.do(c.AddRemark(c.RemarkIn("a remark does not change what was shown"), by="ann"))
-    game.do(c.AnswerCheckpoint("", "Here", digest=seen, by="ann"))
+    assert current_digest(game.state) == seen
+    game.do(c.AddRemark(c.RemarkIn("a remark is part of what is shown"), by="ann"))
+    with pytest.raises(StaleDecision, match="not what is there now"):
+        game.do(c.AnswerCheckpoint("", "Here", digest=seen, by="ann"))
+    now = current_digest(game.state)
+    game.do(c.AnswerCheckpoint("", "Here", digest=seen, current=now, since=("FB-001",), by="ann"))
+    decision = game.state.record.decisions[1]
+    assert (decision.digest, decision.since) == (seen, ("FB-001",))
     game.finish("b")
     with pytest.raises(StaleDecision, match="not what is there now"):
-        game.do(c.AnswerCheckpoint("", "Accept", digest=seen, by="ann"))
+        game.do(c.AnswerCheckpoint("", "Accept", digest=now, by="ann"))
+
+
+def test_the_same_decision_of_somebody_else_or_on_another_version_is_not_the_same():
+    game = at_review()
+    point, seen = game.state.world.open.id, game.state.world.open.digest
+    game.do(c.AnswerCheckpoint(point, "Again", digest=seen, by="ann"))
+    assert game.do(c.AnswerCheckpoint(point, "Again", digest=seen, by="ann")) == []
+    for command in (
+        c.AnswerCheckpoint(point, "Again", digest=seen, by="bob"),
+        c.AnswerCheckpoint(point, "Again", digest="0" * 32, by="ann"),
+    ):
+        with pytest.raises(StaleDecision, match="decided already: 'Again' by ann"):
+            game.do(command)

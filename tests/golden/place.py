@@ -21,7 +21,8 @@ from reconvene.app.engine import Engine
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment, Clock, Listener, ProjectWork
-from reconvene.wiring import Machine, open_log
+from reconvene.surroundings import Machine
+from reconvene.wiring import open_log
 
 PLACE = "/tmp/reconvene-golden"
 HOME = ".reconvene"

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .archive import canonical_json
-from .canonical import differences
+from .canonical import differences, nameless
 from .prompted import lost
 
 FOLDER = Path(__file__).parent / "rendered"
@@ -59,11 +59,6 @@ def swap(now: str, then: str) -> Callable[[str], str]:
 
 
 _REBIND = "Try again with another model"
-_DIGESTS = {  # of what is shown where that option is among the others → without it
-    "ddef0651feeb3b65af346e270957aa1d": "b93b0201d025516511ee3856e07e75af",
-    "8fba9ece972125fdd30409dc8de410fe": "653556a881b35c401bfa08f2ee7439f1",
-    "60ca40acb32c2908edef99559aeb888e": "2a0e372466b5eb581558edf14bd5dc38",
-}
 
 
 def _without_rebind(text: str) -> str:
@@ -72,7 +67,6 @@ def _without_rebind(text: str) -> str:
     options = point.get("options", [])
     if any(option["label"] == _REBIND for option in options):
         point["options"] = [option for option in options if option["label"] != _REBIND]
-        point["digest"] = _DIGESTS.get(point["digest"], point["digest"])
     return json.dumps(shown)
 
 
@@ -114,7 +108,7 @@ def _changed(name: str, then: str, now: str) -> Iterator[str]:
     if _PROMPTS in name:
         yield from (f"not told any more: {paragraph}" for paragraph in lost(then, now))
     elif any(part in name for part in _AS_JSON):
-        yield from differences(json.loads(then), json.loads(now), more=True)
+        yield from differences(nameless(json.loads(then)), nameless(json.loads(now)), more=True)
     elif then.splitlines() == now.splitlines():
         yield from (f"-{then[-40:]!r}", f"+{now[-40:]!r}")
     else:

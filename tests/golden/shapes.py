@@ -106,7 +106,7 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
     words = [
         ("new", "flow.yaml"), ("run", "flow.yaml"), ("run", "flow.yaml", "--no-drive"), ("resume", "two-step-3"),
         ("decide", "two-step-2", "--option", "Keep", *said), ("files", "two-step-2", "draft.md"),
-        ("output", "two-step-2"), ("remark", "two-step-2", SAID),
+        ("output", "two-step-2"), ("remark", "two-step-2", SAID), ("show", "two-step-2"),
         ("decide", "two-step-2", "--option", "Again", *said, "--field", "tone=warm"),
         ("rollback", "two-step-2", *said), ("rounds", "two-step-2", "--prune"), ("take", "two-step-2"),
         ("fork", "two-step-2", "--at", "4"),

@@ -101,6 +101,7 @@ SEAMS = {
     "language/closest.py:_difflib",
     "language/templates.py:_jinja",
     "language/expressions.py:compile",  # the reader of JavaScript
+    "language/expressions.py:_engine",
     "language/javascript/machine.py:__init__",  # its engine
 }
 

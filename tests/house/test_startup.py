@@ -19,9 +19,11 @@ HEAVY = {
 # What a decision has no use for: the git library, the agent's project, conditions, the checks of a workflow file, and
 # parts of the standard library that take longer to import than they would work.
 NOT_TO_DECIDE = {
-    *HEAVY, "bz2", "difflib", "importlib.metadata", "pathlib", "secrets", "shutil", "tempfile", "_quickjs",
-    "reconvene.adapters.project", "reconvene.adapters.git.library", "reconvene.language.javascript.lexer",
-    "reconvene.doors.cli.work_off", "reconvene.wire.loading",
+    *HEAVY, "bz2", "dataclasses", "difflib", "importlib.metadata", "pathlib", "_quickjs", "random", "secrets",
+    "shutil", "tempfile", "urllib.parse", "reconvene.adapters.agents.thinking", "reconvene.adapters.git.library",
+    "reconvene.adapters.guest.helper", "reconvene.adapters.project", "reconvene.app.asked_gates",
+    "reconvene.doors.cli.drive", "reconvene.doors.cli.work_off", "reconvene.language.javascript",
+    "reconvene.settings_file", "reconvene.wire.loading",
 } - {"asyncio", "msgspec"}  # fmt: skip
 
 LIST_MODULES = """

@@ -30,7 +30,7 @@ COMPUTED = {
     "adapters/guest/helper.py: name": list(helper._KEPT),
     "adapters/project/git.py: name": list(git._KEPT),
     "adapters/agents/preflight.py: name": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"],
-    "wiring.py: name": [],  # what `env` of a setting names: the workflows' own
+    "surroundings.py: name": [],  # what `env` of a setting names: the workflows' own
 }  # fmt: skip
 
 

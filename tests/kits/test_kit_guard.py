@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from reconvene.core import kit_finder
-from reconvene.core.extensions import Judged, Kit, Objection, View
+from reconvene.core.extensions import Judged, Kit, Objection, Understood, View
 from reconvene.core.facts.commands import RemarkIn
 from reconvene.errors import KitFailed, UserError
 from reconvene.kits import kit_guard
@@ -128,7 +128,9 @@ def test_a_reader_may_refuse_a_text_and_its_failure_is_told_once() -> None:
         reader.typed(" ")
     for _ in range(2):
         (kept,) = reader.split("it is 3, not 4")
-    assert kept == (RemarkIn("it is 3, not 4"), "kept whole: The reader of the kit 'votes' failed: RuntimeError: no.")
+    assert kept == Understood(
+        RemarkIn("it is 3, not 4"), "kept whole: The reader of the kit 'votes' failed: RuntimeError: no."
+    )
     assert kit_guard.unheard() == ["The reader of the kit 'votes' failed: RuntimeError: no."]
     assert reader.typed("correction: 3") == RuleReader().typed("correction: 3")
 

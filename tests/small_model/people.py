@@ -83,6 +83,7 @@ PEOPLE: dict[str, Person] = {
     "brainstorm": Person(
         (
             Wish("Discuss", 1, "Could this be one batch?"),
+            Wish("Override — needs exploration"),  # the long way: questions, approaches, design
             Wish("Agree — quick design outline"),
             Wish("Agree — questions, approaches, design"),
             Wish("Agree — more questions, deeper design"),

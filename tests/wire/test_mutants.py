@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 from mutants import mutant
 
-from reconvene.adapters.guest import Helper
+from reconvene.adapters.guest.helper import Helper
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.new_runs import NewRuns
 from reconvene.core.definition.run_inputs import complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow
 from reconvene.errors import Bug, ReconveneError, WorkflowError
 from reconvene.language import guest
+from reconvene.surroundings import SystemClock
 from reconvene.testing.memory import MemoryLog
 from reconvene.testing.play import Play
 from reconvene.wire.pins import pin, unpin
 from reconvene.wire.resources import Folder
 from reconvene.wire.workflow_file import parse_workflow
-from reconvene.wiring import SystemClock
 
 TURNS = 25
 

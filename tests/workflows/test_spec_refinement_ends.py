@@ -250,6 +250,16 @@ def test_an_automatic_run_that_is_never_approved_says_that_nothing_is_open(start
     assert "no gap is open, but the reviewer did not approve" in run.state.why
 
 
+def test_a_text_about_the_specification_is_not_taken_for_it(start: Start) -> None:
+    def about(work: Assignment) -> object:
+        text = "It has been explained that everything is dealt with. " * 40
+        return {"text": text, "files": {work.writes[0]: text}} if work.phase == "final" else "A round went by. " * 4
+
+    run = start(*zip(closing(1, *ALL, approve=True)), mediator=about)
+    assert [one[1:] for one in run.attempts if one[0].endswith("0/mediator")] == [("rejected", "WRONG_FORMAT")] * 3
+    assert "specs/lockers_v1.0.md" not in run.state.world.files
+
+
 def test_a_final_text_that_fails_its_gate_is_asked_about_and_may_be_missing(start: Start) -> None:
     def short(work: Assignment) -> object:
         text = "## Known Limitations\n\nNone, as far as anybody can see today."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import Usage
@@ -31,7 +31,7 @@ were made is a good answer.
 """
 
 
-class Judged(NamedTuple):
+class Judged(Struct, frozen=True):
     objections: tuple[str, ...]
     usage: Usage
     unasked: tuple[str, ...] = ()

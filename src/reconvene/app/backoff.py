@@ -8,12 +8,13 @@ the moment that is named.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+from msgspec import Struct
 
 Chance = Callable[[], float]  # from 0 up to 1, as `random.random`
 
 
-class Patience(NamedTuple):
+class Patience(Struct, frozen=True):
     """In seconds."""
 
     first: float = 1.0  # the longest first wait
@@ -29,13 +30,13 @@ def within(total: float) -> Patience:
     return Patience(min(USUAL.first, total / 12), min(USUAL.longest, total / 4), total)
 
 
-class Pause(NamedTuple):
+class Pause(Struct, frozen=True):
     """Wait so long, then try again."""
 
     seconds: float
 
 
-class Park(NamedTuple):
+class Park(Struct, frozen=True):
     """Waited enough: nobody should try before so many seconds have passed."""
 
     seconds: float

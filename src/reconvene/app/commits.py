@@ -100,7 +100,10 @@ def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
             return (
                 f"{event.phase}: {event.option}",
                 event.feedback,
-                (("Phase", event.phase), ("Decision", event.decision), ("Checkpoint", event.checkpoint)),
+                (
+                    *(("Phase", event.phase), ("Decision", event.decision), ("Checkpoint", event.checkpoint)),
+                    *((("Source", event.source),) if event.source else ()),
+                ),
                 event.by or "person",
             )
         case e.FilesEdited():

@@ -6,7 +6,8 @@ the home and outside of the log, until a person says that it is to be taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TypeVar
 
 from reconvene.core.definition.bindings import Binding
@@ -30,10 +31,17 @@ _C = TypeVar("_C", bound=Command)
 
 
 class Discretion:
-    def __init__(self, environ: Mapping[str, str] | None = None, aside: Aside | None = None) -> None:
+    def __init__(
+        self, environ: Mapping[str, str] | None = None, aside_for: Callable[[], Aside | None] = lambda: None
+    ) -> None:
         self._environ = environ or {}
-        self.aside = aside
+        self._aside_for = aside_for
         self._known: dict[frozenset[str], Secrets] = {}
+
+    @cached_property
+    def aside(self) -> Aside | None:
+        """Loaded when it is first needed, which is seldom."""
+        return self._aside_for()
 
     def of(self, workflow: Workflow) -> Secrets:
         """Those of the environment, and of the variables that its agents are given."""

@@ -170,7 +170,7 @@ class Driver:
             self._begun.discard(effect)
         if isinstance(done.command, RecordAttempt):
             self._unrecorded += done.command.usage.cost
-        self._mailbox.put_nowait(done._replace(command=self._secrets.blank_in(done.command)))
+        self._mailbox.put_nowait(replace(done, command=self._secrets.blank_in(done.command)))
 
     async def _work(self, effect: Work) -> Done:
         session = self._session
@@ -208,7 +208,8 @@ class Driver:
     def _after_fault(self, effect: RunTask, fault: Fault) -> Done:
         """The provider failed, not the agent: the same attempt again after a while, or when the run is resumed."""
         error, run = fault.error, self._session.run
-        times, step = self._waits.after_failure(effect.task, error.retry_after)
+        then = self._waits.after_failure(effect.task, error.retry_after)
+        step = then.step
         why = error.message + (f" ({error.hint})" if error.hint else "")
         reply: bytes = getattr(error, "reply", b"")
         command = RecordFault(
@@ -217,7 +218,7 @@ class Driver:
             fault.model,
             error.outcome,
             why,
-            times,
+            then.times,
             answer=fault.answer,
             reply=digest_of(reply) if reply else "",
             usage=getattr(error, "usage", None) or Usage(),

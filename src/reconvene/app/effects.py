@@ -6,13 +6,13 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.app import project_work
-from reconvene.app.asked_gates import Judged, judge
 from reconvene.app.discretion import Discretion
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.book import Book, to_json
@@ -29,12 +29,15 @@ from reconvene.prompts.documents import said
 from reconvene.secrets import Secrets
 from reconvene.wire import replies
 
+if TYPE_CHECKING:
+    from reconvene.app.asked_gates import Judged
+
 _NO_SECRETS = Secrets({})
 _NONE = Discretion()
 _ACTIONS = ("", "retry", "spawn_additional", "escalate", "abort")
 
 
-class Done(NamedTuple):
+class Done(Struct, frozen=True):
     """An effect's result, on its way to the run's mailbox."""
 
     command: Command
@@ -42,7 +45,7 @@ class Done(NamedTuple):
     wait: float = 0.0  # how long the next attempt should hold back
 
 
-class Fault(NamedTuple):
+class Fault(Struct, frozen=True):
     """The provider failed, and the attempt is not over. `answer`: digest of what the agent gave before that."""
 
     error: AgentError
@@ -136,8 +139,8 @@ async def run_task(
     """
     started = time.monotonic()
     task, attempt = work.task, work.attempt
-    work = _blanked(work, secrets)
-    listener = secrets.of_listener(listener)
+    if secrets:
+        work, listener = _blanked(work, secrets), secrets.of_listener(listener)
     detail = "its gate is asked again" if answered else f"attempt {attempt}" if attempt > 1 else ""
     listener(Progress(work.run, task, work.agent.name, "started", detail))
     if work.left_out:
@@ -147,7 +150,7 @@ async def run_task(
         if done is None:
             answer = discretion.hold_back(work.run, secrets, await _worked(runner, work, listener, projects))
             done = _answered(work, answer, time.monotonic() - started)
-        judged = await judge(work, _text_of(done), judge_model, runner, listener)
+        done = await _judged(work, done, judge_model, runner, listener)
     except asyncio.CancelledError:
         listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
         return Done(RecordAttempt(task, attempt, cancelled=True, why="cancelled"), {})
@@ -164,7 +167,7 @@ async def run_task(
         message = f"{type(error).__name__}: {error}"
         listener(Progress(work.run, task, work.agent.name, "failed", message))
         return _failed(work, AgentError(message, retryable=False), time.monotonic() - started)
-    return Done(_with_judgement(done.command, judged), done.blobs)  # the gates say whether it is done
+    return Done(done.command, done.blobs)  # the gates say whether it is done
 
 
 def _blanked(work: Assignment, secrets: Secrets) -> Assignment:
@@ -244,7 +247,7 @@ def _with_file_as_text(work: Assignment, answer: Answer) -> Answer:
     return answer._replace(text=answer.files[work.writes[0]].decode("utf-8", "replace"))
 
 
-class _Answered(NamedTuple):
+class _Answered(Struct, frozen=True):
     """What the agent gave, before its gates are asked."""
 
     command: RecordAttempt
@@ -287,6 +290,16 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> _Answered:
     if answer.project is not None:
         command = _in_project(command, answer.project, keep)
     return _Answered(command, blobs)
+
+
+async def _judged(work: Assignment, done: _Answered, model: str, runner: AgentRunner, listener: Listener) -> _Answered:
+    """With what the gates that ask a model say of it."""
+    if not model or not any(gate.ask for gate in work.agent.gates):
+        return done
+    from reconvene.app.asked_gates import judge
+
+    judged = await judge(work, _text_of(done), model, runner, listener)
+    return replace(done, command=_with_judgement(done.command, judged))
 
 
 def _with_judgement(command: RecordAttempt, judged: Judged) -> RecordAttempt:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
-from reconvene.app import commits as history
+from msgspec import Struct
+
 from reconvene.app import new_runs
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
@@ -15,6 +15,7 @@ from reconvene.app.files import Files
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
+from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
@@ -34,7 +35,6 @@ from reconvene.core.facts.commands import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
-from reconvene.core.run.handle import handle, record
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
@@ -59,7 +59,7 @@ def _silent(progress: Progress) -> None:
     return None
 
 
-class _InHand(NamedTuple):
+class _InHand(Struct, frozen=True):
     """A run whose lease is held, to be driven: under this token its tasks are claimed."""
 
     session: Session
@@ -100,7 +100,7 @@ class Engine:
         self.new = NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
-        self._sessions = Sessions(log, clock, signer)
+        self._sessions = Sessions(log, clock, self.new.placed, signer)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
@@ -174,8 +174,8 @@ class Engine:
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
-        A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
-        next, which does that. Where nobody else holds the lease it is taken now.
+        Nothing that follows from a decision keeps it from the disk. `driving`: the caller calls `drive` next, which
+        does what follows, as far as it is not there at once. Where nobody else holds the lease it is taken now.
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
@@ -190,9 +190,9 @@ class Engine:
             if isinstance(command, AnswerCheckpoint):
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
-            decided = isinstance(command, AnswerCheckpoint | Rollback)
-            session.do(command, blobs, claim, record if decided else handle)
-            if decided and not holder:
+            if not isinstance(command, AnswerCheckpoint | Rollback):
+                session.do(command, blobs, claim)
+            elif not session.decide(command, blobs, claim, on_what_was_shown(self.log)) and not holder:
                 session.do(GoOn())
         except BaseException as error:
             if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said
@@ -203,7 +203,9 @@ class Engine:
         if holder:
             self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
             return session.state
-        history.note(self.log, self._history_for(), run, session.state.seq)
+        from reconvene.app.commits import note
+
+        note(self.log, self._history_for(), run, session.state.seq)
         if session.state.ended or isinstance(command, RecordEdits):
             self._tidy(session)
         return session.state
@@ -383,7 +385,9 @@ class Engine:
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""
-        history.catch_up(self.log, self._history_for(), run, self._sessions.earlier(run))
+        from reconvene.app.commits import catch_up
+
+        catch_up(self.log, self._history_for(), run, self._sessions.earlier(run))
         self._sessions.caught_up(run)
 
     def history(self) -> History:

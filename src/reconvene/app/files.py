@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from immutables import Map
+from msgspec import Struct
 
 from reconvene.app.line_diff import diff_summary, unified_diff
 from reconvene.app.session import Session
@@ -16,7 +16,7 @@ from reconvene.core.paths import is_safe
 from reconvene.ports import Change, Workspace
 
 
-class Scan(NamedTuple):
+class Scan(Struct, frozen=True):
     """What is to be done after the folder was compared with the log. settled: nothing at all."""
 
     command: RecordEdits | None

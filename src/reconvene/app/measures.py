@@ -98,7 +98,8 @@ def _preview(engine: Engine, session: Session) -> Preview | None:
         [first, *rest],
         concurrency=book.workflow.limits.concurrency,
     )
-    return Preview(offered[0].label, tuple(Route(*route) for route in routed), takes, takes.line())
+    shown = tuple(Route(route.agent, route.rule, route.why) for route in routed)
+    return Preview(offered[0].label, shown, takes, takes.line())
 
 
 def stop_meter(engine: Engine, session: Session) -> ratings.Meter:

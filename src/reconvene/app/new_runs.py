@@ -14,7 +14,6 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from reconvene.app import index
 from reconvene.app.session import Session, book_for, index_row, state_after, state_of
 from reconvene.app.signing import to_sign
 from reconvene.core.definition.bindings import EVERYONE, fitting
@@ -31,7 +30,6 @@ from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.language import templates
 from reconvene.ports import Append, Clock, EventLog, Signer, Surroundings, Workspace
 from reconvene.wire.pins import pin
-from reconvene.wire.workflow_file import load_workflow
 
 _MOST = 1 << 20  # numbers that are looked at for a free one
 _MOST_NAMES = 1000  # that are tried for one child
@@ -114,6 +112,19 @@ class NewRuns:
             message = f"gives {relative!r}, which lies in {self._home}, where the state of all runs is kept"
             raise _at_fault(workflow, "workspace", message, "name another folder, or leave 'workspace' out")
         return folder
+
+    def placed(self, state: RunState, workflow: Workflow) -> RunState:
+        """The state with the folder of the run where it lies now. The log has it in full; in a home that was moved with
+        its files it is in the same place beside the home as before."""
+        folder, project = state.workspace, os.path.dirname(self._home)
+        if not folder or _inside(folder, project) or os.path.lexists(folder):
+            return state
+        if _inside(os.path.realpath(folder), os.path.realpath(project)):
+            return state
+        try:
+            return replace(state, workspace=self.folder(workflow, state.run))
+        except UserError:  # what the workflow says cannot be used here: whoever writes there is told
+            return state
 
     def make_child(self, parent: Session, key: str) -> str:
         """The id of the run that a decision of this one started under this key; it exists afterwards. Where a
@@ -257,7 +268,7 @@ def _id(workflow: Workflow, year: str, n: int) -> str:
 
 
 def _inside(path: str, folder: str) -> bool:
-    return os.path.commonpath([path, folder]) == folder
+    return path.startswith(folder + os.sep) or os.path.commonpath([path, folder]) == folder  # the first is quicker
 
 
 def _at_fault(workflow: Workflow, key: str, message: str, hint: str = "") -> UserError:
@@ -273,6 +284,8 @@ _EXAMPLES = {"run_id": "REPORT-{{ year }}-{{ n }}", "workspace": "reports/{{ run
 
 
 def _is_child(log: EventLog, run: str, parent: str, key: str) -> bool:
+    from reconvene.app import index  # here: only who starts other runs asks
+
     found = index.one(log, run)
     return found is not None and (found.parent, found.piece) == (parent, key)
 
@@ -292,6 +305,7 @@ def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerC
     if not wanted:
         return command, {}
     from reconvene.wire.packaged import packaged
+    from reconvene.wire.workflow_file import load_workflow
 
     known = packaged()
     workflows, blobs = dict[str, Pinned](), dict[str, bytes]()

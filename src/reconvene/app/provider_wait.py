@@ -5,25 +5,31 @@ Keeps count for one driver. What is recorded of it is the log's business, how lo
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.app.backoff import Chance, Park, Patience, Pause, following
 
 
-class Next(NamedTuple):
+class Next(Struct, frozen=True):
     """After so many failures in a row: wait, or park for so long."""
 
     times: int
     step: Pause | Park
 
 
+def _chance() -> float:
+    import random  # most drivers never need it
+
+    return random.random()
+
+
 class ProviderWaits:
     def __init__(
-        self, patience: Patience, chance: Chance = random.random, clock: Callable[[], float] = time.monotonic
+        self, patience: Patience, chance: Chance = _chance, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._patience = patience
         self._chance = chance

@@ -39,18 +39,23 @@ def _driven(engine: Engine, run: str, status: str) -> bool | None:
 
 
 def standing(engine: Engine, run: str) -> Run:
-    """The same, and with an open checkpoint what another round changed, and the answers given so far."""
+    """The same, and with an open checkpoint, as the log has it now, what another round changed and the answers given so
+    far."""
     found = summary(engine, run)
     if found.checkpoint is None:
         return found
     session = engine.session(run)
-    return replace(found, checkpoint=_beside(found.checkpoint, session), items=ahead.items(session.state, session.book))
+    found = replace(projections.run(session.state), driven=_driven(engine, run, session.state.status))
+    point = found.checkpoint and _beside(found.checkpoint, session)
+    return replace(found, checkpoint=point, items=ahead.items(session.state, session.book))
 
 
 def _beside(point: Checkpoint, session: Session) -> Checkpoint:
     """With what the index does not hold."""
     answers = drafts.here(session.state, session.book) if point.fields else None
     point = ahead.with_consequences(point, session.state, session.book)
+    if (now := projections.checkpoint(session.state)) is not None:  # the index may be older than the place of the home
+        point = replace(point, show_files=now.show_files)
     round_ = session.state.world.top.round if session.state.world.cursor else None
     return replace(
         point,

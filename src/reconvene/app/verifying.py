@@ -7,7 +7,7 @@ It stops at the first thing that does not fit, in the order of the log. It chang
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from reconvene.app.derived_checks import check_history, check_index, check_snapshot, snapshot_seq
@@ -61,9 +61,14 @@ class Sound(NamedTuple):
     seals: Seals
 
 
-def verify_all(log: EventLog, history: History | None = None, signer: Signer | None = None) -> StoreSoundness:
+Placed = Callable[[RunState], RunState]  # a state with the folder of its run where it lies now
+
+
+def verify_all(
+    log: EventLog, history: History | None = None, signer: Signer | None = None, placed: Placed = lambda state: state
+) -> StoreSoundness:
     """Every run, and what belongs to no one of them."""
-    runs = tuple(verify(log, run, history, signer) for run in log.runs())
+    runs = tuple(verify(log, run, history, signer, placed) for run in log.runs())
     named = {run.run for run in runs if not run.sound}
     faults: list[Misfit] = []
     try:
@@ -82,10 +87,16 @@ def verify_all(log: EventLog, history: History | None = None, signer: Signer | N
     return StoreSoundness(not faults and not named, runs, tuple(faults), tuple(gone))
 
 
-def verify(log: EventLog, run: str, history: History | None = None, signer: Signer | None = None) -> Soundness:
+def verify(
+    log: EventLog,
+    run: str,
+    history: History | None = None,
+    signer: Signer | None = None,
+    placed: Placed = lambda state: state,
+) -> Soundness:
     """`signer` checks signatures; without one they are passed over."""
     try:
-        return _verify(log, run, history, signer)
+        return _verify(log, run, history, signer, placed)
     except _UNREADABLE as error:
         return Soundness(run, False, 0, "", misfit=_unreadable(error))
 
@@ -97,15 +108,17 @@ def _unreadable(error: Exception) -> Misfit:
     return Misfit("the store", "values of the right kind", str(error), "Restore the store from a backup.")
 
 
-def _verify(log: EventLog, run: str, history: History | None, signer: Signer | None) -> Soundness:
+def _verify(
+    log: EventLog, run: str, history: History | None, signer: Signer | None, placed: Placed
+) -> Soundness:
     head, unchained = log.head(run), log.unchained(run)
     notes: list[str] = []
     if unchained:
         notes.append(f"unchained until event {unchained}: made by a release that had no chain")
     try:
         read = read_log(log, run, _Ends(head, unchained), signer)
-        check_index(log.index_row(run), read.state, exact=head > unchained)
-        check_snapshot(log, read.state, read.kept)
+        check_index(log.index_row(run), (read.state, placed(read.state)), exact=head > unchained)
+        check_snapshot(log, read.state, (read.kept, placed(read.kept)) if read.kept is not None else ())
         if history is not None:
             notes += check_history(history, read.state, read.values)
         value = _told(log, run)
@@ -122,11 +135,11 @@ def _told(log: EventLog, run: str) -> str:
     return values[-1][1].hex() if values else ""
 
 
-def mend(log: EventLog, run: str) -> None:
+def mend(log: EventLog, run: str, placed: Placed = lambda state: state) -> None:
     """Make again what is derived from the log. What does not fit in the log itself stays as it is, and is refused."""
-    read = require_sound(log, run)
-    log.append(run, read.state.seq, Append([], row=index_row(read.state)))
-    log.save_snapshot(run, read.state.seq, snapshot_key(read.state.workflow), encode_state(read.state))
+    state = placed(require_sound(log, run).state)
+    log.append(run, state.seq, Append([], row=index_row(state)))
+    log.save_snapshot(run, state.seq, snapshot_key(state.workflow), encode_state(state))
 
 
 def require_sound(log: EventLog, run: str, signer: Signer | None = None) -> Sound:

@@ -2,13 +2,16 @@
 
 A kit is what one kind of process needs: a value that is followed through the rounds, a way to read what people say,
 rules for outputs. Kits are pure. `evolve` and `plan` never call one; `handle` does, and what the kit said is in the
-event, so a log can be read without its kits. A run without its kit is listed and shown, and cannot go on.
+event, so a log can be read without its kits. A run without its kit is listed and shown, and cannot go on. What a kit
+gives (`array_like`) may also be a plain tuple of the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from reconvene.core.facts.book import Book
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from reconvene.core.facts.state import RunState
 
 
-class Objection(NamedTuple):
+class Objection(Struct, frozen=True, array_like=True):
     """What is wrong with an output: a code for scripts, and a sentence for the agent."""
 
     code: str
@@ -31,7 +34,7 @@ class Objection(NamedTuple):
 # --- a tracker: a value of the run, worked out from each round ---
 
 
-class Seen(NamedTuple):
+class Seen(Struct, frozen=True):
     """What a tracker is shown of a round so far. Keys are those of the workflow's `track`."""
 
     round: int
@@ -71,7 +74,7 @@ class Tracker(Protocol):
 # --- a reader: what a remark means ---
 
 
-class Reading(NamedTuple):
+class Reading(Struct, frozen=True, array_like=True):
     """What the rules make of a remark: figures that it corrects, how much it weighs, and why."""
 
     was: str
@@ -80,7 +83,7 @@ class Reading(NamedTuple):
     reason: str
 
 
-class Understood(NamedTuple):
+class Understood(Struct, frozen=True, array_like=True):
     """One remark out of a free text. `rule` says why it was understood so, in words for the person."""
 
     remark: RemarkIn
@@ -96,13 +99,13 @@ class RemarkLike(Protocol):
     def target(self) -> str: ...
 
 
-class AgentProfile(NamedTuple):
+class AgentProfile(Struct, frozen=True):
     name: str
     remit: str = ""
     last_output: str = ""
 
 
-class Concerned(NamedTuple):
+class Concerned(Struct, frozen=True, array_like=True):
     """An agent that remarks concern: by which rule, and why in words."""
 
     agent: str
@@ -150,7 +153,7 @@ class Reader(Protocol):
 # --- a judge: whether an output answers a remark ---
 
 
-class Citation(NamedTuple):
+class Citation(Struct, frozen=True, array_like=True):
     """Where an output speaks of a remark, and what it says became of it."""
 
     id: str
@@ -164,7 +167,7 @@ Judge = Callable[[str], Sequence[Citation]]
 # --- gates, reads, fields, views ---
 
 
-class Judged(NamedTuple):
+class Judged(Struct, frozen=True):
     """What a gate of a kit is shown. `documents`: texts of the files and inputs that the workflow names for it."""
 
     text: str
@@ -181,14 +184,14 @@ Pick = Callable[[str, Mapping[str, str]], Sequence[str]]  # (own last text, othe
 Field = Callable[["RunState", "Book"], object]
 
 
-class View(NamedTuple):
+class View(Struct, frozen=True):
     """Rows about a run that doors offer under a name. `rows` gives structs or plain data."""
 
     help: str
     rows: Callable[[RunState, Book], Sequence[object]]
 
 
-class Kit(NamedTuple):
+class Kit(Struct, frozen=True):
     name: str
     tracker: Tracker | None = None
     reader: Reader | None = None

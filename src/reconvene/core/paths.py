@@ -6,11 +6,11 @@ still never follows a link: a harmless name can lie behind a hostile folder.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from fnmatch import fnmatchcase
 
 from reconvene.errors import UserError
+from reconvene.language.late_patterns import late
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 400
@@ -19,13 +19,13 @@ MAX_DEPTH = 20
 # Names that git, or this engine, would act upon. Case-insensitive disks, HFS+ (which drops invisible characters) and
 # NTFS (which drops trailing dots and spaces, knows streams after ":" and short names) open them in other spellings too.
 _RESERVED = frozenset({".git", ".gitattributes", ".gitmodules", ".reconvene"})
-_SHORT_NAME = re.compile(r"(gi[a-z0-9]{1,4}|reconv|re[0-9a-f]{4})~[0-9]+")
-_DRIVE = re.compile(r"[A-Za-z]:")
+_SHORT_NAME = late(r"(gi[a-z0-9]{1,4}|reconv|re[0-9a-f]{4})~[0-9]+")
+_DRIVE = late(r"[A-Za-z]:")
 
 # Run ids are names of files, folders and git branches, and words on a command line.
 MAX_RUN_ID = 120
-_RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
-_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")  # what Windows opens instead of a file
+_RUN_ID = late(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_DEVICE = late(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")  # what Windows opens instead of a file
 
 
 def safe_path(path: str) -> str:

@@ -14,6 +14,7 @@ from inspect import getattr_static
 from typing import Annotated, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from reconvene.core import extensions as ports
 from reconvene.core.facts.commands import RemarkIn
@@ -49,7 +50,8 @@ def guarded(kit: ports.Kit) -> ports.Kit:
             f"The kit {kit.name!r} is broken: {wrong}.", hint="Tell whoever made it, or install another version."
         )
     at = _Part(kit.name)
-    return kit._replace(
+    return replace(
+        kit,
         tracker=_Tracker(kit.tracker, at.of("tracker")) if kit.tracker is not None else None,
         reader=_Reader(kit.reader, at.of("reader")) if kit.reader is not None else None,
         judge=_judge(kit.judge, at.of("judge")) if kit.judge is not None else None,
@@ -145,6 +147,8 @@ def plain(value: object, left: int = _DEEPEST) -> object:
             return [plain(one, left - 1) for one in value]
         case dict() if all(isinstance(key, str) for key in value):
             return {str(plain(key, left)): plain(one, left - 1) for key, one in value.items()}
+        case msgspec.Struct() if value.__struct_config__.array_like:
+            return [plain(one, left - 1) for one in msgspec.structs.astuple(value)]
         case msgspec.Struct():
             return {name: plain(one, left - 1) for name, one in msgspec.structs.asdict(value).items()}
         case int() | float():
@@ -211,14 +215,15 @@ class _Reader(NamedTuple):
         def whole(why: str) -> tuple[ports.Understood, ...]:
             return (ports.Understood(RemarkIn(text.strip()), f"kept whole: {why}"),) if text.strip() else ()
 
-        found = self.at.asked(lambda: self.own.split(text, agents), tuple[tuple[RemarkIn, str], ...], whole)
-        return tuple(ports.Understood(*one) for one in found)
+        found = self.at.asked(lambda: self.own.split(text, agents), tuple[_Split, ...], whole)
+        return tuple(ports.Understood(one.remark, one.rule) for one in found)
 
     def read(self, remark: RemarkIn, outputs: Mapping[str, str]) -> ports.Reading:
         def unread(why: str) -> ports.Reading:
             return ports.Reading(remark.was, remark.now, "minor", f"it was not read: {why}")
 
-        return ports.Reading(*self.at.asked(lambda: self.own.read(remark, outputs), _Weighed, unread))
+        read = self.at.asked(lambda: self.own.read(remark, outputs), _Weighed, unread)
+        return ports.Reading(read.was, read.now, read.level, read.reason)
 
     def concerned(
         self, remarks: Sequence[ports.RemarkLike], agents: Mapping[str, ports.AgentProfile], always: tuple[str, ...]
@@ -251,7 +256,12 @@ class _Stated(NamedTuple):
         return self.at.asked(lambda: self.own.stated(self.text).holds(value), bool, lambda _: False)
 
 
-class _Weighed(NamedTuple):
+class _Split(msgspec.Struct, array_like=True):
+    remark: RemarkIn
+    rule: str
+
+
+class _Weighed(msgspec.Struct, array_like=True):
     was: str
     now: str
     level: Literal["minor", "major"]

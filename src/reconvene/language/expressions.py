@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+from reconvene.errors import ExpressionError, ExpressionLimit
 from reconvene.language.closest import closest
-from reconvene.language.javascript.evaluating import ExpressionError, ExpressionLimit, compiles, run
+from reconvene.language.haste import may_take_time
 
 if TYPE_CHECKING:
     from reconvene.language.javascript.cheap import Expression
@@ -37,7 +39,7 @@ def check(source: str, allowed_roots: Collection[str]) -> str | None:
     if expression.problem:
         return expression.problem
     try:
-        compiles(source, fast=expression.compiles_fast)
+        _engine().compiles(source, fast=expression.compiles_fast)
     except ExpressionError as error:
         return error.message.removeprefix("SyntaxError: ")
     unknown = sorted(expression.roots.difference(allowed_roots))
@@ -63,6 +65,7 @@ def truth(source: str, scope: Mapping[str, object]) -> bool:
 
 def _run(source: str, scope: Mapping[str, object], *, truth: bool) -> object:
     """Over the part of `scope` that `source` can look at: the rest is not worth carrying over."""
+    may_take_time()
     expression = compile(source)
     if expression.problem:
         raise ExpressionError(f"SyntaxError: {expression.problem}")
@@ -71,4 +74,12 @@ def _run(source: str, scope: Mapping[str, object], *, truth: bool) -> object:
         whole = needed.get(name)
         if keys is not None and isinstance(whole, Mapping):
             needed[name] = {key: whole[key] for key in keys if key in whole}
-    return run(source, needed, expression.shape, truth=truth)
+    value: object = _engine().run(source, needed, expression.shape, truth=truth)
+    return value
+
+
+def _engine() -> ModuleType:
+    """Loaded for the first expression: most commands meet none."""
+    from reconvene.language.javascript import evaluating
+
+    return evaluating

@@ -6,9 +6,10 @@ which answers within its limit or says that it did not. Without one, in tests of
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from reconvene.language.javascript.machine import Ask
+if TYPE_CHECKING:
+    from reconvene.language.javascript.machine import Ask
 
 
 class OutOfTime(Exception):

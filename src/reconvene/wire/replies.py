@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.language import guest
+from reconvene.language.haste import may_take_time
+from reconvene.language.late_patterns import late
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
-_FILE_OPEN = re.compile(r"""<file\s+path\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*>""")
-_FILE_CLOSE = re.compile(r"^[ \t]*</file>|</file>", re.MULTILINE)
-_WHOLE_FENCE = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n?[ \t]*\1\s*\Z", re.DOTALL)
-_STARTS = re.compile(r"[{\[]")
+_FENCE = late(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_FILE_OPEN = late(r"""<file\s+path\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')\s*>""")
+_FILE_CLOSE = late(r"^[ \t]*</file>|</file>", re.MULTILINE)
+_WHOLE_FENCE = late(r"\A\s*(`{3,})[^\n]*\n(.*?)\n?[ \t]*\1\s*\Z", re.DOTALL)
+_STARTS = late(r"[{\[]")
 _SCHEMA_SECONDS = 2.0
 _MAX_VALUES = 20  # that are looked at in one reply
 _MAX_STARTS = 1000  # a reply full of brackets must not cost quadratic time
@@ -101,7 +104,7 @@ def _fenced(text: str) -> list[str]:
     return [body for language, body in blocks if language == "json"] + [body for lang, body in blocks if lang != "json"]
 
 
-class _Found(NamedTuple):
+class _Found(Struct, frozen=True):
     end: int
     value: object
     counts: bool  # more than a stray `[]` or `[1]` mark in prose
@@ -176,6 +179,7 @@ def _block_body(body: str) -> str:
 
 def validate(schema: object, value: object) -> list[str]:
     """What is wrong with a value, in plain words; [] = it fits. What could take for ever is left to the guest."""
+    may_take_time()
     from reconvene.wire import contracts
 
     away = guest.here()

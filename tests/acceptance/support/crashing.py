@@ -21,8 +21,8 @@ from reconvene.core.facts.events import Usage
 from reconvene.core.facts.evolve import fold
 from reconvene.core.facts.ids import digest_of
 from reconvene.ports import Answer, Append, Assignment, History, Listener, Workspace
+from reconvene.surroundings import SystemClock
 from reconvene.wire.workflow_file import parse_workflow
-from reconvene.wiring import SystemClock
 from support.fuse import Fuse, note, noted
 
 RUN = "crash-1"

@@ -434,7 +434,7 @@ def attempt(case: Case) -> str:
 
 
 def main(folder: str, numbers: list[int]) -> None:
-    from reconvene.adapters.guest import Helper
+    from reconvene.adapters.guest.helper import Helper
     from reconvene.language import guest
 
     os.chdir(folder)

@@ -10,6 +10,7 @@ import time
 from contextlib import redirect_stderr, redirect_stdout
 
 from reconvene import wiring
+from reconvene.adapters import sqlite
 from reconvene.core.facts.commands import AddRemark, AnswerCheckpoint, RemarkIn
 from reconvene.doors.cli.main import run
 from reconvene.ports import Assignment
@@ -90,7 +91,7 @@ def play(home: str, place: str = "", at: int = 0) -> dict[str, int]:
     os.chdir(home)
     _fuse = Fuse(place, at)
     acknowledged = os.path.join(home, "acknowledged.txt")
-    wiring.SqliteLog = lambda path: CrashingLog(path, _fuse, acknowledged)  # type: ignore[assignment,misc]
+    sqlite.SqliteLog = lambda path: CrashingLog(path, _fuse, acknowledged)  # type: ignore[assignment,misc]
     engine = wiring.open_engine(os.path.join(home, ".reconvene"))
     if engine.load(PARENT).world.open is not None:
         engine.submit(PARENT, AnswerCheckpoint("C1", "Split", by="ann", door="test"))

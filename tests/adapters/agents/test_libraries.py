@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -44,8 +45,16 @@ def test_with_all_extras_nothing_is_missing() -> None:
 
 
 def line(
-    monkeypatch: pytest.MonkeyPatch, checkout: str, prefix: str, *, active: bool, pip: bool, requirement: str = ""
+    monkeypatch: pytest.MonkeyPatch,
+    checkout: str,
+    prefix: str,
+    *,
+    active: bool,
+    pip: bool,
+    requirement: str = "",
+    uv: bool = True,
 ) -> str:
+    monkeypatch.setattr(shutil, "which", lambda program: f"/bin/{program}" if uv else None)
     monkeypatch.setattr(libraries, "_checkout", lambda: checkout)
     monkeypatch.setattr(libraries, "installed", lambda module: pip)
     monkeypatch.setattr(sys, "prefix", prefix)
@@ -62,6 +71,8 @@ def test_the_line_installs_where_this_python_looks(tmp_path: Path, monkeypatch: 
     assert line(monkeypatch, "", sys.base_prefix, active=False, pip=True) == "pip install 'reconvene[openai]'"
     told = line(monkeypatch, "", env, active=False, pip=False)
     assert told == f"uv pip install --python {env}/bin/python 'reconvene[openai]'"
+    told = line(monkeypatch, "", env, active=True, pip=False, uv=False)
+    assert told == f"{env}/bin/python -m ensurepip && {env}/bin/python -m pip install 'reconvene[openai]'"
     assert line(monkeypatch, checkout, env, active=True, pip=True) == f"pip install -e '{checkout}[openai]'"
     told = line(monkeypatch, checkout, env, active=True, pip=True, requirement="pydantic-ai-slim[groq]")
     assert told == "pip install 'pydantic-ai-slim[groq]'"

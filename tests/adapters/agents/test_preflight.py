@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.agents import auto, libraries
-from reconvene.adapters.agents.preflight import PROVIDERS, Lack, Way, lacks, unpriced, ways
+from reconvene.adapters.agents.model_names import PROVIDERS
+from reconvene.adapters.agents.preflight import Lack, Way, lacks, unpriced, ways
 from reconvene.wire.reach import reachable
 from reconvene.wire.workflow_file import parse_workflow
 
@@ -203,7 +204,7 @@ phases: [{id: one, steps: [{agents: "['a']"}]}]
 
 def test_every_provider_that_we_know_is_one() -> None:
     source = inspect.getsource(pytest.importorskip("pydantic_ai.providers").infer_provider_class)
-    ours = {"lmstudio", "llamacpp", "google-gla", "google-vertex"}  # ours, or older names
+    ours = {"lmstudio", "llamacpp", "google-gla", "google-vertex", "gateway"}  # ours, older names, a prefix
     assert [name for name in PROVIDERS if name not in ours and f"'{name}'" not in source] == []
 
 

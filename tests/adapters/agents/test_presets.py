@@ -29,6 +29,7 @@ CLAUDE = {
     "usage": {"input_tokens": 1000, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300,
               "output_tokens": 7},
 }  # fmt: skip
+GEMINI_KEYLESS = "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.\n"
 CLAUDE_OUT = {**CLAUDE, "is_error": True, "result": "Not logged in · Please run /login", "total_cost_usd": 0}
 CODEX = """{"type":"thread.started","thread_id":"01a1"}
 {"type":"turn.started"}
@@ -141,6 +142,7 @@ FAILURES = [
     ("claude", json.dumps(CLAUDE_OUT), "", 1, "Not logged in", "/login"),
     ("codex", CODEX_OUT, "", 1, "unexpected status 401 Unauthorized", "codex login"),
     ("gemini", "", json.dumps(GEMINI_OUT, indent=2), 41, "Please set an Auth method", "GEMINI_API_KEY"),
+    ("gemini", "", GEMINI_KEYLESS, 41, "When using Gemini API, you must specify", "GEMINI_API_KEY"),
     ("opencode", OPENCODE_OUT, "", 1, "invalid x-api-key", "opencode auth login"),
     ("llm", "", LLM_OUT, 1, "Error: No key found", "llm keys set"),
 ]

@@ -124,7 +124,7 @@ def test_a_decision_that_is_refused_binds_nobody(reconvene: Command) -> None:
     parked(reconvene("run", "flow.yaml", "--agent", f"team={ANSWER}"))
     other = f"{ANSWER} # another"
     words = ("decide", "flow-1", "--option", "Continue", "--agent", f"writer={other}")
-    refused(reconvene(*words, "--digest", "0" * 32), "What you decided on is not what is there now")
+    refused(reconvene(*words, "--at", "0" * 32), "no checkpoint of flow-1 had a version that begins with 0")
     assert held(reconvene) == {"reviewer": ANSWER, "writer": ANSWER}
     assert reconvene(*words).code == 0
     assert held(reconvene) == {"reviewer": ANSWER, "writer": other}
@@ -147,7 +147,7 @@ def test_the_field_of_that_option_takes_a_command_too(reconvene: Command) -> Non
     ("words", "told"),
     [
         (("--model", "revewer=openai:x"), "flow has no agent or group 'revewer'"),
-        (("--model", "olama:x"), "There is no provider 'olama'"),
+        (("--model", "olama:x"), "there is no provider 'olama'"),
         (("--model", "gpt-5"), "'gpt-5' does not say which provider to ask"),
         (("--model", "writer="), "names no model"),
         (("--agent", "claude -p"), "does not say for whom"),
@@ -219,7 +219,7 @@ def test_the_persons_own_file_needs_no_word(reconvene: Command, own: Path) -> No
         ("[models]\nwriter = 3\n", "reconvene.toml:2: 'writer' should be a text"),
         ('agents = "cat"\n', "reconvene.toml:1: 'agents' should be a table"),
         ('by = "Eve"\n', "reconvene.toml:1: 'by' says who you are: a project cannot"),
-        ('model = "olama:x"\n', "There is no provider 'olama'"),
+        ('model = "olama:x"\n', "there is no provider 'olama'"),
     ],
 )
 def test_what_is_wrong_in_a_file_has_its_line(reconvene: Command, folder: Path, text: str, told: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command
-from reconvene.settings import user
+from reconvene.settings import system_user as user
 from reconvene.wiring import open_log
 
 RUN, OTHER = "flow-1", "flow-2"

@@ -94,7 +94,9 @@ def test_the_printed_command_really_continues(reconvene: Command, parked: str) -
     assert done.code == 3
     assert done.object["phase"] == "review"
     assert labels(done.object) == ["Accept", "Again"]
-    done = reconvene("decide", parked, "--option", "Accept", "--json")
+    words = done.err.rpartition("continue with: reconvene ")[2].split()
+    assert (words[:4], words[4]) == (["decide", parked, "--option", "Accept"], "--at")
+    done = reconvene(*words, "--json")
     assert (done.code, done.object["status"], done.object["checkpoint"]) == (0, "completed", None)
     assert reconvene("inbox", "--json").json == []
     assert reconvene("resume", parked).code == 0
@@ -152,17 +154,17 @@ def test_an_option_that_is_not_there_is_refused_with_the_list(reconvene: Command
 
 def test_options_may_be_given_by_number_beginning_or_in_small_letters(reconvene: Command, parked: str) -> None:
     assert reconvene("decide", parked, "--option", "cont").code == 3
-    assert reconvene("decide", parked, "--option", "2", "--feedback", "shorter").code == 3
-    assert reconvene("decide", parked, "--option", "CONTINUE").code == 3
-    assert reconvene("decide", parked, "--option", "1").code == 0
+    assert reconvene("decide", parked, "--latest", "--option", "2", "--feedback", "shorter").code == 3
+    assert reconvene("decide", parked, "--latest", "--option", "CONTINUE").code == 3
+    assert reconvene("decide", parked, "--latest", "--option", "1").code == 0
 
 
 def test_a_stale_decision_is_refused_and_says_so(reconvene: Command, parked: str) -> None:
     digest = str(part(reconvene("show", "--json").object, "digest"))
     assert reconvene("decide", "--option", "Continue").code == 3
-    assert reconvene("decide", "--option", "Again", "--feedback", "x", "--no-drive").code == 0
+    assert reconvene("decide", "--latest", "--option", "Again", "--feedback", "x", "--no-drive").code == 0
     assert reconvene("resume").code == 3
-    done = reconvene("decide", parked, "--option", "Continue", "--digest", digest)
+    done = reconvene("decide", parked, "--option", "Abort", "--digest", digest)
     assert done.code == 64
     assert done.err.startswith("error: ")
 
@@ -243,7 +245,7 @@ def test_fork_makes_a_run_of_its_own(reconvene: Command, parked: str) -> None:
     assert done.code == 0
     made = str(done.object["run"])
     assert made != parked
-    assert reconvene("decide", made, "--option", "Continue").code == 3
+    assert reconvene("decide", made, "--option", "Continue", "--latest").code == 3
     assert reconvene("show", parked, "--json").object["phase"] == "draft"
     assert reconvene("fork", parked, "--at", "100000").code == 64
 

@@ -85,7 +85,7 @@ def closing(reconvene: Command, folder: Path) -> str:
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     assert reconvene("run", "close.yaml", "--input", "gaps=@list.md").code == 3
     assert reconvene("decide", "--option", "Redo", "--field", "reason=too thin", "--by", "Ada").code == 3
-    assert reconvene("decide", "--option", "Continue").code == 3
+    assert reconvene("decide", "--option", "Continue", "--latest").code == 3
     return "close-1"
 
 
@@ -197,7 +197,7 @@ def test_for_scripts_there_is_all_of_it(reconvene: Command, closing: str) -> Non
 
 
 def test_a_person_s_order_and_the_end_of_the_run_show_at_once(reconvene: Command, closing: str) -> None:
-    reconvene("decide", "--option", "Narrow", "--no-drive")
+    reconvene("decide", "--latest", "--option", "Narrow", "--no-drive")
     told = reconvene("gaps", closing).out
     assert rows(told)[0][:3] == ["GAP-FLOW-001", "HIGH", "!"]
     assert ["GAP-FLOW-003", "LOW", "deferred"] in [row[:3] for row in rows(told)]

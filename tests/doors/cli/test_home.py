@@ -285,7 +285,17 @@ def test_a_copy_of_a_project_does_not_write_into_the_folders_of_the_original(fol
     assert at(folder)("decide", "short-1", "--option", "Continue").code == 0
 
 
-def test_a_home_that_was_moved_goes_on(folder: Path) -> None:
+@pytest.mark.parametrize("workspace", ["", "workspace: 'reports/{{ run }}'"])
+def test_a_home_that_was_moved_goes_on_where_it_is_now(folder: Path, workspace: str) -> None:
+    (folder / "short.yaml").write_text(f"{WORKFLOW}{workspace}\n")
     parked(at(folder)("run", "short.yaml"))
-    moved = at(folder.rename(folder.parent / "moved"))
-    assert moved("decide", "short-1", "--option", "Continue").code == 0
+    there = folder.rename(folder.parent / "moved")
+    moved = at(there)
+    next(there.rglob("text.md")).write_text("what a person made of it")
+    shown = moved("show", "short-1", "--json").object
+    assert str(shown["workspace"]).startswith(f"{there}/")
+    assert moved("decide", "short-1", "--option", "Continue", "--json").code == 0
+    assert "text.md" in moved("ledger", "short-1").out
+    assert not folder.exists()
+    assert moved("fork", "short-1", "--at", "4").code == 0
+    assert not folder.exists()

@@ -114,7 +114,7 @@ def test_a_run_that_failed_says_how_it_is_taken_up_and_is(flow: Path, reconvene:
     assert "flow-1 is waiting at draft, round 1" in out
     assert "reopened at draft after it was failed, rounds.draft +1" in reconvene("show", "flow-1").out
     for n in (2, 3):
-        assert f"waiting at draft, round {n}" in reconvene("decide", "flow-1", "--option", "Again").out
+        assert f"waiting at draft, round {n}" in reconvene("decide", "flow-1", "--latest", "--option", "Again").out
     assert "it is 5, not 4" in reconvene("output", "flow-1", "writer").out
 
 
@@ -145,7 +145,7 @@ def test_an_open_run_is_not_reopened(flow: Path, reconvene: Command) -> None:
 
 def test_a_completed_run_is_upgraded_and_then_taken_up(flow: Path, reconvene: Command) -> None:
     reconvene("decide", "flow-1", "--option", "Accept")
-    assert reconvene("decide", "flow-1", "--option", "Continue").code == 0
+    assert reconvene("decide", "flow-1", "--latest", "--option", "Continue").code == 0
     flow.write_text(FLOW + "  - {id: more, agents: [writer]}\n", encoding="utf-8")
     code, out, _ = reconvene("upgrade", "flow-1", "--to", "flow.yaml")
     assert code == 0

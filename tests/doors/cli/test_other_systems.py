@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,13 +33,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("words", ["schema", "workflows", "--help"])
+@pytest.mark.parametrize("words", ["schema", "workflows", "--help", "check short.yaml"])
 def test_what_opens_no_home_works(words: str, folder: Path) -> None:
     assert typed(folder, *words.split()).returncode == 0
 
 
 @pytest.mark.parametrize("words", ["run short.yaml --no-input", "runs", "demo market-entry"])
 def test_what_opens_a_home_says_that_it_does_not_work_here(words: str, folder: Path) -> None:
+    home = folder / ".reconvene"
+    home.mkdir()
+    if words == "runs":  # without a store there is nothing to open
+        (home / "reconvene.db").touch()
     done = typed(folder, *words.split())
     assert done.returncode == 1
     assert "does not work on this system" in done.stderr
@@ -50,7 +55,7 @@ def test_another_module_that_is_missing_is_a_bug_still(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT.replace('"fcntl"', '"sqlite3"'), "run", "short.yaml"],
         cwd=folder,
-        env={"TMPDIR": str(folder)},
+        env={**os.environ, "TMPDIR": str(folder)},
         capture_output=True,
         stdin=subprocess.DEVNULL,
         text=True,

@@ -123,7 +123,7 @@ def test_a_script_gets_all_since_the_last_stop_that_was_printed(reconvene: Comma
 def test_one_command_after_the_other_tells_each_once(reconvene: Command, idle: str) -> None:
     first = reconvene("run", idle, "--no-input")
     second = reconvene("decide", "idle-1", "--option", "Continue")
-    third = reconvene("decide", "idle-1", "--option", "Continue")
+    third = reconvene("decide", "idle-1", "--option", "Continue", "--latest")
     for gate, done in zip(GATES, (first, second, third)):
         assert [f"the checkpoint of {each}," in done.out for each in GATES] == [gate == each for each in GATES]
         assert [done.err.count(f"the checkpoint of {each},") for each in GATES] == [gate == each for each in GATES]

@@ -261,7 +261,7 @@ def test_a_piece_whose_time_has_come_is_taken_up_with_the_queue(reconvene: Comma
     split(reconvene, folder, "far away", "near")
     assert reconvene("queue", "run").code == 3
     far.up = True
-    with patch("reconvene.wiring.SystemClock.now", lambda _: "2999-01-01T00:00:00.000Z"):
+    with patch("reconvene.surroundings.SystemClock.now", lambda _: "2999-01-01T00:00:00.000Z"):
         done = reconvene("queue", "run", "--json")
     assert done.code == 0
     assert [(row["run"], row["status"]) for row in done.objects] == [("split-1.p1", "completed")]

@@ -40,7 +40,7 @@ def refined(reconvene: Command, folder: Path) -> str:
     (folder / "refine.yaml").write_text(REFINE.replace("DIARY", str(folder / "diary")), encoding="utf-8")
     assert reconvene("run", "refine.yaml").code == 3
     words = ("--option", "Redo", "--field", "reason=too abstract", "--feedback", "comment: show \x1b[31mexamples")
-    assert reconvene("decide", *words, "--by", "Ada").code == 3
+    assert reconvene("decide", *words, "--latest", "--by", "Ada").code == 3
     return "refine-1"
 
 
@@ -126,7 +126,7 @@ def test_compare_for_scripts(reconvene: Command, refined: str) -> None:
 def test_a_round_that_cannot_be_compared_is_refused_kindly(
     reconvene: Command, refined: str, words: tuple[str, ...], message: str
 ) -> None:
-    reconvene("decide", "--option", "Go on")
+    reconvene("decide", "--latest", "--option", "Go on")
     done = reconvene("rounds", refined, "--compare", *words)
     assert done.code == 64
     assert message in done.err
@@ -162,14 +162,14 @@ def test_prune_removes_the_folders_and_the_log_keeps_it_all(reconvene: Command, 
 def test_prune_keeps_the_newest_and_a_pruned_name_is_not_given_again(
     reconvene: Command, folder: Path, refined: str
 ) -> None:
-    reconvene("decide", "--option", "Redo")
+    reconvene("decide", "--latest", "--option", "Redo")
     assert archived(folder) == ["round_001_rolled_back", "round_001_rolled_back_2"]
     assert reconvene("rounds", "--prune", "--keep", "2").out.endswith("beyond the newest 2\n")
     shown = reconvene("rounds", "--prune", "--keep", "1", "--json").object
     assert [archive["folder"] for archive in shown["pruned"]] == ["round_001_rolled_back"]  # type: ignore[attr-defined]
     assert archived(folder) == ["round_001_rolled_back_2"]
-    reconvene("decide", "--option", "Go on")
-    reconvene("decide", "--option", "Redo")
+    reconvene("decide", "--latest", "--option", "Go on")
+    reconvene("decide", "--latest", "--option", "Redo")
     assert reconvene("rounds", "--prune").code == 0
     assert archived(folder) == []
 
@@ -210,8 +210,8 @@ def test_on_a_terminal_prune_asks_first(terminal: Terminal, folder: Path, refine
 
 
 def test_a_dropped_round_and_an_ended_run_are_told_too(reconvene: Command, refined: str) -> None:
-    reconvene("decide", "--option", "Skip it")
-    reconvene("decide", "--option", "Go on")
+    reconvene("decide", "--latest", "--option", "Skip it")
+    reconvene("decide", "--latest", "--option", "Go on")
     assert reconvene("runs", "--json").objects[0]["status"] == "completed"
     told = reconvene("rounds", refined).out
     assert [line.split("  ")[-1].strip() for line in told.splitlines() if line.startswith("R")] == [

@@ -14,7 +14,8 @@ import pytest
 
 from commands import Command
 from reconvene.adapters.keys import OwnKey
-from reconvene.settings import own_folder, user
+from reconvene.settings import own_folder
+from reconvene.settings import system_user as user
 from reconvene.wire import chain
 from reconvene.wire.seals import Seal, decode_seal, encode_seal, signed_bytes
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command, Done, call
-from reconvene.settings import user
+from reconvene.settings import system_user as user
 
 RUN = "flow-1"
 FLOW = """\

@@ -20,7 +20,7 @@ HERE = remark("FB-002", "Debt is too high", "correction", level="major", reason=
 
 
 def told(review: Review, *, brief: bool = False) -> dict[str, tuple[str, ...]]:
-    return dict(sections(review, ledger="LEDGER", whole="WHOLE", brief=brief))
+    return {one.title: one.lines for one in sections(review, ledger="LEDGER", whole="WHOLE", brief=brief)}
 
 
 def test_a_preview_names_who_would_run_and_why_together_where_the_reason_is_the_same() -> None:

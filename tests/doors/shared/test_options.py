@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.doors.cli.stops import example
+from reconvene.doors.cli.on_screen import example
 from reconvene.doors.cli.typed_values import read_fields
 from reconvene.doors.shared.options import fields_of, listed, match_option, on_offer, recommended
 from reconvene.errors import Refused, UserError

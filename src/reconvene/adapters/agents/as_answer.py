@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.adapters.agents.file_names import only_literal, safe_relative_path, shown, wanted, why_unsafe
 from reconvene.core.facts.events import Usage
@@ -51,7 +52,7 @@ class ReplyError(AgentError):
         self.reply = reply
 
 
-class Taken(NamedTuple):
+class Taken(Struct, frozen=True):
     """Files that passed, and the reasons why others did not."""
 
     files: dict[str, bytes]
@@ -103,7 +104,7 @@ def why_not_taken(assignment: Assignment, path: str, size: int, already: int) ->
     return ""
 
 
-class Interpreted(NamedTuple):
+class Interpreted(Struct, frozen=True):
     text: str
     value: object
     has_value: bool

@@ -16,6 +16,8 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from reconvene.adapters.agents import asking, preset_output, presets, process, stream_ends
 from reconvene.adapters.agents import attempt_folder as folder
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value
@@ -262,7 +264,7 @@ def _read(assignment: Assignment, text: str, taken: Taken, as_model: bool) -> In
         # Files it wrote into its folder count; where it could not write, they come in the reply.
         said = without_thinking(text).text
         spoken = interpret(assignment._replace(writes=()) if taken.files else assignment, said)
-        return spoken._replace(files=spoken.files | taken.files, ignored=spoken.ignored + taken.ignored)
+        return replace(spoken, files=spoken.files | taken.files, ignored=spoken.ignored + taken.ignored)
     if assignment.schema is None:
         return Interpreted(text, None, False, taken.files, taken.ignored)
     return Interpreted(text, parse_value(assignment.schema, text), True, taken.files, taken.ignored)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from reconvene.core.paths import matches, safe_path
 from reconvene.errors import UserError
+from reconvene.language.late_patterns import late
 
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = late(r"[*?\[]")
 _CACHES = frozenset({"__pycache__"})
 
 

@@ -60,7 +60,12 @@ def install_line(requirement: str) -> str:
     active = sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV", "") == sys.prefix
     if installed("pip"):
         return f"{'pip' if active else f'{quote(sys.executable)} -m pip'} install {what}"
-    return f"uv pip install {'' if active else f'--python {quote(sys.executable)} '}{what}"
+    from shutil import which
+
+    python = quote(sys.executable)
+    if which("uv"):
+        return f"uv pip install {'' if active else f'--python {python} '}{what}"
+    return f"{python} -m ensurepip && {python} -m pip install {what}"
 
 
 def _checkout() -> str:

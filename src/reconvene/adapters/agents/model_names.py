@@ -8,17 +8,24 @@ from reconvene.language.closest import closest
 
 # What can be asked through the model library, and what speaks the protocol of OpenAI.
 PROVIDERS = frozenset(
-    "alibaba anthropic azure bedrock cerebras cohere crusoe deepseek fireworks gateway github github-copilot google "
-    "google-cloud google-gla google-vertex groq heroku huggingface litellm llamacpp lmstudio meta mistral moonshotai "
-    "nebius ollama openai openai-chat openai-responses openrouter ovhcloud sambanova snowflake together vercel vllm "
-    "xai zai".split()
+    "alibaba anthropic azure azure-responses bedrock bedrock-mantle cerebras cohere crusoe deepseek fireworks gateway "
+    "github github-copilot google google-cloud google-gla google-vertex groq heroku huggingface litellm llamacpp "
+    "lmstudio meta mistral moonshotai nebius ollama openai openai-chat openai-chatgpt openai-codex openai-responses "
+    "openrouter ovhcloud sambanova snowflake together vercel vllm xai zai".split()
 )
-_USUAL = "openai:…, anthropic:…, google:…, ollama:…"
+# How names of well-known models begin, and whose they are; the others are likely to be of a server of one's own.
+_WHOSE = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "gem": "google"}
 
 
 class Wrong(NamedTuple):
-    message: str
+    problem: str
     hint: str
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """Both, each as a sentence."""
+        problem, hint = self
+        return f"{problem[0].upper()}{problem[1:]}.", f"{hint[0].upper()}{hint[1:]}" + "." * (not hint.endswith("?"))
 
 
 def wrong_with(model: str, base_url: str = "") -> Wrong | None:
@@ -27,14 +34,17 @@ def wrong_with(model: str, base_url: str = "") -> Wrong | None:
     if model == "auto" or base_url:
         return None
     if not colon:
-        return Wrong(
-            f"{model!r} does not say which provider to ask.",
-            f"Write provider:name ({_USUAL}), auto, or give `base_url` for a server that speaks the OpenAI protocol.",
-        )
+        whose = next((who for begins, who in _WHOSE.items() if model.lower().startswith(begins)), "ollama")
+        return Wrong(f"the model {model!r} does not say which provider to ask", f"write {whose}:{model}")
     if provider.partition("/")[0] not in PROVIDERS:
-        near = closest(provider, sorted(PROVIDERS), 1)
-        meant = f"Did you mean {near[0]}:{name}? " if near else ""
-        return Wrong(f"There is no provider {provider!r} (in {model}).", f"{meant}Usual ones are {_USUAL}")
+        return unknown_provider(model)
     if not name.strip() or name != name.strip():
-        return Wrong(f"{model!r} does not name a model of {provider}.", f"Write it as in {provider}:NAME.")
+        return Wrong(f"{model!r} does not name a model of {provider}", f"write it as in {provider}:NAME")
     return None
+
+
+def unknown_provider(model: str) -> Wrong:
+    provider, _, name = model.partition(":")
+    near = closest(provider, sorted(PROVIDERS), 1)
+    usual = "usual ones are openai, anthropic, google and ollama; a server of your own is reached with `base_url`"
+    return Wrong(f"there is no provider {provider!r}", f"did you mean {near[0]}:{name}?" if near else usual)

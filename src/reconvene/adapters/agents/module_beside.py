@@ -14,7 +14,6 @@ import sys
 import threading
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
 
@@ -63,6 +62,8 @@ def _top(top: str, folder: str, file: str) -> str:
     there = sys.modules.get(top)
     if there is not None and getattr(there, "__file__", None) == file:
         return top
+    from importlib.util import module_from_spec, spec_from_file_location
+
     # another module may have the name already: of an installed package, or beside another workflow
     name = top if there is None else f"{top}_{hashlib.sha256(folder.encode()).hexdigest()[:8]}"
     package = [os.path.dirname(file)] if os.path.basename(file) == "__init__.py" else None

@@ -6,18 +6,16 @@ text, as a model is. Any other callable is given the Assignment.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
-from reconvene.adapters.agents import asking
 from reconvene.ports import Assignment
 
 
-class Way(NamedTuple):
+class Way(Struct, frozen=True):
     """How an agent is called. `prompted`: with the prompt, and what it says is read as a model's reply is."""
 
     call: Callable[[object], object]
@@ -25,7 +23,7 @@ class Way(NamedTuple):
     graph: bool = False  # it takes and gives back a list of messages
 
 
-class Said(NamedTuple):
+class Said(Struct, frozen=True):
     """What it gave back: text, or a value as plain JSON, and the tokens that it counted."""
 
     result: object
@@ -47,6 +45,8 @@ def given(chosen: Way, assignment: Assignment) -> object:
     """What it is called with."""
     if not chosen.prompted:
         return assignment
+    from reconvene.adapters.agents import asking
+
     prompt = asking.compose(assignment, with_schema=True)
     return {"messages": [{"role": "user", "content": prompt}]} if chosen.graph else prompt
 
@@ -83,6 +83,8 @@ def _plain(result: object) -> object:
     dump = getattr(result, "model_dump", None)
     if callable(dump):
         return dump(mode="json")
+    import dataclasses
+
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
         return dataclasses.asdict(result)
     return msgspec.to_builtins(result) if isinstance(result, msgspec.Struct) else result

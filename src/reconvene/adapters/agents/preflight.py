@@ -11,16 +11,15 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from reconvene.adapters.agents import auto, libraries
 from reconvene.adapters.agents.function_finder import missing_function
+from reconvene.adapters.agents.model_names import wrong_with
 from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Workflow, every_phase
 from reconvene.errors import UserError
-from reconvene.language.closest import closest
 from reconvene.wire.reach import Reach
 
 Level = Literal["file", "machine", "note"]
@@ -39,13 +38,6 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "xai": ("XAI_API_KEY",),
     "cohere": ("CO_API_KEY",),
 }
-LOCAL = ("ollama", "lmstudio", "llamacpp", "vllm")  # servers of one's own
-PROVIDERS = (
-    *_KEYS, *LOCAL, "alibaba", "azure", "azure-responses", "bedrock", "bedrock-mantle", "cerebras", "crusoe",
-    "fireworks", "github", "github-copilot", "google-cloud", "google-gla", "google-vertex", "heroku", "huggingface",
-    "litellm", "meta", "moonshotai", "nebius", "openai-chatgpt", "openai-codex", "ovhcloud", "sambanova", "snowflake",
-    "together", "vercel", "zai",
-)  # fmt: skip
 _PLAIN_LINE = re.compile(r"[\w./+@:, '\"=-]+")  # a line for the shell that is one command and nothing more
 _SCRIPT = re.compile(r"[^/-][^/]*\.(py|sh|bash|js|mjs|ts|rb|pl|php|R|jl)")
 _BUILT_IN = frozenset(
@@ -210,15 +202,9 @@ _Found = Iterator[tuple[Level, str, str]]
 
 def _model(way: Way, environ: Mapping[str, str]) -> _Found:
     model, url = way.agent.model, way.url
-    provider, colon, _ = model.partition(":")
-    if not url and not colon:
-        near = next((one for one in ("openai", "anthropic", "google") if _is_of(model, one)), "ollama")
-        yield "file", f"`model: {model}` does not say which provider to ask", f"write model: {near}:{model}"
-        return
-    if not url and provider not in PROVIDERS:
-        near = "".join(closest(provider, PROVIDERS))
-        hint = f"did you mean {near}:{model.partition(':')[2]}?" if near else f"known: {', '.join(PROVIDERS[:8])}, …"
-        yield "file", f"there is no provider {provider!r}", hint
+    provider = model.partition(":")[0]
+    if (wrong := wrong_with(model, url)) is not None:
+        yield "file", wrong.problem, wrong.hint
         return
     if lacks := libraries.missing(model, url):
         yield "machine", f"the library for {way.name} is not installed", f"install it: {libraries.install_line(lacks)}"
@@ -228,16 +214,13 @@ def _model(way: Way, environ: Mapping[str, str]) -> _Found:
         yield from _ollama(model.partition(":")[2], environ)
 
 
-def _is_of(model: str, provider: str) -> bool:
-    beginnings = {"openai": ("gpt", "o1", "o3", "o4"), "anthropic": ("claude",), "google": ("gemini", "gemma")}
-    return model.lower().startswith(beginnings[provider])
-
-
 def _no_key(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
     own = str(way.agent.options.get("api_key_env") or "")
     names = (own,) if own else _KEYS.get(provider, ())
     if not names or any(environ.get(name) for name in names):
         return
+    from urllib.parse import urlsplit  # most decisions need none
+
     foreign = urlsplit(environ.get("OPENAI_BASE_URL", "")).hostname not in (None, "api.openai.com")
     elsewhere = bool(way.url) or (provider in _OPENAI and foreign)
     if elsewhere and provider not in ("anthropic", "google"):

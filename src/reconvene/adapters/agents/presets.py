@@ -3,7 +3,7 @@
 A workflow names one by its bare name, `command: claude`. With words of its own the command is run as written, and only
 what the program needs of the machine is taken from here. Data and look-ups: nothing is started.
 
-Tried with claude 2.1.197, codex 0.166.0, gemini 0.61.0, opencode 1.18.33 and llm 0.36.
+Tried with claude 2.1.197 and 2.1.325, codex 0.166.0, gemini 0.61.0, opencode 1.18.33 and llm 0.36.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ PRESETS: Mapping[str, Preset] = {
             steering=(".gemini/*", ".env"),
             key="its login in ~/.gemini, or GEMINI_API_KEY",
             login="start `gemini` in a terminal and log in; or set GEMINI_API_KEY",
-            no_login=_said("set an auth method", "invalid auth method", "api key not valid", "unauthenticated"),
+            no_login=_said("set an auth method", "invalid auth method", "api key not valid", "unauthenticated",
+                           r"you must specify the \w+ environment variable"),
         ),
         Preset(
             program="opencode",

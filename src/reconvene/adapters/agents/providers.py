@@ -17,6 +17,7 @@ from pydantic_ai.models import Model, create_async_httpx2_client, infer_model
 
 from reconvene.adapters.agents.auto import ollama_url
 from reconvene.adapters.agents.libraries import install_line
+from reconvene.adapters.agents.model_names import unknown_provider, wrong_with
 from reconvene.adapters.agents.token_limits import Limits
 from reconvene.adapters.agents.wiretap import Wiretap
 from reconvene.core.definition.workflow import Agent
@@ -61,6 +62,9 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
     """AgentError (not retryable) where that cannot be done: unknown model, no key, library not installed."""
     provider, name = _split(agent.model)
     base_url = str(agent.options.get("base_url") or "")
+    if (wrong := wrong_with(agent.model, base_url)) is not None:
+        problem, hint = wrong.sentences
+        raise AgentError(problem, hint=hint, outcome="not_found" if provider else "usage")
     if not base_url and provider in _OPENAI:
         base_url = _foreign(environ.get("OPENAI_BASE_URL", ""))
     if not base_url and provider == "ollama":
@@ -72,13 +76,6 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
     client = _client(base_url, limits)
     tap.attach(client)
     custom = bool(base_url) and provider not in ("anthropic", "google", "ollama")
-    if not custom and not provider:
-        raise AgentError(
-            f"{agent.model!r} does not say which provider to ask.",
-            hint="Write `model: provider:name` (openai:…, anthropic:…, google:…, ollama:…, lmstudio:…), `model: auto`, "
-            "or give `base_url` for a server that speaks the OpenAI protocol.",
-            outcome="usage",
-        )
     key = _key(environ, key_name, provider)
     if custom:
         model = _compatible(provider, name, agent.model, base_url, key or "none", client)
@@ -148,12 +145,8 @@ def _hosted(model: str, provider: str, url: str, key: str, key_name: str, client
         hint = f"Install it: {install_line(f'pydantic-ai-slim[{provider}]')}"
         raise AgentError(f"The library for {model!r} is not installed.", hint=hint, outcome="usage") from error
     except ValueError as error:
-        raise AgentError(
-            f"There is no provider {provider!r} (in `model: {model}`).",
-            hint="Known ones are openai, anthropic, google, ollama, lmstudio, llamacpp, vllm, mistral, groq and more; "
-            "a server that speaks the OpenAI protocol is reached with `base_url`.",
-            outcome="not_found",
-        ) from error
+        problem, hint = unknown_provider(model).sentences
+        raise AgentError(problem, hint=hint, outcome="not_found") from error
     except UserError as error:
         if not key and "API_KEY" in error.message.upper():
             hint = f"Set {key_name}, or choose another model. `reconvene doctor` shows what this machine has."

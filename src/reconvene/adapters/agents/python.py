@@ -10,13 +10,13 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
+import sys
 import threading
 import time
 from collections.abc import Callable
 
 from reconvene.adapters.agents import module_beside, other_frameworks
 from reconvene.adapters.agents.as_answer import from_result, interpret
-from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError
@@ -54,6 +54,8 @@ def _answer(assignment: Assignment, way: other_frameworks.Way, given: object, re
     usage = Usage(requests=1, seconds=seconds, input_tokens=said.input_tokens, output_tokens=said.output_tokens)
     if not way.prompted or not isinstance(said.result, str):
         return from_result(assignment, said.result, usage)
+    from reconvene.adapters.agents.thinking import without_thinking
+
     read = interpret(assignment, without_thinking(said.result).text)
     request, reply = str(given).encode("utf-8", "replace"), said.result.encode("utf-8", "replace")
     return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, request, reply)
@@ -67,12 +69,19 @@ def _failed(assignment: Assignment, error: Exception) -> AgentError:
 async def _loaded(agent: Agent) -> other_frameworks.Way:
     """The first import may take seconds: it is done beside, so that other agents go on."""
     known = (agent.python, agent.beside)
-    if known in _imported:
-        return _load(agent)
-    way = await _in_thread(lambda _: _load(agent), agent, agent.name)
+    if known in _imported or _is_there(agent):
+        way: object = _load(agent)
+    else:
+        way = await _in_thread(lambda _: _load(agent), agent, agent.name)
     assert isinstance(way, other_frameworks.Way)
     _imported.add(known)
     return way
+
+
+def _is_there(agent: Agent) -> bool:
+    """Whether the module was imported by somebody else, wholly."""
+    module = sys.modules.get(agent.python.partition(":")[0]) if not agent.beside else None
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
 
 
 def _load(agent: Agent) -> other_frameworks.Way:

@@ -19,10 +19,11 @@ from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of
 from reconvene.adapters.git.objects import Found, Objects, TreeWriter
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
+from reconvene.language.late_patterns import late
 from reconvene.ports import Commit
 
 _LOCK = "reconvene.lock"
-_PLAIN_RUN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
+_PLAIN_RUN = late(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
 _DISK_HINT = "Check free space and permissions there, then resume the run: the history catches up by itself."
 
 

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Bug
+from reconvene.language.late_patterns import late
 from reconvene.ports import Commit
 
 RUN, SEQ = "Reconvene-Run", "Reconvene-Seq"
 _HOST = "reconvene.invalid"  # a reserved domain: nobody's address
-_SEQ_LINE = re.compile(rf"{SEQ}: ([0-9]{{1,18}})")
-_TRAILER = re.compile(r"([A-Za-z0-9-]+): (.*)")
-_ADDRESSED = re.compile(r"([^<>]+?) ?<([^<>\s@]+@[^<>\s@]+)>")
+_SEQ_LINE = late(rf"{SEQ}: ([0-9]{{1,18}})")
+_TRAILER = late(r"([A-Za-z0-9-]+): (.*)")
+_ADDRESSED = late(r"([^<>]+?) ?<([^<>\s@]+@[^<>\s@]+)>")
 _CRUD = " .,:;<>\"\\'"  # git drops these from the ends of a name and of an address
 
 
-class Person(NamedTuple):
+class Person(Struct, frozen=True):
     name: str
     email: str
 

@@ -12,7 +12,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha1
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.adapters.git.message import Person
 from reconvene.core.paths import safe_path
@@ -21,7 +22,7 @@ from reconvene.errors import UserError
 _FILE, _FOLDER = b"100644", b"40000"
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True):
     """A commit as git holds it."""
 
     id: str

@@ -7,15 +7,15 @@ caller sees to it that there is one writer at a time. Beside each branch lies a 
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 
 import msgspec
 
 from reconvene.errors import StoreError
+from reconvene.language.late_patterns import late
 
-_ID = re.compile(r"[0-9a-f]{40}")
-_HALF_WRITTEN = re.compile(r"[0-9a-f]{0,39}")
+_ID = late(r"[0-9a-f]{40}")
+_HALF_WRITTEN = late(r"[0-9a-f]{0,39}")
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 _FOLDERS = ("objects/info", "objects/pack", "refs/heads", "refs/tags")
 

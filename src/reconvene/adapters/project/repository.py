@@ -65,7 +65,8 @@ def find(folder: str, environ: Mapping[str, str]) -> Repository:
     quoted = shlex.quote(folder)
     if not os.path.isdir(folder):
         why = f"The project's folder {folder} is not there any more."
-        raise AgentError(why, hint="Put it back, or start a new run.", retryable=False)
+        hint = f"Put it back. If you moved it: ln -s ITS-NEW-FOLDER {quoted}, then try again."
+        raise AgentError(why, hint=hint, retryable=False)
     git = Git(environ, folder)
     words = ("--show-toplevel", "--git-common-dir", "--show-object-format", "--show-prefix")
     try:

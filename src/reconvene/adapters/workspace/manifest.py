@@ -7,8 +7,6 @@ last change: within one tick of the disk's clock a second change would leave no 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
-from typing import NamedTuple
 
 from msgspec import Struct, json
 
@@ -49,7 +47,7 @@ class _Document(Struct):
 _decode = json.Decoder(_Document).decode
 
 
-class Manifest(NamedTuple):
+class Manifest(Struct, frozen=True):
     files: dict[str, Entry]
     folders: set[str]  # those that the engine made
 
@@ -86,7 +84,7 @@ class ManifestFile:
         self._kept, self._stamp = manifest, self._stamp_now()
 
     def remove(self) -> None:
-        with suppress(FileNotFoundError):
+        if os.path.lexists(self._path):
             os.unlink(self._path)
         self._kept, self._stamp = Manifest({}, set()), None
 

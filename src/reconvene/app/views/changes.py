@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.app.session import Session
@@ -24,6 +24,7 @@ from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Ref
 from reconvene.core.facts.state import RunState, TalkEntry
 from reconvene.core.shown.summaries import summary_in
+from reconvene.language.late_patterns import late
 
 _LONGEST = 20_000  # characters of an output that are compared
 _MOST = 100  # sentences of it
@@ -37,25 +38,25 @@ _LABEL = 4  # words from which a sentence says something
 _SHORT = 4  # letters from which a word says what a sentence is about
 _REPLIES = ("reply", "message")  # where a structured answer speaks to the person: shown as talk
 
-_BREAK = re.compile(r"(?<=[.!?])\s+(?=[“\"'(\[]*[A-ZÀ-ÖØ-Þ])|(?<=[。！？])")
+_BREAK = late(r"(?<=[.!?])\s+(?=[“\"'(\[]*[A-ZÀ-ÖØ-Þ])|(?<=[。！？])")
 # A point that ends no sentence: e.g., U.S., z.B., and titles and the like before a name or a number.
-_ABBREVIATED = re.compile(
+_ABBREVIATED = late(
     r"(?:\b(?:\w\.)+\w|\b(?:dr|mr|mrs|ms|prof|st|vs|no|nr|fig|approx|ca|cf|inc|ltd|jr|sr|bzw|vgl|usw))\.$",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"^\s*#{1,6}\s+(?P<title>.*?)[\s#:]*$", re.MULTILINE)
-_NO = re.compile(
+_HEADING = late(r"^\s*#{1,6}\s+(?P<title>.*?)[\s#:]*$", re.MULTILINE)
+_NO = late(
     r"\b(?:not|no|never|none|cannot|without|nicht|kein\w*|nie|ohne|pas|jamais|sans|nunca|sin)\b|n['’]t\b|[不没無无]|ない|عدم",
     re.IGNORECASE,
 )
-_PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
-_LEAD = re.compile(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
-_NOT_PROSE = re.compile(r"\s*(?:[#|]|[-=*_]{3,}\s*$)")
+_PARAGRAPH = late(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
+_LEAD = late(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
+_NOT_PROSE = late(r"\s*(?:[#|]|[-=*_]{3,}\s*$)")
 _MARKS = frozenset("*_`")
-_MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
-_REMARK = re.compile(r"\bFB-\d+\b")
-_FIGURE = re.compile(r"(?<![\w.,])(?<!\w-)\d+(?:[.,]\d+)*")  # and not part of a name such as ISSUE-R1-001
-_WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+_MARKUP = late(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_REMARK = late(r"\bFB-\d+\b")
+_FIGURE = late(r"(?<![\w.,])(?<!\w-)\d+(?:[.,]\d+)*")  # and not part of a name such as ISSUE-R1-001
+_WORD = late(r"[^\W_]+(?:[.,]\d+)*")
 
 
 _NOTHING: Mapping[str, str] = {}
@@ -171,7 +172,7 @@ def _leaves(name: str, value: object) -> Iterator[str]:
 # --- two texts --------------------------------------------------------------------------------------------------------
 
 
-class _Pair(NamedTuple):
+class _Pair(Struct, frozen=True):
     was: str
     now: str
     label: bool = False  # too short to say anything
@@ -244,7 +245,7 @@ def _pairs(
         return [_Pair(sentence, "") for sentence in gone]
     found = [_paired(sentence, gone, said) for sentence in fresh]
     if conclusion and gone and not found[0].was and not found[0].named:
-        found[0] = found[0]._replace(was=next(iter(gone)))
+        found[0] = replace(found[0], was=next(iter(gone)))
     return found
 
 

@@ -17,6 +17,7 @@ from immutables import Map
 from msgspec import Struct, convert, json
 from msgspec.structs import replace
 
+from reconvene.app.views.read_model import LATEST
 from reconvene.app.views.remark_lives import (
     Answer,
     Deliveries,
@@ -68,6 +69,7 @@ class _Fold:
         self._earlier = earlier
         self.remarks: list[e.RemarkAdded] = []
         self._withdrawn: set[int] = set()
+        self._sources: dict[str, str] = {}  # remark → the file of answers that said it
         self._deliveries: list[Delivery] = []
         self._counts: list[int] = []  # of each delivery: how many remarks; they only ever grow
         self.outputs: list[e.AttemptEnded] = []
@@ -88,6 +90,8 @@ class _Fold:
                 self.remarks[event.number - 1] = replace(self.remarks[event.number - 1], **read)
             case e.RemarkWithdrawn():
                 self._withdrawn.add(event.number)
+            case e.DecisionRecorded() if event.source != LATEST:
+                self._sources |= dict.fromkeys(event.remarks, event.source)
             case e.RoundStarted():
                 self._rounds[event.serial] = event
                 self._marks[event.serial] = self.files
@@ -149,6 +153,7 @@ class _Fold:
                 replace(
                     convert(remark, Entry, from_attributes=True),
                     proved=is_proved(remark.by, remark.user),
+                    source=self._sources.get(remark.id, ""),
                     delivered=delivered[remark.number],
                     answers=tuple(answers.get(remark.id, ())),
                     reflected=tuple(reflected.get(remark.id, ())),

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-CODE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
-_ROW = re.compile(r"^\s*\|(?P<cells>.*)\|?\s*$")
-_RULE = re.compile(r"[\s|:+-]+")
-_DIGIT = re.compile(r"\d")
+from msgspec import Struct
+
+from reconvene.language.late_patterns import late
+
+CODE = late(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+_ROW = late(r"^\s*\|(?P<cells>.*)\|?\s*$")
+_RULE = late(r"[\s|:+-]+")
+_DIGIT = late(r"\d")
 _MOST = 400  # rows of a text's tables that are compared
 
 
-class Cell(NamedTuple):
+class Cell(Struct, frozen=True):
     """A cell that differs, or a row that is new or gone: the other side is empty."""
 
     was: str

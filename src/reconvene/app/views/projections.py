@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from msgspec import convert, structs
 
@@ -20,20 +21,38 @@ from reconvene.core.facts.state import RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
 from reconvene.core.working import spending
+from reconvene.language.late_patterns import late
 from reconvene.prompts.documents import said
 
 _LONGEST_TROUBLE = 100
-_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=\S)")
 
 
 def field(asked: e.FieldAsked) -> model.Field:
-    shown = convert(asked, model.Field, from_attributes=True)
-    return shown if shown.prompt else structs.replace(shown, prompt=shown.id)
+    return model.Field(
+        asked.id,
+        asked.type,
+        asked.prompt or asked.id,
+        asked.options,
+        asked.required,
+        asked.blank,
+        asked.default,
+        asked.titles,
+        asked.recommend,
+        asked.note,
+        asked.other,
+    )
 
 
 def option(offered: e.OptionOffered) -> model.Option:
-    shown = convert(offered, model.Option, from_attributes=True)
-    return structs.replace(shown, fields=tuple(map(field, offered.fields)))
+    return model.Option(
+        offered.label,
+        offered.available,
+        offered.why_not,
+        offered.offered,
+        offered.recommend,
+        offered.remark,
+        tuple(map(field, offered.fields)),
+    )
 
 
 def checkpoint(state: RunState) -> model.Checkpoint | None:
@@ -72,8 +91,14 @@ def question_in(prompt: str) -> str:
         return "What now?"
     for line in (lines[-1], lines[0]):
         if line.endswith("?"):
-            return _SENTENCE.split(line)[-1]
+            return _last_sentence(line)
     return lines[0]
+
+
+def _last_sentence(line: str) -> str:
+    """Of a line whose words have one space between them."""
+    ends = (at for at in range(len(line) - 1, 0, -1) if line[at] == " " and line[at - 1] in ".!?:")
+    return line[next(ends, -1) + 1 :]
 
 
 def run(state: RunState) -> model.Run:
@@ -118,10 +143,18 @@ def _project(state: RunState) -> model.Project | None:
     return model.Project(project.path, project.branch, head, merge)
 
 
+_Passed = TypeVar("_Passed", PassedOver, Unasked)
+
+
+def _since(state: RunState, rows: Sequence[_Passed]) -> list[_Passed]:
+    """Of these, in the order in which they happened, those since the last checkpoint, the open one left aside."""
+    before = state.record.checkpoints - (state.world.open is not None)
+    return [one for one in rows if one.before == before] if rows else []
+
+
 def passed_since(state: RunState) -> list[PassedOver]:
     """Those since the last checkpoint that the person could see, the open one left aside."""
-    before = state.record.checkpoints - (state.world.open is not None)
-    return [one for one in state.record.passed_over if one.before == before]
+    return _since(state, state.record.passed_over)
 
 
 def passed(one: PassedOver) -> model.PassedOver:
@@ -139,8 +172,7 @@ def provider(state: RunState) -> model.Provider | None:
 
 def unasked_since(state: RunState) -> list[Unasked]:
     """Those since the last checkpoint that the person decided."""
-    before = state.record.checkpoints - (state.world.open is not None)
-    return [one for one in state.record.unasked if one.before == before]
+    return _since(state, state.record.unasked)
 
 
 def unasked(one: Unasked) -> model.Unasked:
@@ -223,16 +255,24 @@ def bindings(state: RunState) -> tuple[model.Bound, ...]:
     )
 
 
-_ITEM = re.compile(r"\[(.*?)\](?=/|$)")
+_ITEM = late(r"\[(.*?)\](?=/|$)")
 
 
 def decisions(state: RunState) -> tuple[model.Decision, ...]:
     """Those at checkpoints of the workflow, in order, each with the item that it was about."""
     rows = convert(on_record.checkpoints(state), tuple[model.Decision, ...])
     made = [state.record.decisions[number] for number in sorted(state.record.decisions)]
+    taken = [one for one in made if not one.attention]
     return tuple(
-        structs.replace(row, item=" / ".join(_ITEM.findall(one.scope)), **_who(one))
-        for row, one in zip(rows, (one for one in made if not one.attention))
+        structs.replace(
+            row,
+            item=" / ".join(_ITEM.findall(one.scope)),
+            version=one.digest,
+            source=one.source,
+            since=one.since,
+            **_who(one),
+        )
+        for row, one in zip(rows, taken)
     )
 
 
@@ -310,8 +350,9 @@ def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
     text = talk_lines.told(state, book, entry)
     said = model.Said(entry.kind, entry.role, entry.n, entry.at, text)
     if entry.kind == "decision":
-        decided = [one for one in state.record.decisions.values() if (one.at, one.by) == (entry.at, entry.role)]
-        return structs.replace(said, **_who(decided[0])) if decided else said
+        decided = state.record.decisions.values()
+        same = [one for one in decided if (one.at, one.option) == (entry.at, entry.text)]
+        return structs.replace(said, source=same[0].source, **_who(same[0])) if same else said
     if entry.kind != "remark":
         return said
     made = state.record.remarks[entry.number]

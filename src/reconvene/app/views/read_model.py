@@ -13,6 +13,8 @@ from msgspec import Struct, field
 
 from reconvene.core.facts.commands import Answers
 
+LATEST = "--latest"  # the source of a decision on whatever was open, seen or not
+
 
 class Shown(Struct, frozen=True, omit_defaults=True):
     """One thing that doors show."""
@@ -246,6 +248,9 @@ class Decision(Shown, frozen=True, kw_only=True):
     item: str = ""  # its key, where the phase goes through a list
     user: str = ""  # as of a remark
     proved: bool = False
+    version: str = ""  # of the checkpoint: what was shown
+    source: str = ""  # what decided instead of somebody who saw it: a file of answers and its line, or --latest
+    since: tuple[str, ...] = ()  # the person's own remarks and edits after that was shown
 
 
 class Said(Shown, frozen=True):
@@ -261,6 +266,7 @@ class Said(Shown, frozen=True):
     checkpoint: str | None = None
     user: str = ""  # of a person, as of a remark
     proved: bool = False
+    source: str = ""  # of a decision: a file of answers and its line, or --latest
 
 
 class Task(Shown, frozen=True):
@@ -349,16 +355,6 @@ class Reopened(Shown, frozen=True):
     outcome: str
     phase: str
     grants: dict[str, float]  # limit → what was added to it
-
-
-class Changed(Shown, frozen=True):
-    """How another version of a workflow differs in one place."""
-
-    what: str  # "agent economist, prompt"
-    how: str  # new, gone, changed
-    was: str = ""
-    now: str = ""
-    diff: str = ""  # of a long text
 
 
 class RunInFull(Run, frozen=True, kw_only=True):

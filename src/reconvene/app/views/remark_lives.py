@@ -86,6 +86,7 @@ class Entry(Struct, frozen=True):
     n: int = 0
     checkpoint: str = ""
     path: str = ""
+    source: str = ""  # the file of answers that said it, and its line
     delivered: Deliveries = Deliveries()
     answers: tuple[Answer, ...] = ()
     reflected: tuple[Reflection, ...] = ()
@@ -166,6 +167,7 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
     yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
     where = f"{entry.phase} round {entry.n}" if entry.n else entry.phase or "the start"
     who = f" by {told(entry.by, entry.user)}" if entry.by else ""
+    who += f", from a file, {entry.source}" if entry.source else ""
     yield f"    captured {entry.at[:16].replace('T', ' ')} at {where}{who}"
     if entry.delivered:
         yield f"    delivered to {', '.join(entry.delivered.agents)} ({len(entry.delivered)} tasks)"

@@ -6,7 +6,6 @@ Pure: a state and a book, or events. Contents are named by digest, and read by w
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -18,12 +17,13 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import RunState
+from reconvene.language.late_patterns import late
 
 _FEW = 2
 _READ = 4000  # characters of an output in which its first lines are looked for
-_EMPTY = re.compile(r"\s*(?:#{1,6}\s|[-=*_|:+\s]*$|```|~~~|[\[\]{}(),]*\s*$)")
-_MARKUP = re.compile(r"\*\*|__|`")
-_LEAD = re.compile(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
+_EMPTY = late(r"\s*(?:#{1,6}\s|[-=*_|:+\s]*$|```|~~~|[\[\]{}(),]*\s*$)")
+_MARKUP = late(r"\*\*|__|`")
+_LEAD = late(r"\s*(?:>\s*|[-*+•]\s+|\d{1,3}[.)]\s+)*")
 
 
 def of_the_round(state: RunState, book: Book) -> tuple[Written, ...]:

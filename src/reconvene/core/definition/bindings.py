@@ -5,7 +5,6 @@ A binding is for one agent, or for every agent that a model carries out. The one
 
 # No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping
 
@@ -15,13 +14,14 @@ from msgspec.structs import replace
 from reconvene.core.definition.workflow import Agent, Workflow
 from reconvene.errors import Refused
 from reconvene.language.closest import closest
+from reconvene.language.late_patterns import late
 
 EVERYONE = ""
 
-_FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_MODEL = re.compile(r"auto|[A-Za-z][\w-]*:[^\s=]\S*")
-_PLAIN = re.compile(r"[\w@%+:,./\s'\"-][\w@%+=:,./\s'\"-]*")  # means the same with and without a shell
-_VARIABLE_FIRST = re.compile(r"\s*\w+=")
+_FUNCTION = late(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_MODEL = late(r"auto|[A-Za-z][\w-]*:[^\s=]\S*")
+_PLAIN = late(r"[\w@%+:,./\s'\"-][\w@%+=:,./\s'\"-]*")  # means the same with and without a shell
+_VARIABLE_FIRST = late(r"\s*\w+=")
 _OF_ANY_PROVIDER = frozenset(
     "max_tokens temperature top_p seed stop_sequences presence_penalty frequency_penalty tools stream "
     "timeout connect_timeout first_token_timeout token_timeout".split()

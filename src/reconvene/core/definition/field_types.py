@@ -7,7 +7,9 @@ wrong with an answer; a type that is asked for in another way has an arm of its 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from reconvene.errors import Refused
 
@@ -27,7 +29,7 @@ class Asked(Protocol):
     def other(self) -> bool: ...
 
 
-class FieldType(NamedTuple):
+class FieldType(Struct, frozen=True):
     typed: Callable[[Asked, object], object]  # what was given, as an answer of the type; refuses what is none
     fits: Callable[[Asked, object], bool]  # whether an answer given to an earlier form of the field is one to this
     gives: Literal["text", "number", "flag", "texts"]  # what expressions and templates see

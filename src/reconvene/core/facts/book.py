@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -24,7 +24,7 @@ _CACHED_BYTES = 64 * 1024 * 1024
 T = TypeVar("T")
 
 
-class Node(NamedTuple):
+class Node(msgspec.Struct, frozen=True):
     """A phase and where it stands. parent "" = the run."""
 
     phase: Phase

@@ -58,6 +58,9 @@ class AnswerCheckpoint(Struct, frozen=True):
     door: str = ""
     workflows: dict[str, Pinned] = field(default_factory=dict)  # by name: other workflows that the option may start
     bindings: tuple[Binding, ...] = ()
+    source: str = ""  # a file of answers and its line, or --latest; "" = decided by somebody who saw it
+    current: str = ""  # of what is there now, where only the person's own remarks and edits (`since`) make it differ
+    since: tuple[str, ...] = ()
 
 
 class AddRemark(Struct, frozen=True):

@@ -485,12 +485,14 @@ class DecisionRecorded(Act, frozen=True, kw_only=True):
     target: str = ""
     feedback: str = ""
     remarks: tuple[str, ...] = ()
-    digest: str = ""
+    digest: str = ""  # of what was shown
     key: str = ""  # digest of the answer, to recognise the same decision given twice
     n: int = 0  # the round it was about
     last: bool = False  # whether that was the phase's last round
     extra: bool = False
     attention: bool = False
+    source: str = ""  # where it comes from instead of somebody who saw it: a file of answers and its line, --latest
+    since: tuple[str, ...] = ()  # the person's own remarks and edits after what `digest` names was shown
 
 
 class ValuesSet(Event, frozen=True):

@@ -609,9 +609,7 @@ def _spent_by(spent: Map[str, Spent], ev: e.AttemptEnded | e.LateOutputArchived)
     now, agent = used(ev), parse_task(ev.task)[2]
     if not now.calls:
         return spent
-    was = spent.get(agent, Spent())
-    sums = (was.calls + now.calls, was.cost + now.cost, was.unpriced + now.unpriced, was.tokens + now.tokens)
-    return spent.set(agent, Spent(*sums))
+    return spent.set(agent, spent[agent].plus(now) if agent in spent else now)
 
 
 def _late_output(state: RunState, ev: e.LateOutputArchived) -> RunState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 
 def digest_of(data: bytes) -> str:
@@ -20,6 +21,7 @@ def condition_at(serial: int) -> str:
     return f"condition after round {serial}"
 
 
+@lru_cache(maxsize=256)
 def parse_task(task: str) -> tuple[int, int, str]:
     serial, _, rest = task.partition("/")
     step, _, agent = rest.partition("/")

@@ -108,3 +108,7 @@ class Spent(Struct, frozen=True, omit_defaults=True):
     cost: float = 0.0  # USD, as far as known
     unpriced: int = 0
     tokens: int = 0
+
+    def plus(self, more: "Spent") -> "Spent":
+        calls, cost = self.calls + more.calls, self.cost + more.cost
+        return Spent(calls, cost, self.unpriced + more.unpriced, self.tokens + more.tokens)

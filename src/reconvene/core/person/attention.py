@@ -130,9 +130,11 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
             feedback="\n".join(r.text for r in command.remarks if r.text.strip()),
             by=command.by,
             door=command.door,
-            digest=point.digest,
+            digest=command.digest,
             key=key,
             attention=True,
+            source=command.source,
+            since=command.since,
         )
     )
     if stop:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.workflow import Again, Checkpoint, Field, Option
@@ -74,18 +75,22 @@ def emit_opened(
             feedback=feedback,
             attention=attention,
             reopened=reopened,
-            digest=digest(tx.state, serial, options, show_files),
+            digest=digest(tx.state, checkpoint_id(number), serial, options, show_files),
             question=question,
         )
     )
 
 
-def digest(state: RunState, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]) -> str:
-    """Of what was shown: run, round, values, outputs, shown file versions, options; never drafts or rendered text."""
+def digest(
+    state: RunState, point: str, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]
+) -> str:
+    """Of what is shown: checkpoint, round, values, outputs, shown file versions, options, answers and remarks so far;
+    never rendered text."""
     world = state.world
     round_ = world.top.round
     parts = [
         state.run,
+        point,
         serial,
         [[option.label, option.available] for option in options],
         [[path, world.files[path].digest if path in world.files else ""] for path in show_files],
@@ -94,6 +99,8 @@ def digest(state: RunState, serial: int, options: tuple[e.OptionOffered, ...], s
             for key, value in world.values.items()
         ),
         [[output.agent, output.output.digest] for output in (round_.outputs if round_ else ())],
+        [remark.id for remark in on_record.remarks_here(state)],
+        state.record.drafts.get(world.spot, ""),
     ]
     if state.record.upgrades or state.record.reopened:  # what looks the same as before is another question
         parts.append([state.workflow, len(state.record.reopened)])
@@ -102,7 +109,7 @@ def digest(state: RunState, serial: int, options: tuple[e.OptionOffered, ...], s
 
 def current_digest(state: RunState) -> str:
     point = state.world.open
-    return digest(state, point.serial, point.options, point.show_files) if point else ""
+    return digest(state, point.id, point.serial, point.options, point.show_files) if point else ""
 
 
 # --- what is offered ---
@@ -211,7 +218,7 @@ def _replaces(value: object) -> tuple[str, ...]:
     return tuple(str(name) for name in names if isinstance(name, str | int) and name != "")
 
 
-class _Choices(NamedTuple):
+class _Choices(Struct, frozen=True):
     options: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     recommend: str = ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from reconvene.core.definition.field_types import fits, typed
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move, Option
 from reconvene.core.facts import commands as c
@@ -39,7 +41,7 @@ def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
             hint=f"reconvene show {tx.state.run}",
         )
     offered = _find_option(point, command.option)
-    _check_digest(tx, point, command)
+    command = replace(command, digest=_seen(tx, command))
     if not offered.available and point.fields and command.fields:
         offered = _with_answers(tx, point, offered, command)
     if not offered.available:
@@ -72,7 +74,7 @@ def _already_decided(tx: Transaction, command: c.AnswerCheckpoint, key: str) -> 
             hint=f"reconvene show {tx.state.run}",
         )
     decision = tx.state.record.decisions[number]
-    if decision.key == key:
+    if decision.key == key and decision.by == command.by and command.digest in ("", decision.digest):
         return
     raise StaleDecision(
         f"Checkpoint {command.checkpoint} was decided already: {decision.option!r} by {decision.by or 'somebody'} at "
@@ -98,17 +100,12 @@ def _options_hint(point: e.CheckpointOpened) -> str:
     return "Options: " + ", ".join(option.label for option in point.options if option.available)
 
 
-def _check_digest(tx: Transaction, point: e.CheckpointOpened, command: c.AnswerCheckpoint) -> None:
-    if not command.digest or command.digest == checkpoint.current_digest(tx.state):
-        return
-    remarks = tx.state.record.remarks.values()
-    changes = tuple(sorted(r.text for r in remarks if r.kind == "edit" and r.checkpoint == point.id))
-    what = "; ".join(changes) if changes and command.digest == point.digest else "the run moved on since"
-    raise StaleDecision(
-        f"What you decided on is not what is there now: {what}.",
-        changes=changes or (what,),
-        hint=f"reconvene show {tx.state.run}, then decide again",
-    )
+def _seen(tx: Transaction, command: c.AnswerCheckpoint) -> str:
+    """The version that was shown. It must be the one that is open, but for what the person did themselves since."""
+    now = checkpoint.current_digest(tx.state)
+    if now != (command.current or command.digest or now):
+        raise StaleDecision("What you decided on is not what is there now.", hint=f"reconvene show {tx.state.run}")
+    return command.digest or now
 
 
 def _decide(
@@ -128,7 +125,6 @@ def _decide(
     fresh_answers = {f.id: answers.get(f.id) for f in point.fields if f.id in command.fields}
     add_to_draft(tx, point, fresh_answers, command.by)
     _forget_told(tx, point)
-    serial = point.serial
     tx.emit(
         e.DecisionRecorded(
             at=tx.now,
@@ -136,7 +132,7 @@ def _decide(
             number=point.number,
             phase=point.phase,
             scope=point.scope,
-            serial=serial,
+            serial=point.serial,
             option=offered.label,
             decision=option.alias or _decision_name(option),
             move=move,
@@ -147,11 +143,13 @@ def _decide(
             remarks=ids,
             by=command.by,
             door=command.door,
-            digest=command.digest or checkpoint.digest(tx.state, serial, point.options, point.show_files),
+            digest=command.digest,
             key=key,
             n=tx.frame.round.n if tx.frame.round else 0,
             last=tx.frame.round.last if tx.frame.round else False,
             extra=tx.frame.round.extra if tx.frame.round else False,
+            source=command.source,
+            since=command.since,
         )
     )
     undone = option.undo and undo(tx, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)

@@ -90,7 +90,7 @@ def read_again(tx: Transaction, command: c.ReadRemark) -> None:
     by = command.model or command.by
     if command.level is not None:
         told = command.reason or (read.reason if command.level == read.level else f"{by or 'a person'} weighs it so")
-        read = read._replace(level=command.level, reason=told)
+        read = replace(read, level=command.level, reason=told)
     event = e.RemarkRead(
         at=tx.now,
         id=remark.id,

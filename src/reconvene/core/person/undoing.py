@@ -6,7 +6,7 @@ archive once had is not given to another. It must not know a disk: what a person
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct, structs
 
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
@@ -19,7 +19,7 @@ from reconvene.core.working.transaction import Transaction
 from reconvene.errors import ReconveneError, Refused, StaleDecision
 
 
-class Archive(NamedTuple):
+class Archive(Struct, frozen=True):
     folder: str
     serial: int  # of the round that was undone
     paths: tuple[str, ...]
@@ -46,7 +46,7 @@ def prunable(state: RunState, keep: int, spare: tuple[str, ...] = ()) -> list[Ar
     for archive in every[: max(len(every) - keep, 0)]:
         paths = tuple(path for path in archive.paths if path not in spare)
         if paths:
-            found.append(archive._replace(paths=paths, size=sum(kept[path].size for path in paths)))
+            found.append(structs.replace(archive, paths=paths, size=sum(kept[path].size for path in paths)))
     return found
 
 

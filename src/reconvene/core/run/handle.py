@@ -8,9 +8,9 @@ twice adds nothing the second time.
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
@@ -30,7 +30,7 @@ from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
 
 
-class Handled(NamedTuple):
+class Handled(Struct, frozen=True):
     state: RunState
     events: list[e.AnyEvent]
     blobs: dict[str, bytes]  # artefacts that the events name and that are new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import task_id
@@ -10,7 +10,7 @@ from reconvene.core.facts.state import RunState, children_of
 from reconvene.core.working.steps import at_work
 
 
-class RunTask(NamedTuple):
+class RunTask(Struct, frozen=True):
     """Let an agent work."""
 
     task: str
@@ -18,19 +18,19 @@ class RunTask(NamedTuple):
     attempt: int
 
 
-class RunCheck(NamedTuple):
+class RunCheck(Struct, frozen=True):
     """Let a gap-check script look at the phase."""
 
     serial: int
 
 
-class StartChild(NamedTuple):
+class StartChild(Struct, frozen=True):
     """Make a run that a decision started. Not its own work: due at an open checkpoint too, and after the end."""
 
     key: str
 
 
-class FollowUp(NamedTuple):
+class FollowUp(Struct, frozen=True):
     """Go on from a decision that is on record while what follows from it is not."""
 
 

@@ -8,7 +8,8 @@ event, so that a resumed run tells an agent the same. Noting what is said is `ta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import StepAt
@@ -21,7 +22,7 @@ _LETTERS = 8  # so many characters count as a word, so that a text without blank
 _PERSON = "the person"
 
 
-class Replay(NamedTuple):
+class Replay(Struct, frozen=True):
     entries: tuple[int, ...] = ()  # numbers in the record's talk, oldest first
     left_out: int = 0
 

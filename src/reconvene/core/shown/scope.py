@@ -5,7 +5,6 @@ Only what an expression asks for is built, so that a condition costs what it loo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from reconvene.core import kit_finder
@@ -20,6 +19,7 @@ from reconvene.language import templates
 from reconvene.language.as_text import Growing
 from reconvene.language.expressions import ExpressionError
 from reconvene.language.expressions import compile as compile_expression
+from reconvene.language.late_patterns import late
 
 Scope = dict[str, object]  # what an expression or a template sees, by name
 
@@ -220,7 +220,7 @@ def build(
 
 # --- the values of every item of every `each`; their keys come from agents, and only ever become keys of maps ---
 
-_PART = re.compile(r"([\w-]+)\[(.*?)\](?:/|$)")
+_PART = late(r"([\w-]+)\[(.*?)\](?:/|$)")
 
 
 def items(state: RunState, book: Book) -> Scope:

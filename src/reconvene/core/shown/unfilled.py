@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.errors import ReconveneError
+from reconvene.language.late_patterns import late
 
-_PART = re.compile(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
-_LINE = re.compile(r"line (\d+): ")
-_TAGS = re.compile(r"\{[{%#].*?[}%#]\}", re.DOTALL)
+_PART = late(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
+_LINE = late(r"line (\d+): ")
+_TAGS = late(r"\{[{%#].*?[}%#]\}", re.DOTALL)
 
 
-class Unfilled(NamedTuple):
+class Unfilled(Struct, frozen=True):
     text: str  # with the parts that can be filled in
     part: str  # the expression, or the line, that failed first
     why: str

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from reconvene.core.definition.run_inputs import ALWAYS, Values, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Start, Workflow
@@ -28,7 +27,7 @@ _LONGEST_KEY = 40
 _LONGEST_TITLE = 120
 
 
-class Piece(NamedTuple):
+class Piece(Struct, frozen=True):
     """One thing to be done by a run of its own."""
 
     key: str
@@ -37,7 +36,7 @@ class Piece(NamedTuple):
     view: scope.Scope  # what `item` is for the inputs' expressions
 
 
-class _Target(NamedTuple):
+class _Target(Struct, frozen=True):
     """The workflow to start, by digest, and the settings that a run of it keeps from its parent."""
 
     workflow: Workflow
@@ -58,7 +57,7 @@ def queue(tx: Transaction, start: Start, point: e.CheckpointOpened, command: c.A
             if why := why_no_run_id(run):
                 raise _no_start(f"the id {run!r} {why}")
             place = at_the_end(tx.now, len(taken) + 1, run)
-            fresh.append(replace(child, key=key, run=run, place=place))
+            fresh.append(structs.replace(child, key=key, run=run, place=place))
             taken[key.casefold()] = _identity(child)
     most = tx.book.workflow.limits.children
     if len(taken) > most:

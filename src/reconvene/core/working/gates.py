@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Gate, Step
@@ -22,7 +22,7 @@ from reconvene.errors import KitFailed
 from reconvene.language.expressions import ExpressionError, truth
 
 
-class _Output(NamedTuple):
+class _Output(Struct, frozen=True):
     """What is judged. `first`: no output of this task has been sent back before."""
 
     text: str
@@ -34,7 +34,7 @@ class _Output(NamedTuple):
     diff: str = ""
 
 
-class Rejection(NamedTuple):
+class Rejection(Struct, frozen=True):
     """Why an output is sent back, in words for the agent. `failures`: how many rules it broke in all.
 
     The words begin with the code, where there is one.
@@ -76,7 +76,7 @@ def verdict(tx: Transaction, command: c.RecordAttempt, step: StepAt, task: TaskA
 
 def judged_again(tx: Transaction, ended: e.AttemptEnded, step: StepAt, task: TaskAt) -> tuple[_Verdict, Rejection]:
     """By the rules of kits alone: those of the workflow were kept."""
-    definition = replace(tx.phase.steps[step.index], writes=())
+    definition = structs.replace(tx.phase.steps[step.index], writes=())
     gates = (*tx.book.workflow.agents[task.agent].gates, *definition.gates)
     output = _Output(
         text=tx.book.text(ended.output.digest) if ended.output else "",
@@ -130,7 +130,7 @@ def _rejection(
         if gate.append:
             continue
         if wrong := of_kit(lambda gate=gate: _broken(tx, gate, output)):  # type: ignore[misc]
-            wrong = wrong._replace(code=gate.code or wrong.code)
+            wrong = structs.replace(wrong, code=gate.code or wrong.code)
             found.append(_sent_back(wrong, _filled(tx, gate.retry_with), gate.example))
     if not found and (wrong := of_kit(lambda: tracking.objection(tx, step, output.text))) is not None:
         example = next((gate.example for gate in gates if gate.example), "")
@@ -138,7 +138,7 @@ def _rejection(
     found += [_sent_back(Objection("LOW_QUALITY", why)) for why in objections if not found]
     if failed and not found:
         raise failed[0]
-    return found[0]._replace(failures=len(found)) if found else None
+    return structs.replace(found[0], failures=len(found)) if found else None
 
 
 def completed(tx: Transaction, ended: e.AttemptEnded, task: TaskAt) -> e.AttemptEnded:
@@ -159,7 +159,7 @@ def completed(tx: Transaction, ended: e.AttemptEnded, task: TaskAt) -> e.Attempt
         e.FileOut(file.path, output.digest, output.size) if file.digest == ended.output.digest else file
         for file in ended.files
     ]
-    return replace(ended, output=output, files=tuple(files))
+    return structs.replace(ended, output=output, files=tuple(files))
 
 
 def _adds(tx: Transaction, gate: Gate, output: _Output) -> bool:

@@ -5,7 +5,7 @@ Rules 14–17. Where a limit says no, it is named.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from reconvene.core.definition.workflow import Again, Continue, End, Goto, Move, Phase
 from reconvene.core.facts import events as e
@@ -18,7 +18,7 @@ from reconvene.core.working.transaction import Transaction
 # --- limits ---
 
 
-class Funded(NamedTuple):
+class Funded(Struct, frozen=True):
     agents: tuple[str, ...]
     unfunded: tuple[str, ...]
     limit: str  # the limit that stopped the first unfunded one, "" when all are funded

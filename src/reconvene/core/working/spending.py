@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from functools import reduce
+
+from msgspec import Struct
 
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.rows import Spent
@@ -16,7 +18,7 @@ from reconvene.core.facts.state import RunState
 TOTAL = "cost"
 
 
-class CostLimit(NamedTuple):
+class CostLimit(Struct, frozen=True):
     """A limit of cost, and what was spent of it. `name`: "cost", or "cost.NAME" of an agent or a group."""
 
     name: str
@@ -35,16 +37,6 @@ class CostLimit(NamedTuple):
             f"limit {self.name} ({dollars(self.allowed)}) is reached at {phase}: {said(self.spent)}. "
             f"“Raise the limit” allows {dollars(after)} in all"
         )
-
-
-def total(spent: Iterable[Spent]) -> Spent:
-    found = list(spent)
-    return Spent(
-        calls=sum(one.calls for one in found),
-        cost=sum(one.cost for one in found),
-        unpriced=sum(one.unpriced for one in found),
-        tokens=sum(one.tokens for one in found),
-    )
 
 
 def reached(state: RunState, book: Book, agent: str, unrecorded: float = 0.0) -> CostLimit | None:
@@ -71,7 +63,8 @@ def _limit(state: RunState, book: Book, name: str) -> CostLimit:
     size = limits.cost if name == TOTAL else limits.costs[who]
     agents: Iterable[str] = spent if name == TOTAL else book.workflow.groups.get(who, (who,))
     allowed = size * (1 + state.record.grants.get(name, 0)) + state.record.funds.get(name, 0.0)
-    return CostLimit(name, size, allowed, total(spent[agent] for agent in agents if agent in spent))
+    used = reduce(Spent.plus, (spent[agent] for agent in agents if agent in spent), Spent())
+    return CostLimit(name, size, allowed, used)
 
 
 def dollars(amount: float) -> str:

@@ -89,6 +89,8 @@ def _starts(tx: Transaction, step: Step, agents: tuple[str, ...], where: str) ->
 def _paid_for(tx: Transaction, frame: Frame, agents: tuple[str, ...], where: str) -> tuple[str, ...] | None:
     """Those that no limit of cost keeps from beginning, or that a person goes on without; None = a person must say."""
     over = {agent: limit for agent in agents if (limit := spending.reached(tx.state, tx.book, agent))}
+    if not over:
+        return agents
     before = len(tx.state.world.trouble)
     for limit in {limit.name: limit for limit in over.values()}.values():
         key = f"limit {limit.name} at {where}"

@@ -6,7 +6,7 @@ an undone round takes its part with it. What the value means is the kit's busine
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from reconvene.core.definition.workflow import Phase, Step, Track
 from reconvene.core.extensions import Objection, Seen
@@ -76,7 +76,7 @@ def tracked(book: Book) -> dict[str, str]:
     return {track.into: track.kit for track in tracks}
 
 
-class Kept(NamedTuple):
+class Kept(Struct, frozen=True):
     """A value that a tracker keeps in a run."""
 
     where: str  # "gaps", or "batches[b2]:gaps" where each item has its own

@@ -15,8 +15,8 @@ import click
 
 from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
 from reconvene.errors import UserError
-from reconvene.home import Home, find, is_there, require_fit
-from reconvene.settings import person
+from reconvene.home import Home, find, is_there, require_fit, user_file
+from reconvene.settings import claimed, person
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -67,6 +67,8 @@ class Call(NamedTuple):
     agents: tuple[str, ...] = ()
     quiet: bool = False
     live: tuple[str, ...] = ()  # of commands with LIVE: the agents whose text is shown as it comes
+    claimed: str = ""  # of commands with BY: the name, where the person gave one
+    deciding: bool = False  # it is a decision, and what is printed is the stop after it
 
     @property
     def home(self) -> str:
@@ -111,7 +113,9 @@ def command(
             where, scripted = find(_nearest("home", home)), _nearest("as_json", as_json)
             quiet = arguments.get("no_input") is True
             call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet)
-            return function(call if by is None else call._replace(by=person(by, _by_file)), **arguments)
+            if by is not None:
+                call = call._replace(by=person(by, _by_file), claimed=claimed(by, _by_file))
+            return function(call, **arguments)
 
         named = function.__name__.removesuffix("_command")
         shaped = "\b\n" + epilog.strip() if epilog else None  # \b: keep the lines of examples as they are
@@ -130,6 +134,8 @@ def command(
 
 
 def _by_file() -> str:
+    if not os.path.lexists(user_file()):
+        return ""
     from reconvene.settings_file import by
 
     return by()

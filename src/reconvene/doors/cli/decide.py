@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.doors.cli.accepting import open_to_change
-from reconvene.doors.cli.common import BY, DOOR, LIVE, MOST, Call, answer, binds, command, put, put_json, say
-from reconvene.errors import Refused, UserError
+from reconvene.doors.cli.common import BY, DOOR, LIVE, MOST, Call, answer, binds, command, note, put, put_json, say
+from reconvene.errors import Refused, Repeated, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.core.definition.bindings import Binding
-    from reconvene.core.facts.commands import Command, RemarkIn
+    from reconvene.core.facts.commands import AnswerCheckpoint, Command, RemarkIn
+    from reconvene.core.facts.events import RemarkAdded
     from reconvene.core.facts.state import RunState
 
 
@@ -33,7 +34,15 @@ Examples:
 @binds
 @BY
 @LIVE
-@click.option("--digest", default="", help="Of what you saw: refuse the decision if it has changed since.")
+@click.option(
+    "--at",
+    "--digest",
+    "at",
+    default="",
+    metavar="VERSION",
+    help="The version that you saw, or its beginning, as each stop names it; without it, the last one shown to you.",
+)
+@click.option("--latest", is_flag=True, help="Decide whatever is open, seen or not.")
 @click.option("--no-drive", is_flag=True, help="Only record the decision.")
 def decide(
     call: Call,
@@ -41,7 +50,8 @@ def decide(
     option: str | None,
     fields: tuple[str, ...],
     feedback: tuple[str, ...],
-    digest: str,
+    at: str,
+    latest: bool,
     no_drive: bool,
 ) -> int:
     """Answer the open checkpoint of RUN and drive on to the next stop.
@@ -50,11 +60,13 @@ def decide(
     the fields that it takes. The kinds of feedback are: correction, new context, clarification,
     strategic shift, reaction ("reaction to economist: …"), missing factor, comment.
 
+    You decide what you saw. Where somebody else changed it since, the decision is refused, with the difference and the
+    command that goes on; your own remarks and edits go with it. In a script, the stop that this command prints does not
+    count as seen: name the next one with --at, or take whatever is open with --latest.
+
     The decision is on disk first, with what --model and --agent say. Where the agent whose turn it is then lacks a key
     or a program on this machine, that is said, nobody is asked, and `resume` goes on.
     """
-    from reconvene.doors.cli.typed_bindings import bind, wanted
-
     engine, found = open_to_change(call, run)
     if option is None and (no_drive or fields or feedback or not call.interactive):
         _list_options(call, engine, found)
@@ -66,14 +78,37 @@ def decide(
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
-        remarks, bindings = remarks_in(engine, found, feedback), wanted(call, engine, found)
-        decision = _decision(call, engine, found, option, fields, remarks, digest, bindings)
-        return _submit(call, engine, found, decision, drive=not no_drive)
+        remarks, bindings, decision = remarks_in(engine, found, feedback), _wanted(call, engine, found), None
+        try:
+            decision = _decision(call, engine, found, option, fields, remarks, at, latest, bindings)
+            return _submit(call._replace(deciding=True), engine, found, decision, drive=not no_drive)
+        except Repeated as error:
+            return _tell_repeated(call, engine, found, error)
+        except Refused as error:
+            from reconvene.doors.cli.on_screen import with_way_on
 
-    from reconvene.doors.cli.drive import proceed, who_decides
+            label = decision.option if decision is not None else option
+            words = [word for field in fields for word in ("--field", field)]
+            words += [word for said in feedback for word in ("--feedback", said)]
+            raise with_way_on(call, engine, found, error, label, words) from None
 
-    bind(call, engine, found)
+    from reconvene.doors.cli.drive import who_decides
+    from reconvene.doors.cli.proceed import proceed
+
+    if call.models or call.agents:
+        from reconvene.doors.cli.typed_bindings import bind
+
+        bind(call, engine, found)
     return proceed(call, engine, found, who_decides(call, None, False), looks=True)
+
+
+def _wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
+    """What --model and --agent say."""
+    if not call.models and not call.agents:
+        return ()
+    from reconvene.doors.cli.typed_bindings import wanted
+
+    return wanted(call, engine, run)
 
 
 def _list_options(call: Call, engine: Engine, run: str) -> None:
@@ -112,44 +147,66 @@ def _decision(
     option: str,
     fields: tuple[str, ...],
     remarks: tuple[RemarkIn, ...],
-    digest: str,
+    at: str,
+    latest: bool,
     bindings: tuple[Binding, ...],
-) -> Command:
-    from reconvene.app.views import projections
+) -> AnswerCheckpoint:
+    """On the version that is meant."""
     from reconvene.core.facts.commands import AnswerCheckpoint, Answers
+    from reconvene.doors.cli.on_screen import find
     from reconvene.doors.shared.options import fields_of, match_option
 
     state = engine.load(run)  # the log's word, not the index's: it is what the decision is about
-    checkpoint = projections.checkpoint(state)
-    if checkpoint is None and state.awaits is not None:
+    if state.world.open is None and state.awaits is not None:
         raise Refused(
             f"{run} waits for {state.awaits.model}, not for a decision: there is nothing to decide",
             hint=f"go on with: reconvene resume {run}",
         )
-    if checkpoint is None:
-        raise _no_checkpoint(state)
-    chosen = match_option(checkpoint, option)
+    meant = find(call, engine, run, at, latest)
+    chosen = match_option(meant.point, option)
     answers: Answers = {}
     if fields:
         from reconvene.doors.cli.typed_values import read_fields
 
-        answers = read_fields(fields_of(checkpoint, chosen), fields)
-    # The open checkpoint's id goes along even where no digest is given: nobody decides twice by accident.
-    return AnswerCheckpoint(checkpoint.id, chosen.label, answers, remarks, digest, call.by, DOOR, bindings=bindings)
+        answers = read_fields(fields_of(meant.point, chosen), fields)
+    # The checkpoint's id goes along also where any version of it will do: nobody decides twice by accident.
+    version = "" if meant.source else meant.version
+    return AnswerCheckpoint(
+        meant.point.id, chosen.label, answers, remarks, version, call.by, DOOR, source=meant.source, bindings=bindings
+    )
+
+
+def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int:
+    """The decision is on record already: nothing is wrong, and nothing was done."""
+    from reconvene.app import queries
+    from reconvene.doors.cli.stops import headline
+
+    summary = queries.standing(engine, run)
+    note(error.message)
+    return answer(call, summary, headline(summary))
 
 
 def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
-    engine.submit(run, command, driving=drive)
+    state = engine.submit(run, command, driving=drive)
+    for remark in _own_since(state, command):
+        note(f"with your {remark.id}: {remark.text}")
     if call.models or call.agents:
         from reconvene.doors.cli.typed_bindings import accept_own_words
 
         accept_own_words(call, engine, run)
 
-    from reconvene.doors.cli.drive import proceed
+    from reconvene.doors.cli.proceed import proceed
     from reconvene.doors.cli.stops import Decider
 
     return proceed(call, engine, run, Decider(), only_record=not drive, decided=True, looks=True)
+
+
+def _own_since(state: RunState, command: Command) -> list[RemarkAdded]:
+    """What the person said and changed after they were shown what they decide here: it goes with the decision."""
+    number = state.record.decided.get(getattr(command, "checkpoint", ""))
+    since = state.record.decisions[number].since if number is not None else ()
+    return [one for one in state.record.remarks.values() if one.id in since] if since else []
 
 
 def remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:

@@ -221,8 +221,8 @@ class Screen:
 
     def advice(self, review: Review, *, brief: bool = False) -> None:
         ledger, whole = f"reconvene ledger {self._run}", f"reconvene show {self._run}"
-        for title, lines in sections(review, ledger=ledger, whole=whole, brief=brief):
-            self._section(title, lines)
+        for one in sections(review, ledger=ledger, whole=whole, brief=brief):
+            self._section(one.title, one.lines)
 
     def _indented(self, text: str, style: str = "") -> None:
         """Broken between words, its later lines a little further in than the first."""

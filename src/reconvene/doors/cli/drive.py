@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -10,9 +11,7 @@ from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
     BY,
     DOOR,
-    EXIT_CODES,
     LIVE,
-    OPEN,
     Call,
     answer,
     binds,
@@ -89,6 +88,8 @@ def run_command(
     engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
     if not call.as_json:
         note(f"run {run} started")
+    from reconvene.doors.cli.proceed import proceed
+
     return proceed(call, engine, run, decider, only_record=no_drive)
 
 
@@ -225,6 +226,7 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
 
     A run that waits for a provider is not tried before its time. If that is near, this waits; else it says when.
     """
+    from reconvene.doors.cli.proceed import proceed
     from reconvene.doors.cli.typed_bindings import bind
 
     decider = who_decides(call, answers, no_input)
@@ -259,50 +261,11 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
         given = read_answers(read_text("--answers", Path(answers)), answers)
         return FromFile(given, answers, call.by, tell=not call.as_json)
     if call.interactive and not no_input:
+        from reconvene.doors.cli.on_screen import keep
         from reconvene.doors.cli.terminal import Person
 
-        return Person(call.by, played.case.answers if played else ())
+        return Person(call.by, partial(keep, call), played.case.answers if played else ())
     return Decider()
-
-
-def proceed(
-    call: Call,
-    engine: Engine,
-    run: str,
-    decider: Decider,
-    *,
-    only_record: bool = False,
-    at_once: bool = False,
-    decided: bool = False,
-    looks: bool = False,
-) -> int:
-    """Drive, decide, drive on, until the run ends or parks; or, where only recording was asked for, nothing of it.
-
-    `decided`: a decision was recorded just now. `looks`: after each decision, whether the agents can work here.
-    Prints where the run stands then and answers the exit code."""
-    from reconvene.app import queries
-    from reconvene.doors.cli.stops import conclude, driving, exit_code, report, to_its_stop
-
-    if only_record:
-        summary = queries.standing(engine, run)
-        report(call, summary)
-        return EXIT_CODES[summary.status]
-    with driving(call, engine, decider) as drive:
-        before = queries.children_made(engine, run)
-        summary, stopped = to_its_stop(drive, run, at_once=at_once, decided=decided, looks=looks)
-        if summary.status not in OPEN:
-            decider.ended()
-        elif summary.provider is not None:
-            decider.parked()
-        report(call, summary, brief=decider.shows)
-        conclude(call, engine, summary)
-        fresh = [child for child in queries.children_made(engine, run) if child not in before]
-        code = 0
-        if fresh and not stopped:
-            from reconvene.doors.cli.work_off import after_split  # most runs never split
-
-            code = after_split(drive, run, fresh)
-    return exit_code(summary) or code
 
 
 def _ask_input(workflow: Workflow, name: str) -> object:

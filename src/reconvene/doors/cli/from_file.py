@@ -9,7 +9,7 @@ from reconvene.doors.cli.common import DOOR, note, put, say
 from reconvene.doors.cli.stops import Decider, not_asked, to_read
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.options import match_option, on_offer
-from reconvene.errors import UserError
+from reconvene.errors import Repeated, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -51,10 +51,15 @@ class FromFile(Decider):
             self._tell(engine, run, checkpoint)
         try:
             option = match_option(checkpoint, answer.option)
-            current = self._hear(engine, run, answer) if answer.remarks else checkpoint
-            seen, by = current.digest if current else "", answer.by or self._by
-            decision = AnswerCheckpoint(checkpoint.id, option.label, answer.fields, answer.remarks, seen, by, DOOR)
+            if answer.remarks:
+                self._hear(engine, run, answer)
+            by, source = answer.by or self._by, f"{os.path.basename(self._file)}:{answer.line}"
+            decision = AnswerCheckpoint(  # on what is there, seen or not: the record says that a file decided
+                checkpoint.id, option.label, answer.fields, answer.remarks, by=by, door=DOOR, source=source
+            )
             engine.submit(run, decision, driving=True)
+        except Repeated as error:
+            note(f"{self._file}:{answer.line}: entry {answer.number}: {error.message}")
         except UserError as error:
             changes = "".join(f"\n{change}" for change in getattr(error, "changes", ()))
             told = f"{self._file}:{answer.line}: entry {answer.number}: {error.message}{changes}"
@@ -85,7 +90,7 @@ class FromFile(Decider):
         say("\n".join(lines))
         put(f"\n[{'] ['.join(one_line(option.label) for option in on_offer(current.options))}]\n")
 
-    def _hear(self, engine: Engine, run: str, answer: Answer) -> Checkpoint | None:
+    def _hear(self, engine: Engine, run: str, answer: Answer) -> None:
         """As a person does: first what is said, then, with what follows from it in view, the decision."""
         from reconvene.app import queries
         from reconvene.app.measures import review
@@ -105,7 +110,6 @@ class FromFile(Decider):
                     say(f"  {weighed(one)}")
             if beside.preview and any(option.recommend for option in current.options):
                 say(f"  recommended: {preview_line(beside.preview)}")
-        return current
 
     def ended(self) -> None:
         if self._left:

@@ -73,13 +73,13 @@ def gaps(
     in_states = _words("state", states.casefold().replace("_", " "), STATES)
     choice = Choice(in_states, _words("severity", severities.upper(), SEVERITIES), blocking, raised_in, still_open)
     engine, found = open_run(call, run)
-    at, value = tracked(engine, found, "gaps", place)
-    book = opened(value)
+    held = tracked(engine, found, "gaps", place)
+    book = opened(held.value)
     if gap is not None:
         _put_life(call, found, _life(book, found, gap))
     elif call.as_json:
-        put_json(_shown(book, choice), run=found, place=at)
-    elif value is None:
+        put_json(_shown(book, choice), run=found, place=held.where)
+    elif held.value is None:
         put(f"no gaps of {found} are known yet; where it stands: {call.command('show', found)}")
     else:
         _put_gaps(call, found, book, choice)

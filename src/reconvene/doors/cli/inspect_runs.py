@@ -11,6 +11,7 @@ import click
 
 from reconvene.app.views.who import told as by_whom
 from reconvene.doors.cli.common import (
+    BY,
     COUNT,
     OPEN,
     Call,
@@ -41,6 +42,7 @@ _ENDED = ("completed", "failed", "aborted")
 
 @command()
 @click.argument("run", required=False)
+@BY
 def show(call: Call, run: str | None) -> int:
     """Where RUN stands: what is done and what is to come, its files, remarks and decisions, its open checkpoint.
 
@@ -51,7 +53,7 @@ def show(call: Call, run: str | None) -> int:
 
     from reconvene.app import queries
     from reconvene.app.measures import review
-    from reconvene.doors.cli.stops import report
+    from reconvene.doors.cli.stops import report, was_shown
     from reconvene.doors.shared.advice import talk_lines
 
     engine, found = open_run(call, run)
@@ -59,6 +61,7 @@ def show(call: Call, run: str | None) -> int:
     beside = review(engine, found)
     if call.as_json:
         put_json(shown, review=beside or {})
+        was_shown(call, shown)
         return 0
     _put_details(shown)
     if shown.talk:
@@ -73,12 +76,12 @@ def show(call: Call, run: str | None) -> int:
 
 
 def _put_review(review: Review, run: str) -> None:
-    from reconvene.doors.shared.advice import sections, weighed
+    from reconvene.doors.shared.advice import Section, sections, weighed
 
-    told = [("said at this checkpoint", tuple(map(weighed, review.remarks)))] if review.remarks else []
-    for title, lines in [*told, *sections(review, ledger=f"reconvene ledger {run}", whole=f"reconvene show {run}")]:
-        put(title)
-        for line in lines:
+    told = [Section("said at this checkpoint", tuple(map(weighed, review.remarks)))] if review.remarks else []
+    for one in [*told, *sections(review, ledger=f"reconvene ledger {run}", whole=f"reconvene show {run}")]:
+        put(one.title)
+        for line in one.lines:
             say(f"  {line}")
         put()
 
@@ -141,8 +144,12 @@ def _bound(one: Bound) -> str:
 
 
 def _decision(one: Decision) -> str:
-    item, by = f" of {one_line(one.item)}" if one.item else "", f" ({by_whom(one.by, one.user)})" if one.by else ""
-    return f"{one.phase}{item}: {one_line(one.option)}{by}"
+    from reconvene.doors.shared.advice import from_where
+
+    item = f" of {one_line(one.item)}" if one.item else ""
+    source, since = from_where(one.source) if one.source else "", f"with {', '.join(one.since)}" if one.since else ""
+    by = "; ".join(part for part in (by_whom(one.by, one.user), source, since) if part)
+    return f"{one.phase}{item}: {one_line(one.option)}" + (f" ({by})" if by else "")
 
 
 def _mended(shown: RunInFull) -> list[str]:

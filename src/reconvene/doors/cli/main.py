@@ -191,7 +191,7 @@ def _call(words: list[str]) -> int:
         sys.stderr.write("\ninterrupted; nothing that was recorded is lost\n")
         return INTERRUPTED
     except ReconveneError as error:
-        changes = error.changes if isinstance(error, StaleDecision) else ()
+        changes = [f"  {change}" for change in error.changes] if isinstance(error, StaleDecision) else []
         return _complain(words, "\n".join([error.message, *changes]), error.hint, error.exit_code)
     except BrokenPipeError:
         raise

@@ -83,7 +83,7 @@ def _prune(call: Call, engine: Engine, run: str, keep: int, *, ask: bool) -> int
     pruned, changed = engine.prune(run, keep=keep, by=call.by, door=DOOR)
     spared = [path for path in changed if any(path in archive.paths for archive in before)]
     if call.as_json:
-        put_json({"run": run, "pruned": [archive._asdict() for archive in pruned], "spared": spared})
+        put_json({"run": run, "pruned": pruned, "spared": spared})
         return 0
     for path in spared:
         put(f"{path} stays: you changed it, and that is nowhere else")

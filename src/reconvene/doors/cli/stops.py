@@ -6,7 +6,9 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
@@ -15,7 +17,7 @@ from reconvene.doors.cli.text import clean, clock_time, one_line
 from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
 from reconvene.doors.shared.glance import items_line, text_of, written_lines
-from reconvene.doors.shared.options import fields_of, listed, on_offer, recommended
+from reconvene.doors.shared.options import listed, on_offer
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ class Decider:
         """The run waits for a provider; decisions will be needed later."""
 
 
-class Driving(NamedTuple):
+class Driving(Struct, frozen=True):
     """What driving takes, whichever run it is."""
 
     call: Call
@@ -87,7 +89,7 @@ def to_its_stop(
     from reconvene.doors.cli.going_on import ready_after_decision
 
     unseen: tuple[PassedOver, ...] = ()  # what the run went past before stops that were answered and not printed
-    _, engine, decider, _ = drive
+    engine, decider = drive.engine, drive.decider
     stopped = decided and looks and not ready_after_decision(engine, run)
     stopped = stopped or drive.loop.run(_driven(drive, run, take, at_once))
     while not stopped:
@@ -169,6 +171,7 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put_json(summary)
         if next_command := _next_command(call, summary):
             note(f"continue with: {next_command}")
+        was_shown(call, summary)
         return
     if brief and summary.checkpoint is not None:
         put("nothing was decided; your remarks and saved answers are kept")
@@ -191,6 +194,17 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
             put(f"take it up again with: {call.command('reopen', summary.run)}")
         if summary.project:
             put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
+    if not brief:
+        was_shown(call, summary)
+
+
+def was_shown(call: Call, summary: Run) -> None:
+    """Its open checkpoint was printed whole: whoever decides without naming a version means the last one shown."""
+    if summary.checkpoint is not None:
+        from reconvene.doors.cli.on_screen import keep
+
+        sys.stdout.flush()
+        keep(call, summary.run, summary.checkpoint)
 
 
 def awaited(provider: Provider) -> list[str]:
@@ -278,22 +292,15 @@ def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:
     run = summary.run
     match summary.status:
         case "waiting" if summary.checkpoint is not None and not brief:
-            return call.command(*example(summary.checkpoint, run))
+            from reconvene.doors.cli.on_screen import as_typed, example
+
+            words = example(summary.checkpoint, run)
+            words += ["--at", as_typed(call, run, summary.checkpoint.digest)] if words[0] == "decide" else []
+            return call.command(*words)
         case "paused" | "running" | "waiting" | "queued":
             return call.command("resume", run)
         case _:  # it has ended; what it started may still have to be put into the queue
             return call.command("resume", run) if summary.unmade else ""
-
-
-def example(checkpoint: Checkpoint, run: str) -> list[str]:
-    """The words of a `decide` that would be accepted, once its dots are filled in."""
-    chosen = recommended(checkpoint)
-    if chosen is None:
-        return ["show", run]
-    words = ["decide", run, "--option", chosen.label]
-    for name, field in fields_of(checkpoint, chosen).items():
-        words += ["--field", f"{name}=…"] if field.required else []
-    return [*words, *(["--feedback", "comment: …"] if chosen.remark == "required" else [])]
 
 
 def explain_stale(error: UserError) -> str:

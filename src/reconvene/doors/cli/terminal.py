@@ -19,10 +19,10 @@ from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
 from reconvene.doors.shared.glance import aside
 from reconvene.doors.shared.options import Menu, build, find
-from reconvene.errors import UserError
+from reconvene.errors import Repeated, StaleDecision, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from questionary import Choice
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from reconvene.app.views.read_model import Checkpoint, Field, Option, Remark
     from reconvene.core.facts.commands import AnswerCheckpoint, Answers, RemarkIn
     from reconvene.wire.answers_file import Answer
+
+    Shown = Callable[[str, Checkpoint], None]
 
 _REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON = (
     "remark", "editor", "file", "park", "moved", "output", "read on",
@@ -44,15 +46,17 @@ class Person(Decider):
     shows = True
     tells = True
 
-    def __init__(self, by: str, ideas: Iterable[Answer] = ()) -> None:
-        """`ideas`: what somebody else said and decided in such a run, as an example of what can be said."""
+    def __init__(self, by: str, shown: Shown, ideas: Iterable[Answer] = ()) -> None:
+        """`shown` is told of each checkpoint that is on the screen. `ideas`: what somebody else said and decided in
+        such a run, as an example of what can be said."""
         self._by = by
+        self._shown = shown
         self._ideas = [answer for answer in ideas if answer.remarks]
 
     def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         keep_history(engine, run)
         try:
-            return _Sitting(engine, run, self._by, self._ideas).sit(checkpoint)
+            return _Sitting(engine, run, self._by, self._shown, self._ideas).sit(checkpoint)
         except (KeyboardInterrupt, EOFError):
             return False
 
@@ -60,10 +64,13 @@ class Person(Decider):
 class _Sitting:
     """One checkpoint in front of one person."""
 
-    def __init__(self, engine: Engine, run: str, by: str, ideas: list[Answer]) -> None:
+    def __init__(self, engine: Engine, run: str, by: str, shown: Shown, ideas: list[Answer]) -> None:
         self._engine = engine
         self._run = run
         self._by = by
+        self._shown = shown
+        self._refused = False  # somebody else changed it since: it is shown anew
+        self._version = ""  # what is on the screen: it is decided, whatever happens meanwhile
         self._ideas = ideas  # those not suggested yet, or not taken up
         self._screen = Screen(engine, run)
         self._hearing = Hearing(engine, run, by, self._screen)
@@ -90,10 +97,10 @@ class _Sitting:
                 case "read on":
                     self._screen.read_on()
                 case int():
-                    current = self._now() if current.fields else current
-                    if current and self._submit(current, current.options[choice]):
+                    now = self._now() if current.fields else current  # with the answers given since
+                    if now and now.id == current.id and self._submit(now, current.options[choice]):
                         return True
-                    current = self._after(current) if current else None
+                    current = self._after(current)
         self._screen.line("the run has moved on meanwhile", "yellow")
         return True
 
@@ -129,7 +136,7 @@ class _Sitting:
         after = self._now()
         if after is None or after.id != before.id:
             return self._present(after) if after else None
-        return after if after.digest == before.digest else self._show(after)
+        return self._show(after) if self._refused else after
 
     def _show(self, checkpoint: Checkpoint) -> Checkpoint | None:
         """Take in what the person edited in the workspace, then show what is there."""
@@ -146,6 +153,8 @@ class _Sitting:
         review = None if advised else self._review()  # where remarks are asked for first, advice comes after them
         asked = self._height(checkpoint)
         self._screen.checkpoint(headline(summary), checkpoint, told, not_asked(summary), review, asked)
+        self._version, self._refused = checkpoint.digest, False
+        self._shown(self._run, checkpoint)
         self._advised = checkpoint.id if review else self._advised
         return summary.checkpoint
 
@@ -235,11 +244,11 @@ class _Sitting:
         fields = ask_fields(option.fields, unsent.before() if option.fields else {}, why, unsent.keep)
         if checkpoint.attention and option.fields and not self._can_be_asked(fields):
             return False
-        decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, checkpoint.digest, self._by, DOOR)
+        decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, self._version, self._by, DOOR)
         if self._decided(decision):
             unsent.drop()
             return True
-        missing = needed(checkpoint)
+        missing = () if self._refused else needed(checkpoint)
         return bool(missing) and all(self._answer(checkpoint, field) for field in missing) and self._decided(decision)
 
     def _can_be_asked(self, fields: Answers) -> bool:
@@ -256,6 +265,12 @@ class _Sitting:
     def _decided(self, decision: AnswerCheckpoint) -> bool:
         try:
             self._engine.submit(self._run, decision, driving=True)
+        except Repeated as error:
+            self._screen.line(error.message, "yellow")
+        except StaleDecision as error:
+            self._refused = True
+            self._screen.line("\n".join([error.message, *(f"  {change}" for change in error.changes)]), "yellow")
+            return False
         except UserError as error:
             self._screen.line(explain_stale(error).partition("\nAdd --field")[0], "yellow")
             return False

@@ -7,18 +7,18 @@ terminal. Imports nothing heavy, so that `inbox` stays quick.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Sequence
 
 from reconvene.doors.shared.harmless import UNSEEN, clean, nearest, one_line
+from reconvene.language.late_patterns import late
 
 __all__ = ["clean", "clock_time", "column_widths", "columns", "command_line", "fitted", "folded", "harmless_json",
            "nearest", "one_line", "screen_width", "table", "to_json", "ungated", "wrapped"]  # fmt: skip
 
-_RAW_IN_JSON = re.compile(f"[{UNSEEN}]")
-_LAID_OUT = re.compile(r"[|#>]|```|~~~|---|===|──")
-_LISTED = re.compile(r"(?P<indent>\s*(?:[-*•▸]\s+|\d+\.\s+)?)(?P<rest>.*)")
+_RAW_IN_JSON = late(f"[{UNSEEN}]")
+_LAID_OUT = late(r"[|#>]|```|~~~|---|===|──")
+_LISTED = late(r"(?P<indent>\s*(?:[-*•▸]\s+|\d+\.\s+)?)(?P<rest>.*)")
 
 
 def wrapped(text: str) -> str:

@@ -40,7 +40,7 @@ def work_off(
     drive: Driving, following: Callable[[], list[str]], go_on: Callable[[str, Worked | None], bool]
 ) -> list[Worked]:
     """Take up what `following` names, the first first, each once, as long as `go_on` agrees."""
-    call, engine, decider, _ = drive
+    call, engine, decider = drive.call, drive.engine, drive.decider
     worked: list[Worked] = []
     seen: set[str] = set()
     while run := next((run for run in following() if run not in seen), ""):
@@ -91,7 +91,7 @@ def _title(engine: Engine, run: str) -> str:
 
 def after_split(drive: Driving, run: str, made: list[str]) -> int:
     """Say what was put into the queue; on a terminal, offer to go on with it at once."""
-    call, engine, decider, _ = drive
+    call, engine, decider = drive.call, drive.engine, drive.decider
     titles = {entry.run: entry.title for entry in run_queue.in_order(engine.log)}
     if call.as_json or not decider.shows:
         tell = note if call.as_json else put

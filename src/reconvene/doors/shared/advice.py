@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from reconvene.app.views.read_model import LATEST
 from reconvene.app.views.who import told as by_whom
 from reconvene.doors.shared.harmless import clean, one_line
 
@@ -20,7 +23,7 @@ _LONGEST_SAID = 400  # characters of one entry of the talk; the log has them all
 _MARKS = {"major": "▲", "minor": "·"}
 
 
-class Section(NamedTuple):
+class Section(Struct, frozen=True):
     title: str
     lines: tuple[str, ...]
 
@@ -148,8 +151,13 @@ def talk_line(row: Said) -> str:
         case "answer":
             return f"{who} answered: {text}"
         case "decision":
-            return f"{who} chose “{text}”"
+            return f"{who} chose “{text}”" + (f" ({from_where(row.source)})" if row.source else "")
     return f"{who} {text}"
+
+
+def from_where(source: str) -> str:
+    """What decided instead of somebody who saw it: `from a file, answers.yaml:3`."""
+    return f"with {source}" if source == LATEST else f"from a file, {one_line(source)}"
 
 
 def talk_lines(rows: Sequence[Said]) -> list[str]:
@@ -157,7 +165,7 @@ def talk_lines(rows: Sequence[Said]) -> list[str]:
 
     def told(row: Said, before: Said | None) -> bool:
         same = before and (row.who, row.round) == (before.who, before.round)
-        return not (same and before and (before.kind, row.kind) == ("remark", "decision"))
+        return bool(row.source) or not (same and before and (before.kind, row.kind) == ("remark", "decision"))
 
     return [talk_line(row) for row, before in zip(rows, [None, *rows]) if told(row, before)]
 

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from reconvene.app.views.read_model import Checkpoint, Field, Option
 from reconvene.doors.shared.harmless import clean, nearest, one_line
 from reconvene.errors import Refused
 from reconvene.language.closest import closest
+from reconvene.language.late_patterns import late
 
 Kind = Literal["field", "option", "extra"]
 _USUAL = {"done": "d", "discuss": "t", "back": "b", "choose": "c"}  # words of many menus: the same letter in each
-_NUMBERED = re.compile(r"(?:answer|question|option|number)?\s*(?:question\s*)?#?(\d+)\.?", re.IGNORECASE)
+_NUMBERED = late(r"(?:answer|question|option|number)?\s*(?:question\s*)?#?(\d+)\.?", re.IGNORECASE)
 
 
 def match_option(checkpoint: Checkpoint, wanted: str) -> Option:
@@ -74,7 +77,7 @@ def recommended(checkpoint: Checkpoint) -> Option | None:
 # --- the menu of a checkpoint that asks questions ---
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """One line of the menu. `key` is what it stands for: a field's or an option's index, or an extra's word."""
 
     kind: Kind
@@ -85,7 +88,7 @@ class Entry(NamedTuple):
     why_not: str = ""
 
 
-class Menu(NamedTuple):
+class Menu(Struct, frozen=True):
     entries: tuple[Entry, ...]
 
     @property

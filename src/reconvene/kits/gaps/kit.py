@@ -74,9 +74,9 @@ class GapRow(msgspec.Struct, frozen=True):
 
 def gap_rows(state: RunState, book: Book) -> list[GapRow]:
     return [
-        GapRow(gap.id, gap.severity, gap.blocking, gap.state, gap.raised_in, gap.raised_by, place, gap.title)
-        for place, value in kept(state, book, "gaps")
-        for gap in opened(value).gaps.values()
+        GapRow(gap.id, gap.severity, gap.blocking, gap.state, gap.raised_in, gap.raised_by, at.where, gap.title)
+        for at in kept(state, book, "gaps")
+        for gap in opened(at.value).gaps.values()
     ]
 
 

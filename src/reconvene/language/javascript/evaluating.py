@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reconvene.errors import ReconveneError
+from reconvene.errors import ExpressionError, ExpressionLimit
 from reconvene.language import guest
 from reconvene.language.javascript.machine import (
     FAILURE,
@@ -35,14 +35,6 @@ if TYPE_CHECKING:
 
 CPU_SECONDS = 0.25
 _BYTES_PER_SECOND = 10_000_000  # time allowed on top for reading the data in
-
-
-class ExpressionError(ReconveneError):
-    """An expression that cannot be evaluated: it is wrong, or wrong for this data."""
-
-
-class ExpressionLimit(ExpressionError):
-    """An expression that ran into the time, memory or stack limit: its value is unknown, which is not false."""
 
 
 class _OfThread(threading.local):

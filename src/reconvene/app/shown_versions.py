@@ -1,0 +1,127 @@
+"""A decision holds for what was shown: versions of checkpoints in the log, and what happened since one was shown.
+
+A version is named by the digest that a checkpoint carries. What the person did themselves since (remarks, edits,
+answers) does not make their decision stale: it goes with it. What anybody else did does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from reconvene.app.session import state_after
+from reconvene.app.views.difference import difference
+from reconvene.core.facts import events as e
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.commands import AnswerCheckpoint, Command
+from reconvene.core.facts.state import EMPTY, RunState
+from reconvene.core.person.checkpoint import current_digest
+from reconvene.core.run.handle import Handled, record
+from reconvene.core.shown.drafts import ENGINE
+from reconvene.errors import Repeated, StaleDecision
+from reconvene.ports import EventLog
+
+_OF_PEOPLE = (e.RemarkAdded, e.RemarkWithdrawn, e.FilesEdited, e.DraftSaved)
+# What may happen while a checkpoint is open and is nobody's change to it, or follows from one.
+_BESIDE = (
+    e.KeyIntroduced,
+    e.Imported,
+    e.RemarkRead,
+    e.OptionsRevised,
+    e.FilesRendered,
+    e.RenderFailed,
+    e.ExpressionFailed,
+    e.LateOutputArchived,
+    e.ArchivesPruned,
+    e.AgentsBound,
+    e.Paused,
+    e.Resumed,
+    e.TasksClaimed,
+    e.ChildStarted,
+)
+
+
+class Version(NamedTuple):
+    digest: str
+    state: RunState  # the last one that had it
+
+
+def versions(log: EventLog, run: str, beginning: str) -> list[Version]:
+    """Those of the run's checkpoints whose digest begins so, oldest first."""
+    found: dict[str, Version] = {}
+    for state in _states(log, run):
+        if state.world.open is not None and (digest := current_digest(state)).startswith(beginning):
+            found.pop(digest, None)
+            found[digest] = Version(digest, state)
+    return list(found.values())
+
+
+def _states(log: EventLog, run: str) -> Iterator[RunState]:
+    state = EMPTY
+    for seq, event in log.read(run):
+        state = state_after(run, state, seq, event)
+        yield state
+
+
+def on_what_was_shown(log: EventLog) -> Callable[[RunState, Command, str, Book, str, str], Handled]:
+    """As `record`, for decisions: on the version that the command names, whoever appended meanwhile."""
+
+    def handled(state: RunState, command: Command, now: str, book: Book, claim: str, user: str) -> Handled:
+        if not isinstance(command, AnswerCheckpoint):
+            return record(state, command, now, book, claim, user)
+        try:
+            made = record(state, _bound(log, state, command, book), now, book, claim, user)
+        except StaleDecision as error:
+            known = versions(log, state.run, command.digest) if command.digest and not error.now else []
+            raise (stale(error.message, known[-1].state, state, book) if known else error) from None
+        if not any(isinstance(event, e.DecisionRecorded) for event in made.events):
+            raise _repeated(state, command)
+        return made
+
+    return handled
+
+
+def _repeated(state: RunState, command: AnswerCheckpoint) -> Repeated:
+    taken = state.record.decisions[state.record.decided[command.checkpoint]]
+    where = f"checkpoint {taken.checkpoint} ({taken.phase})"
+    return Repeated(f"you decided so already, “{taken.option}” at {where}: nothing was done again")
+
+
+def _bound(log: EventLog, state: RunState, command: AnswerCheckpoint, book: Book) -> AnswerCheckpoint:
+    point = state.world.open
+    if not command.digest or point is None or command.checkpoint not in ("", point.id):
+        return command
+    current = current_digest(state)
+    if command.digest == current:
+        return command
+    found = versions(log, state.run, command.digest)
+    if not found:
+        raise StaleDecision(
+            f"No checkpoint of run {state.run} had the version {command.digest}.", hint=f"reconvene show {state.run}"
+        )
+    before = found[-1].state
+    own = own_since(log, before, state, command.by)
+    if own is None:
+        raise stale("nothing was decided: what you saw is not what is open now; since then:", before, state, book)
+    return replace(command, current=current, since=own)
+
+
+def stale(message: str, before: RunState, after: RunState, book: Book) -> StaleDecision:
+    """The refusal of a decision on what was there before, with the difference."""
+    changes, now = difference(before, after, book), current_digest(after)
+    return StaleDecision(message, changes=changes, hint=f"reconvene show {after.run}, then decide again", now=now)
+
+
+def own_since(log: EventLog, before: RunState, after: RunState, by: str) -> tuple[str, ...] | None:
+    """The remarks and edits that this person made in between; None where anything else changed what is shown."""
+    own: list[str] = []
+    for _, event in log.read(after.run, before.seq, after.seq - before.seq):
+        if isinstance(event, _OF_PEOPLE):
+            if event.by != by and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):
+                return None
+            own += [event.id] if isinstance(event, e.RemarkAdded) else []
+        elif not isinstance(event, _BESIDE):
+            return None
+    return tuple(own)

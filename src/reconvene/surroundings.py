@@ -1,0 +1,74 @@
+"""What surrounds the engine on this machine: its clock, what settings may ask about it, the person's projects."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reconvene.adapters.project import GitProjects
+    from reconvene.ports import AgentRunner, Answer, Assignment, Listener, ProjectWork
+
+
+class SystemClock:
+    def __init__(self) -> None:
+        self._second = 0
+        self._text = ""
+
+    def now(self) -> str:
+        second, millis = divmod(time.time_ns() // 1_000_000, 1000)
+        if second != self._second:
+            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        return f"{self._text}.{millis:03d}Z"
+
+
+class Machine:
+    """What a run's settings may ask about where it is started."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def variable(self, name: str) -> str:
+        return self._environ.get(name, "")
+
+    def machine(self) -> dict[str, object]:
+        import shutil
+
+        from reconvene.adapters.agents.auto import coder, pick
+
+        return {
+            "model": pick(self._environ) is not None,
+            "git": shutil.which("git", path=self._environ.get("PATH", "")) is not None,
+            "coder": coder(self._environ),
+        }
+
+
+class LazyProjects:
+    """ports.Projects, loaded when a run first works in a project: most never do."""
+
+    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
+        self._home = home
+        self._environ = environ
+
+    @cached_property
+    def _projects(self) -> GitProjects:
+        from reconvene.adapters.project import GitProjects
+
+        return GitProjects(self._home, self._environ)
+
+    async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
+        return await self._projects.run(runner, assignment, listener)
+
+    def unfit(self, path: str) -> str:
+        return self._projects.unfit(path)
+
+    def files(self, work: ProjectWork, names: Sequence[str]) -> str:
+        return self._projects.files(work, names)
+
+    def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
+        return self._projects.publish(run, path, branch, commit, create=create)
+
+    def close(self, run: str) -> None:
+        self._projects.close(run)
