@@ -393,35 +393,6 @@ class Surroundings(Protocol):
         """model: whether `model: auto` finds something; git: whether there is git; coder: an installed coding CLI."""
 
 
-class Ready(NamedTuple):
-    """A public key that can sign, or why there is none."""
-
-    key: str
-    why: str = ""
-
-
-class Signer(Protocol):
-    """Signs what a person does through this process."""
-
-    user: str  # whom the system, or a token, vouches for
-    on_behalf_of: str  # set by a server: the person whom it admitted; it signs with a key of its own
-
-    def ready(self) -> Ready:
-        """A key is made where there is none."""
-
-    def own(self) -> str:
-        """The public key, "" where there is none; none is made."""
-
-    def sign(self, data: bytes) -> str:
-        """Once `ready` gave a key. Hexadecimal digits."""
-
-    def valid(self, key: str, data: bytes, signature: str) -> bool:
-        """Whether this key, anybody's, made this signature."""
-
-    def tell(self, text: str) -> None:
-        """What the person should know, once."""
-
-
 class Clock(Protocol):
     def now(self) -> str:
         """ISO 8601 UTC with milliseconds and Z."""

@@ -46,7 +46,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         reconvene("remark", run, "Say more of it.")
         long = "".join(f"line {n} of {run}, which is long\n" for n in range(1_000))
         (home / "runs" / run / "draft.md").write_text(long, encoding="utf-8")
-        reconvene("decide", run, "--option", "Continue", code=3)
+        reconvene("decide", run, "--option", "Continue", "--latest", code=3)
         reconvene("remark", run, "Say more of that, too.", "--by", "Ada")
     reconvene("fork", "flow-1", "--at", "12")
     reconvene("export", "flow-2", "run.zip")

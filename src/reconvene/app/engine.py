@@ -16,6 +16,7 @@ from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
 from reconvene.app.shown_versions import on_what_was_shown
+from reconvene.app.signing import Signer
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
@@ -45,7 +46,6 @@ from reconvene.ports import (
     Listener,
     Progress,
     Projects,
-    Signer,
     Surroundings,
     Workspace,
 )

@@ -15,7 +15,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from reconvene.app.session import Session, book_for, index_row, state_after, state_of
-from reconvene.app.signing import to_sign
+from reconvene.app.signing import Signer, to_sign
 from reconvene.core.definition.bindings import EVERYONE, fitting
 from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow, every_phase
@@ -28,7 +28,7 @@ from reconvene.core.paths import safe_path, why_no_run_id
 from reconvene.core.shown.on_record import standing
 from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.language import templates
-from reconvene.ports import Append, Clock, EventLog, Signer, Surroundings, Workspace
+from reconvene.ports import Append, Clock, EventLog, Surroundings, Workspace
 from reconvene.wire.pins import pin
 
 _MOST = 1 << 20  # numbers that are looked at for a free one

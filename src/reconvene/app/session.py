@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from reconvene.app.signing import to_sign
+from reconvene.app.signing import Signer, to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow, every_phase
 from reconvene.core.facts.book import Book
@@ -23,7 +23,7 @@ from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.run.handle import Handled, handle, record
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
 from reconvene.language.haste import TakesTime, in_a_hurry
-from reconvene.ports import Append, Clock, EventLog, IndexRow, Signer
+from reconvene.ports import Append, Clock, EventLog, IndexRow
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key

@@ -6,15 +6,36 @@ Without a key nothing is lost: the append is kept, and says why nobody signed it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from reconvene.core.facts.events import Act, AnyEvent, KeyIntroduced
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import RunState
-from reconvene.ports import Signer
 from reconvene.wire.seals import Seal, encode_seal, signed_bytes
 
 _SHOWN = 16  # digits of a key that people compare
+
+
+class Signer(Protocol):
+    """A port: signs what a person does through this process."""
+
+    user: str  # whom the system, or a token, vouches for
+    on_behalf_of: str  # set by a server: the person whom it admitted; it signs with a key of its own
+
+    def ready(self) -> tuple[str, str]:
+        """The public key, or "" and why there is none. One is made where there is none yet."""
+
+    def own(self) -> str:
+        """The public key, "" where there is none; none is made."""
+
+    def sign(self, data: bytes) -> str:
+        """Once `ready` gave a key. Hexadecimal digits."""
+
+    def valid(self, key: str, data: bytes, signature: str) -> bool:
+        """Whether this key, anybody's, made this signature."""
+
+    def tell(self, text: str) -> None:
+        """What the person should know, once."""
 
 
 class ToSign(NamedTuple):

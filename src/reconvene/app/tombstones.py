@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from reconvene.app.misfits import misfit
-from reconvene.app.signing import shown
+from reconvene.app.signing import Signer, shown
 from reconvene.app.views.soundness import Gone
 from reconvene.app.views.who import is_proved
 from reconvene.errors import StoreError
-from reconvene.ports import Deleted, EventLog, Signer
+from reconvene.ports import Deleted, EventLog
 from reconvene.wire import chain
 from reconvene.wire.seals import decode_seal, signed_bytes
 

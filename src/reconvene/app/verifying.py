@@ -15,13 +15,14 @@ from reconvene.app.misfits import DoesNotFit, misfit
 from reconvene.app.references import named_in
 from reconvene.app.seal_checks import Seals
 from reconvene.app.session import index_row, state_after
+from reconvene.app.signing import Signer
 from reconvene.app.tombstones import checked
 from reconvene.app.views.soundness import Gone, Misfit, Soundness, StoreSoundness
 from reconvene.core.facts.events import AnyEvent, Forked
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.errors import ReconveneError, StoreError
-from reconvene.ports import Append, EventLog, History, Signer, Stored
+from reconvene.ports import Append, EventLog, History, Stored
 from reconvene.wire import chain
 from reconvene.wire.event_json import decode_batch
 from reconvene.wire.snapshot_json import encode_state, snapshot_key

@@ -242,7 +242,7 @@ def sign_as_another(home: Path, chance: Random) -> str:
     """One act, signed with a key that the run does not know."""
     number, run = chance.choice(_runs(home))
     other = OwnKey(str(home / "forger"), "eve")
-    key = other.ready().key
+    key = other.ready()[0]
 
     def change(rows: list[Row], name: str) -> None:
         chosen, value = chance.choice([row for row in rows if row.seal]), chain.BEGINNING

@@ -92,7 +92,7 @@ def test_a_key_is_made_at_first_use_and_nobody_else_can_read_it(folder: Path) ->
 def test_every_act_is_signed_by_the_key_on_record_and_names_who_is_proved(folder: Path, reconvene: Command) -> None:
     reconvene("remark", RUN, "Say more.", "--by", "Ada")
     (folder / ".reconvene/runs" / RUN / "draft.md").write_text("by hand\n")
-    assert reconvene("decide", RUN, "--option", "Continue").code == 3
+    assert reconvene("decide", RUN, "--option", "Continue", "--latest").code == 3
     own = OwnKey(own_folder(), "").own()
     assert {seal.signed_by for seal in seals(folder)} == {own}
     log = [json.loads(line) for line in reconvene("log", RUN, "--json").out.splitlines()]
@@ -127,7 +127,7 @@ def test_what_was_changed_after_it_was_signed_is_found_though_the_chain_was_writ
     what: str, folder: Path, reconvene: Command
 ) -> None:
     reconvene("remark", RUN, "Say more.", "--by", "Ada")
-    reconvene("decide", RUN, "--option", "Continue")
+    reconvene("decide", RUN, "--option", "Continue", "--latest")
     write_anew(folder, FORGED[what])
     assert "sign" in str(found(reconvene)) or "seal" in str(found(reconvene))
 
@@ -145,7 +145,7 @@ def test_a_key_that_somebody_put_in_its_place_is_found(folder: Path, reconvene: 
     """Whoever writes a log anew with a key of their own signs everything, and yet it is another key than before."""
     before = OwnKey(own_folder(), "").own()
     other = OwnKey(str(tmp_path / "other"), "eve")
-    key = other.ready().key
+    key = other.ready()[0]
     value = chain.BEGINNING
 
     def forge(row: Row) -> None:
@@ -215,7 +215,7 @@ def test_of_two_that_make_a_key_at_the_same_time_both_use_the_first(tmp_path: Pa
 def test_a_server_signs_for_the_person_whom_it_admitted(tmp_path: Path) -> None:
     signer = OwnKey(str(tmp_path), "service")
     link = b"l" * 32
-    seal = decode_seal(encode_seal(Seal(signer.ready().key, signer.sign(signed_bytes(link, "ada")), "ada")))
+    seal = decode_seal(encode_seal(Seal(signer.ready()[0], signer.sign(signed_bytes(link, "ada")), "ada")))
     assert b'"for":"ada"' in encode_seal(seal)
     assert signer.valid(seal.signed_by, signed_bytes(link, "ada"), seal.signature)
     assert not signer.valid(seal.signed_by, signed_bytes(link, "eve"), seal.signature)
@@ -235,7 +235,7 @@ def test_a_fork_says_where_it_comes_from_and_is_signed_as_one_act(folder: Path, 
 def test_a_name_that_is_only_claimed_is_told_apart_from_one_that_is_proved(folder: Path, reconvene: Command) -> None:
     reconvene("remark", RUN, "Say more.", "--by", "Ada")
     reconvene("remark", RUN, "Say less.")
-    reconvene("decide", RUN, "--option", "Continue", "--by", "Ada")
+    reconvene("decide", RUN, "--option", "Continue", "--latest", "--by", "Ada")
     shown = reconvene("show", RUN, "--json").object
     remarks, decisions = shown["remarks"], shown["decisions"]
     assert isinstance(remarks, list)

@@ -32,7 +32,7 @@ def file(tmp_path: Path, reconvene: Command) -> Path:
     reconvene("remark", RUN, "Say more.")
     draft = tmp_path / ".reconvene/runs" / RUN / "draft.md"
     draft.write_text("".join(f"line {n} of the draft\n" for n in range(2_000)))
-    assert reconvene("decide", RUN, "--option", "Continue").code == 3
+    assert reconvene("decide", RUN, "--option", "Continue", "--latest").code == 3
     assert reconvene("export", RUN, "run.zip").code == 0
     return tmp_path / "run.zip"
 
@@ -87,14 +87,14 @@ def test_the_same_file_twice_changes_nothing_and_that_is_said(file: Path, reconv
 
 def test_what_it_would_start_is_accepted_once_and_then_it_goes_on(file: Path, tmp_path: Path, there: Command) -> None:
     there("import", str(file))
-    done = there("decide", RUN, "--option", "Continue")
+    done = there("decide", RUN, "--option", "Continue", "--latest")
     assert done.code == 64
     assert "writer runs: sh -c" in done.err
     assert "imported into" in done.err
     assert not (tmp_path / "elsewhere/.reconvene/runs" / RUN).exists()
     (offered,) = there("accept", "--json").objects
     assert there("accept", str(offered["digest"])).code == 0
-    assert there("decide", RUN, "--option", "Continue").code == 0
+    assert there("decide", RUN, "--option", "Continue", "--latest").code == 0
     assert (tmp_path / "elsewhere/.reconvene/runs" / RUN / "draft.md").exists()
     assert there("verify").code == 0
 
@@ -115,7 +115,7 @@ def test_another_run_of_that_id_is_not_touched_and_another_name_can_be_given(
     assert there("verify").code == 0
     forked = [event for event in log(there, "theirs") if event["type"] == "Forked"]
     assert [event["source"] for event in forked] == [RUN]
-    assert there("decide", "theirs", "--option", "Continue").code == 64
+    assert there("decide", "theirs", "--option", "Continue", "--latest").code == 64
 
 
 def test_a_run_that_was_deleted_does_not_come_back_under_its_id(file: Path, reconvene: Command) -> None:

@@ -30,7 +30,7 @@ def parked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for run in (RUN, OTHER):
         assert call("run", "flow.yaml", cwd=folder, **home).code == 3
         assert call("remark", run, "Say more of it.", cwd=folder, **home).code == 0
-        assert call("decide", run, "--option", "Continue", cwd=folder, **home).code == 3
+        assert call("decide", run, "--option", "Continue", "--latest", cwd=folder, **home).code == 3
     return folder.rename(folder.with_name("verified"))
 
 

@@ -1,4 +1,5 @@
-"""ports.Signer: an Ed25519 key in the person's own configuration folder, made at first use and readable by nobody else.
+"""A signer, as `app/signing.py` wants one: an Ed25519 key in the person's own configuration folder, made at first use
+and readable by nobody else.
 
 A person whose folder cannot be written still acts: without a signature, and that is said. Knows no run. The library
 (libsodium, through PyNaCl) is loaded where something is signed or checked, and not before.
@@ -11,8 +12,6 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from shlex import quote
-
-from reconvene.ports import Ready
 
 FILE = "key"
 KIND = "ed25519"
@@ -28,15 +27,15 @@ class OwnKey:
         self._folder = folder
         self._say = say
         self._told: set[str] = set()
-        self._ready: Ready | None = None
+        self._ready: tuple[str, str] | None = None
         self._secret = b""
 
-    def ready(self) -> Ready:
+    def ready(self) -> tuple[str, str]:
         if self._ready is None:
             try:
-                self._ready = Ready(self._load(make=True))
+                self._ready = self._load(make=True), ""
             except _Unusable as error:
-                self._ready = Ready("", str(error))
+                self._ready = "", str(error)
         return self._ready
 
     def own(self) -> str:

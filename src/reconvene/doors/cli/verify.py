@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reconvene.app.engine import Engine
+    from reconvene.app.signing import Signer
     from reconvene.app.views.soundness import Gone, Misfit, Soundness
     from reconvene.core.facts.state import RunState
-    from reconvene.ports import Deleted, Signer
+    from reconvene.ports import Deleted
 
 _DOES_NOT_FIT = 1
 
