@@ -17,6 +17,7 @@ pexpect = pytest.importorskip("pexpect")
 from ptyprocess import PtyProcess  # noqa: E402
 
 UP, DOWN, ENTER = "\x1b[A", "\x1b[B", "\r"
+CLEAR = "\x15"  # Ctrl-U: what stands in the line goes
 # A prompt that is about to draw itself: before it, the terminal itself would act upon Ctrl-C and Ctrl-U.
 ASKING = r"\x1b\[\?2004h"
 Terminal = Callable[..., "pexpect.spawn[str]"]

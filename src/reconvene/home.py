@@ -188,11 +188,22 @@ def _entries(folder: str) -> set[str]:
         return set()
 
 
+def _nearest(folder: str) -> str:
+    """The folder, or the nearest above it that is there."""
+    path = os.path.abspath(folder)
+    while not os.path.lexists(path) and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    return path
+
+
 def _refuse_others(home: Home) -> None:
     folder = home.folder
     if os.path.lexists(folder) and not os.path.isdir(folder):
         what = "a file" if os.path.isfile(folder) else "not a folder"
         raise UserError(f"{folder} cannot be a home: it is {what}", hint=_instead(home))
+    if (above := _nearest(folder)) and not os.path.isdir(above):
+        what = f"{folder} cannot be a home: {above} is not a folder"
+        raise UserError(what, hint="name another: reconvene --home DIR …")
     entries = _entries(folder)
     ours = os.path.basename(os.path.abspath(folder)) == NAME or not entries.isdisjoint(_ONLY_OURS)
     if ours and (lost := sorted(entries.intersection(_BESIDE_THE_STORE))):

@@ -57,7 +57,8 @@ def read(path: str, *, found: bool) -> Settings:
     except UnicodeDecodeError:
         raise UserError(f"{path}: this is not UTF-8 text", hint="save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise UserError(_with_line(path, str(error)), hint="docs/language.md says what it may hold") from None
+        hint = 'texts stand in quotes, as in model = "ollama:qwen3"; docs/language.md says what it may hold'
+        raise UserError(_with_line(path, str(error)), hint=hint) from None
     return _Reading(path, text, found).read(data)
 
 

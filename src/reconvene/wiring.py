@@ -131,7 +131,7 @@ def preflight(
 ) -> Preflight:
     """Looks through this machine; nothing is asked or started. `inputs` and `chosen` settings: as far as given.
 
-    `beside`: the folder of the workflow's file. `agents`: only these.
+    `beside`: the folder of the workflow's file. `agents`: only these, whose turn it is, and only what they lack.
     """
     from reconvene.adapters.agents import preflight as looking
     from reconvene.app import new_runs
@@ -144,12 +144,14 @@ def preflight(
         fixed = {"settings": new_runs.settings(workflow, chosen, given, Machine(environ)), "inputs": given}
     except ReconveneError:  # they depend on inputs that are not there yet
         fixed = {}
+    if agents is not None:
+        reach = Reach(tuple(name for name in workflow.agents if name in agents), {})
+        ways, lacks = looking.ways(workflow, reach, fixed, environ, beside=beside)
+        return Preflight(ways, lacks + [lack for way in ways for lack in looking.lacks(way, environ)], [])
     whole = all(not spec.required or given.get(name) is not None for name, spec in workflow.inputs.items())
     reach = reachable(workflow, fixed if fixed and whole else None)
     helping = [(FEEDBACK_MODEL_VARIABLE, feedback_model() or from_files("feedback_model"))]
-    if agents is not None:
-        reach, helping = Reach(tuple(name for name in reach.agents if name in agents), {}), []
-    elif asking_gates(workflow):
+    if asking_gates(workflow):
         helping.append((GATE_MODEL_VARIABLE, gate_model() or from_files("gate_model")))
     ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]

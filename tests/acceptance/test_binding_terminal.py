@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands import call
-from terminals import DOWN, ENTER, Terminal, ending
+from terminals import CLEAR, DOWN, ENTER, Terminal, ending
 
 FLOW = """
 name: flow
@@ -43,7 +43,7 @@ def test_the_person_is_shown_what_would_start_and_asked_once(terminal: Terminal,
     child.expect("Your decision")
     child.send(DOWN + DOWN + ENTER)
     child.expect("Who for writer")
-    child.send("cat" + ENTER)
+    child.send(CLEAR + "cat" + ENTER)  # what was typed before stands there, to be mended
     child.expect("writer done")
     child.expect("Your decision")
     child.send(ENTER)

@@ -49,6 +49,7 @@ class Mistake(NamedTuple):
     file: str = ""  # the workflow that is there under the name flow.yaml
     variables: dict[str, str | None] = {}  # noqa: RUF012
     first: tuple[str, ...] = ()  # typed before
+    other: tuple[str, bytes] = ("", b"")  # another file that is there: its name, and what it holds
 
 
 def changed(old: str, new: str) -> str:
@@ -225,6 +226,111 @@ MISTAKES = [
         "chekc flow.yaml",
         "error: there is no command 'chekc'; did you mean check?\nhint: see: reconvene --help\n",
     ),
+    # --- files that are not what they seem ---
+    Mistake(
+        "a quote is not closed, and another one comes",
+        "check flow.yaml",
+        "error: flow.yaml:1: this is not valid YAML: a quote that begins here ends only in line 4 (is a closing quote "
+        "missing?)\nhint: correct this, then look again: reconvene check flow.yaml\n",
+        file=changed("name: two-step", 'name: "two-step'),
+    ),
+    Mistake(
+        "a quote is never closed",
+        "check flow.yaml",
+        "error: flow.yaml:3: this is not valid YAML: a quote that begins here never ends (is a closing quote "
+        "missing?)\nhint: correct this, then look again: reconvene check flow.yaml\n",
+        file=ONE.format(agent='{command: "cat}'),
+    ),
+    Mistake(
+        "the file is empty",
+        "run empty.yaml",
+        "error: empty.yaml: the file is empty\nhint: correct this, then look again: reconvene check empty.yaml\n",
+        other=("empty.yaml", b""),
+    ),
+    Mistake(
+        "the file was saved as UTF-16",
+        "run wide.yaml",
+        "error: wide.yaml:1: this workflow cannot be read: it is not UTF-8 text (save it as UTF-8)\n"
+        "hint: correct this, then look again: reconvene check wide.yaml\n",
+        other=("wide.yaml", TWO_STEP.encode("utf-16")),
+    ),
+    Mistake(
+        "the file was saved in an old encoding",
+        "run old.yaml",
+        "error: old.yaml:2: this workflow cannot be read: it is not UTF-8 text (save it as UTF-8)\n"
+        "hint: correct this, then look again: reconvene check old.yaml\n",
+        other=("old.yaml", "name: x\ndescription: café\n".encode("latin-1")),
+    ),
+    Mistake(
+        "the file is huge",
+        "run huge.yaml",
+        "error: huge.yaml: this workflow cannot be read: it is larger than 1 MB (put long texts into files beside it, "
+        "or give them as inputs: --input NAME=@FILE)\nhint: correct this, then look again: reconvene check huge.yaml\n",
+        other=("huge.yaml", b"#" * 1_000_001),
+    ),
+    Mistake(
+        "an input was saved in an old encoding",
+        "run two-step.yaml --input brief=old.md",
+        "error: 'brief': old.md, line 2, is not UTF-8 text\nhint: give a text file; one that is, save as UTF-8\n",
+        other=("old.md", "One\ncafé\n".encode("latin-1")),
+    ),
+    Mistake(
+        "the answers are no list",
+        "run two-step.yaml --answers answers.yaml",
+        "error: answers.yaml:1: an answers file is a list of decisions (write a list: - {option: Continue, feedback: "
+        '["correction: …"]})\nhint: correct this, then type the same command again\n',
+        other=("answers.yaml", b"option: Continue\n"),
+    ),
+    Mistake(
+        "a key is misspelt in the answers",
+        "run two-step.yaml --answers answers.yaml",
+        "error: answers.yaml:2: entry 2: 'feedbak' means nothing here (did you mean 'feedback'?)\n"
+        "hint: correct this, then type the same command again\n",
+        other=("answers.yaml", b"- Continue\n- {option: Continue, feedbak: shorter}\n"),
+    ),
+    Mistake(
+        "a text in the settings file has no quotes",
+        "run two-step.yaml",
+        "error: {here}/reconvene.toml:2: Invalid value\n"
+        'hint: texts stand in quotes, as in model = "ollama:qwen3"; docs/language.md says what it may hold\n',
+        other=("reconvene.toml", b"[agents]\nwriter = claude\n"),
+    ),
+    # --- what is typed ---
+    Mistake(
+        "it should go on by itself and cannot",
+        "run two-step.yaml --auto",
+        "error: two-step cannot go on by itself: it has no setting 'auto'\n"
+        "hint: leave out --auto; to decide beforehand: --answers FILE\n",
+    ),
+    Mistake(
+        "the home lies below a file",
+        "--home brief.md/runs run two-step.yaml",
+        "error: brief.md/runs cannot be a home: {here}/brief.md is not a folder\n"
+        "hint: name another: reconvene --home DIR …\n",
+    ),
+    Mistake(
+        "the key was pasted with the quotes of a text",
+        "run flow.yaml",
+        "error: flow.yaml:3: ANTHROPIC_API_KEY holds '“', which no key has (agent writer)\n"
+        "hint: set it anew, in plain quotes and without spaces around it: export ANTHROPIC_API_KEY='…'\n",
+        file=ONE.format(agent='{model: "anthropic:claude-sonnet-5"}'),
+        variables={"ANTHROPIC_API_KEY": "“sk-1”"},
+    ),
+    Mistake(
+        "an address lacks its http",
+        "run flow.yaml",
+        "error: flow.yaml:3: the address in LMSTUDIO_BASE_URL, 'localhost:1234/v1', does not begin with http:// or "
+        "https:// (agent writer)\nhint: write http://localhost:1234/v1\n",
+        file=ONE.format(agent='{model: "lmstudio:qwen3"}'),
+        variables={"LMSTUDIO_BASE_URL": "localhost:1234/v1"},
+    ),
+    Mistake(
+        "a quote is missing in a command line",
+        "run flow.yaml",
+        'error: flow.yaml:3: the command line "grep \'no" is not whole: no closing quotation (agent writer)\n'
+        "hint: close the quote, or write a list\n",
+        file=ONE.format(agent='{command: "grep \'no"}'),
+    ),
 ]
 
 
@@ -243,6 +349,8 @@ def reconvene(tmp_path: Path) -> Command:
 def test_a_newcomer_reads_where_what_and_what_next(reconvene: Command, tmp_path: Path, mistake: Mistake) -> None:
     if mistake.file:
         (tmp_path / "flow.yaml").write_text(mistake.file.replace("HERE", str(tmp_path)), encoding="utf-8")
+    if mistake.other[0]:
+        (tmp_path / mistake.other[0]).write_bytes(mistake.other[1])
     for words in mistake.first:
         assert reconvene(*words.split()).code in (0, 3)
     before = [path.name for path in sorted(tmp_path.iterdir())]
@@ -250,6 +358,26 @@ def test_a_newcomer_reads_where_what_and_what_next(reconvene: Command, tmp_path:
     assert done.err == mistake.said.replace("{here}", str(tmp_path))
     assert done.code == mistake.code
     assert [path.name for path in sorted(tmp_path.iterdir())] == before  # nothing was recorded
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-8"])
+def test_files_from_windows_are_read_as_any_other(reconvene: Command, tmp_path: Path, encoding: str) -> None:
+    files = {"flow.yaml": TWO_STEP, "answers.yaml": "- Continue\n", "brief.md": "A brief.\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode(encoding))
+    words = ("--input", "brief=brief.md", "--answers", "answers.yaml", "--json")
+    done = reconvene("run", "flow.yaml", *words)
+    assert (done.code, done.object["status"]) == (0, "completed")
+
+
+def test_an_option_in_a_file_of_answers_is_not_there(reconvene: Command, tmp_path: Path) -> None:
+    (tmp_path / "answers.yaml").write_text("# what I want\n- Publish\n", encoding="utf-8")
+    done = reconvene("run", "two-step.yaml", "--answers", "answers.yaml")
+    assert done.code == 64
+    assert done.err.endswith(
+        "error: answers.yaml:2: entry 1: option 'Publish' is not offered here\n"
+        "hint: the options are: 1. Continue; 2. Abort; two-step-1 stays parked there\n"
+    )
 
 
 def test_a_run_that_has_ended_is_resumed(reconvene: Command) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands import call
-from terminals import ASKING, DOWN, ENTER, Terminal, ending, pexpect
+from terminals import ASKING, CLEAR, DOWN, ENTER, Terminal, ending, pexpect
 
 # What it presents follows from what it is shown, and from nothing else.
 AGENT = """
@@ -237,7 +237,7 @@ def test_open_questions_in_turn_a_choice_in_own_words_and_an_answer_taken_back(
     say(child, "auth")
     child.expect("your answer so far: none")
     child.expect(ASKING)
-    child.send("\x15" + ENTER)  # clears the line
+    child.send(CLEAR + ENTER)
     child.expect(r"3\. \[unanswered\]")
     child.expect("Your choice")
     child.sendcontrol("c")

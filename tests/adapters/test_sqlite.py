@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from reconvene.adapters.sqlite import SqliteLog
+from reconvene.adapters.sqlite.presence import Presence
 from reconvene.core.facts.events import Paused, RemarkAdded
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
@@ -537,3 +538,20 @@ def test_listing_loads_neither_the_event_types_nor_asyncio(log: SqliteLog, path:
     )
     done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_sign_that_its_owner_takes_down_while_others_tidy_up_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(tmp_path / "processes")
+    leaving, coming = Presence(folder), Presence(folder)
+    leaving.show()
+
+    def looked(token: str) -> bool:
+        leaving.hide()
+        return False
+
+    monkeypatch.setattr(coming, "_lives", looked)
+    coming.show()
+    assert os.listdir(folder) == [coming.token]
+    coming.hide()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -17,8 +15,6 @@ from reconvene.core.facts.commands import AnswerCheckpoint, Rollback
 from reconvene.core.facts.events import AnyEvent, DecisionRecorded, StepStarted, TasksClaimed
 from reconvene.core.run.plan import FollowUp, plan
 from reconvene.errors import Bug, Busy, UserError
-from reconvene.language.javascript import evaluating
-from reconvene.language.jinja import environment
 from reconvene.ports import Append
 from reconvene.surroundings import SystemClock
 from reconvene.testing.memory import MemoryLog
@@ -43,11 +39,9 @@ class CountingLog(MemoryLog):
     def __init__(self) -> None:
         super().__init__()
         self.appends, self.events_read, self.leases = 0, 0, 0
-        self.batches: list[list[str]] = []  # the types of the events of each append
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
         self.appends += 1
-        self.batches.append([type(event).__name__ for event in append.events])
         return super().append(run, expected_seq, append)
 
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
@@ -86,84 +80,18 @@ def parked(engine: Engine) -> str:
     return run
 
 
-def test_a_decision_and_the_step_that_follows_at_once_are_one_append_and_its_tasks_are_claimed(tmp_path: Path) -> None:
+def test_a_decision_is_on_disk_first_and_its_tasks_are_claimed_as_they_start(tmp_path: Path) -> None:
     log = CountingLog()
     engine = opened(tmp_path, log)
     run = parked(engine)
     log.appends = log.leases = 0
     before = log.head(run)
     assert decide(engine, run) == "waiting"
-    assert log.appends == 2  # the decision with the step that it starts; the output with the next checkpoint
+    assert log.appends == 3  # the decision; the step that it starts; the output with the next checkpoint
     assert log.leases == 2  # taken once, given back once
     events = [event for _, event in log.read(run, before)]
     assert not any(isinstance(event, TasksClaimed) for event in events)
     assert all(event.claim for event in events if isinstance(event, StepStarted))
-
-
-# What of a workflow may take time: how it stands in its file, and who works it out.
-FOUND = "files: [{path: a.md, template: '{% for n in [1] %}{{ context.subagents_spawned }}{% endfor %}'}]\nphases:"
-MAY_TAKE_TIME: dict[str, tuple[str, str, ModuleType, str]] = {
-    "a file": ("phases:", FOUND, environment, "render"),
-    "a condition": ("agents: [a]\n", "steps: [{agents: [a], when: 'round.n > 0'}]\n", evaluating, "run"),
-}
-
-
-@pytest.mark.parametrize("what", MAY_TAKE_TIME)
-def test_what_may_take_time_is_begun_when_the_decision_is_on_disk(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, after, module, name = MAY_TAKE_TIME[what]
-    log = CountingLog()
-    engine = opened(tmp_path, log)
-    run = engine.start(parse_workflow(LOOP.replace(before, after)), {})
-    asyncio.run(engine.drive(run))
-    known: list[bool] = []  # whether the decision was on disk whenever it was begun
-
-    def noted(render: Callable[..., object]) -> Callable[..., object]:
-        def call(*given: object, **named: object) -> object:
-            known.append(any("DecisionRecorded" in events for events in log.batches))
-            return render(*given, **named)
-
-        return call
-
-    monkeypatch.setattr(module, name, noted(getattr(module, name)))
-    log.batches.clear()
-    assert decide(engine, run) == "waiting"
-    assert known
-    assert all(known)
-    assert "StepStarted" not in log.batches[0]  # a commit of its own
-    assert "StepStarted" in log.batches[1]
-
-
-def test_what_is_tried_at_once_and_turns_out_to_take_time_is_left(tmp_path: Path) -> None:
-    text = (
-        LOOP
-        + """  - id: q
-    checkpoint: {prompt: "{{ run | upper }}?"}
-"""
-    )
-    log = CountingLog()
-    engine = opened(tmp_path, log)
-    run = engine.start(parse_workflow(text), {})
-    asyncio.run(engine.drive(run))
-    log.batches.clear()
-    assert decide(engine, run, "Enough") == "waiting"
-    assert "DecisionRecorded" in log.batches[0]
-    assert ["CheckpointOpened" in batch for batch in log.batches] == [False, True]
-
-
-@pytest.mark.parametrize("driving", [True, False])
-def test_a_template_that_fails_stands_between_nobody_and_the_log(driving: bool, tmp_path: Path) -> None:
-    text = LOOP.replace("phases:", "files: [{path: a.md, template: '{{ context.subagents_spawned // 0 }}'}]\nphases:")
-    log = CountingLog()
-    engine = opened(tmp_path, log)
-    run = engine.start(parse_workflow(text), {})
-    asyncio.run(engine.drive(run))
-    log.batches.clear()
-    engine.submit(run, AnswerCheckpoint("", "More", by="ann"), driving=driving)
-    assert "DecisionRecorded" in log.batches[0]
-    assert "StepStarted" not in log.batches[0]
-    assert asyncio.run(engine.drive(run)).status == "waiting"
 
 
 def test_nothing_that_follows_from_a_decision_can_keep_it_from_the_log(

@@ -166,6 +166,7 @@ def told(golden: Golden, folder: Path) -> Rendered:
     run = str(golden.home.expected["run"])
     found: Rendered = {}
     for words in (*((name,) for name in LISTS), *((name, run) for name in COMMANDS)):
-        code, out, err = call(*words, "--json", cwd=folder, RECONVENE_HOME=str(folder / HOME))
+        code, *told = call(*words, "--json", cwd=folder, RECONVENE_HOME=str(folder / HOME))
+        out, err = (text.replace(str(folder), PLACE) for text in told)  # a home is where it lies now
         found[f"told/{words[0]}"] = json.dumps({"code": code, "out": out and json.loads(out), "err": err}, indent=1)
     return found

@@ -13,14 +13,14 @@ import json
 import re
 
 _COMMON = r"""
-text ::= [A-Za-z] [^\n#|<>`*]{40,200} "\n"
+text ::= [A-Za-z] [^\n#|<>`*]{40,160} "\n"
 line ::= [A-Za-z] [^\n#|<>`*]{15,100} "\n"
 cell ::= [A-Za-z] [^\n#|<>`*]{3,40}
 """
 _REPORT = r"""
-root ::= "## Findings\n" finding{3,4} "\n## Assumptions\n" ("- " line){2,3} "\n## Ratings\n" table "\n## Summary\n" text{1,2}
+root ::= "## Findings\n" finding{3} "\n## Assumptions\n" ("- " line){2} "\n## Ratings\n" table "\n## Summary\n" text
 finding ::= "**" cell "** " text
-table ::= "| item | rating | reason |\n|---|---|---|\n" ("| " cell " | " [1-9] " | " cell " |\n"){2,4}
+table ::= "| item | rating | reason |\n|---|---|---|\n" ("| " cell " | " [1-9] " | " cell " |\n"){2,3}
 """
 _POSITION = r"""
 root ::= "## Position\n" text "\n## Reasoning\n" text{2,3}
@@ -41,6 +41,10 @@ root ::= "# Engineer Proposals - Round @ROUND@\n\n" @RESOLVED@ "\n## Summary\n\n
 confidence ::= "HIGH" | "MEDIUM" | "LOW"
 body ::= "\n**Gap:** " line "**Confidence:** " confidence "\n\n### Proposed Solution\n" text "\n### Examples\n" line "\n### Trade-offs\n" line "\n### New Gaps Introduced\nNone.\n"
 """
+_PROSE = r"""
+root ::= text{2,3} @SENTENCE@
+"""
+_SENTENCE = "User feedback from checkpoints incorporated."
 _FILES = re.compile(r"Write these files: (.+?)\. (?:Hand|Put) ")
 _GAP_ID = re.compile(r"\bGAP-[A-Z]+-\d{3}\b")
 _ROUND = re.compile(r"\bround (\d+)", re.IGNORECASE)
@@ -56,6 +60,9 @@ def grammar(model: str, prompt: str) -> str:
             return _REPORT + _COMMON
         case "position":
             return _POSITION + _COMMON
+        case "prose":
+            asked = _quoted(_SENTENCE) if _SENTENCE.rstrip(".") in prompt else '""'
+            return _PROSE.replace("@SENTENCE@", asked) + _COMMON
         case "review" if re.search(r"task: find the gaps", prompt):
             return _GAPS + _COMMON
         case "review":

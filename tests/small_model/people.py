@@ -113,11 +113,12 @@ PEOPLE: dict[str, Person] = {
                 "correction: Net debt is £150M, not £100M",
                 fields={"gap": "Does it still fit inside the covenant?", "agents": ["economist"]},
             ),
-            Wish("Looks good"),
+            Wish("Looks good", 2),
+            Wish("Skip, I'm good"),  # leaves a phase after its first round, for the sake of time
             Wish("Finish", fields={"captured": "yes", "words": "Yes."}),
         ),
         inputs={"company": _COMPANY, "question": "How should Aldermoor Glass rebuild furnace 2 at Wenbury by 2029?"},
         files=("company",),
-        models=("specialists=report",),
+        models=("specialists=report", "moderator=prose"),
     ),
 }

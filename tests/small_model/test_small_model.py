@@ -29,6 +29,7 @@ def test_every_packaged_workflow_is_played() -> None:
     ("model", "prompt", "holds"),
     [
         ("smollm2/report", "Report.", ["## Findings", "## Ratings", "| item | rating | reason |"]),
+        ("smollm2/prose", "End with “User feedback from checkpoints incorporated.”", ["incorporated."]),
         ("smollm2/position", "Report.", ["## Position", "## Reasoning"]),
         ("smollm2/review", "## Your task: find the gaps of this", ["## GAP-", "**Severity:**"]),
         ("smollm2/review", PROMPT, ["## Review: Round 3", "1. GAP-DATA-001", "2. GAP-FLOW-002", "ISSUE-R3-001"]),

@@ -81,10 +81,7 @@ class Stage:
         self._make_project()
         if self.workflow not in ("scenario-planning", "spec-refinement", "brainstorm"):
             where = self._without_recording()
-        arguments = ["--model", MODEL]
-        for bound in person.models:
-            name, _, form = bound.partition("=")
-            arguments += ["--model", f"{name}={MODEL}/{form}"]
+        arguments = self.bindings()
         for name, text in person.inputs.items():
             given = text
             if name in person.files:
@@ -94,6 +91,14 @@ class Stage:
         for setting in person.settings:
             arguments += ["--set", setting]
         return self._json("run", where, *arguments, "--no-input", "--json")
+
+    def bindings(self) -> list[str]:
+        """Every agent asks the model; some are held to a form."""
+        given = ["--model", MODEL]
+        for bound in self.person.models:
+            name, _, form = bound.partition("=")
+            given += ["--model", f"{name}={MODEL}/{form}"]
+        return given
 
     def _json(self, *arguments: str) -> dict[str, object]:
         out = self.call(*arguments)
@@ -204,8 +209,8 @@ def play(workflow: str, folder: Path, url: str, *, judge: bool = False) -> Trial
             at = stage._json("resume", run, "--now", "--no-input", "--json")
         elif isinstance(checkpoint, dict):
             at = stage.answer(run, checkpoint)
-        else:
-            at = stage._json("resume", run, "--no-input", "--json")
+        else:  # its process was ended
+            at = stage._json("resume", run, *stage.bindings(), "--no-input", "--json")
     code = stage.code if stops else _ENDED.get(str(at.get("status")), stage.code)
     events = stage.events(run) if run else []
     for words in (("show",), ("output", "--all"), ("ledger",), ("rounds",), ("stats",), ("files",)):

@@ -36,6 +36,7 @@ from reconvene.core.facts.commands import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
+from reconvene.core.run.handle import handle
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
@@ -123,14 +124,13 @@ class Engine:
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
         self.discretion.refuse(workflow, pinned, bindings)
         blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
-        digest = digest_of(pinned)
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self.new.free(workflow)
             session = Session.new(self.log, self._clock, run, book, self.signer)
             command = StartRun(
                 run,
-                digest,
+                digest_of(pinned),
                 workflow.name,
                 digest_of(inputs_json),
                 digest_of(settings_json),
@@ -150,9 +150,8 @@ class Engine:
 
     def foreseen(self, workflow: Workflow, inputs: Mapping[str, object]) -> list[str]:
         """What would stop a run of this workflow hours from now, and can be mended before it starts."""
-        if self.projects is None:
-            return []
-        return [why for path in new_runs.projects(workflow, inputs) if (why := self.projects.unfit(path))]
+        unfit = self.projects.unfit if self.projects is not None else None
+        return [why for path in new_runs.projects(workflow, inputs) if (why := unfit(path))] if unfit else []
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
@@ -170,12 +169,19 @@ class Engine:
         return self.session(run).state
 
     def submit(
-        self, run: str, command: Command, blobs: Mapping[str, bytes] | None = None, *, driving: bool = False
+        self,
+        run: str,
+        command: Command,
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        driving: bool = False,
+        once: bool = False,
     ) -> RunState:
         """Record one command, durably, without driving the run on. What a person did in the workspace comes first.
 
-        Nothing that follows from a decision keeps it from the disk. `driving`: the caller calls `drive` next, which
-        does what follows, as far as it is not there at once. Where nobody else holds the lease it is taken now.
+        A decision is on disk before anything that follows from it is worked out. `driving`: the caller calls `drive`
+        next, which does that. Where nobody else holds the lease it is taken now. `once`: Repeated where the same
+        decision is on record already; else that changes nothing.
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
@@ -190,9 +196,9 @@ class Engine:
             if isinstance(command, AnswerCheckpoint):
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
-            if not isinstance(command, AnswerCheckpoint | Rollback):
-                session.do(command, blobs, claim)
-            elif not session.decide(command, blobs, claim, on_what_was_shown(self.log)) and not holder:
+            decided = isinstance(command, AnswerCheckpoint | Rollback)
+            session.do(command, blobs, claim, on_what_was_shown(self.log, once) if decided else handle)
+            if decided and not holder:
                 session.do(GoOn())
         except BaseException as error:
             if isinstance(error, KitFailed) and isinstance(command, AnswerCheckpoint | Rollback):  # it stays said
@@ -216,7 +222,7 @@ class Engine:
             if held:
                 self.files(session).restore(session)
                 if session.state.ended:
-                    self._leave_project(session.state, _silent)
+                    Branch(self.projects, _silent).leave(session.state)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
@@ -330,7 +336,7 @@ class Engine:
             if session.state.ended:
                 tell_passed(session, listener)
                 files.restore(session)
-                self._leave_project(session.state, listener)
+                Branch(self.projects, listener).leave(session.state)
                 return session
             driver = Driver(
                 session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
@@ -342,17 +348,11 @@ class Engine:
             except BaseExceptionGroup as group:
                 raise first_error(group) from None
             if session.state.ended:
-                self._leave_project(session.state, listener)
+                Branch(self.projects, listener).leave(session.state)
             return session
         finally:
             self._drivers.pop(session.run, None)
             self._leases.give_back(session.run, in_hand.holder)
-
-    def _leave_project(self, state: RunState, listener: Listener) -> None:
-        """An ended run leaves its branch to the person, and no worktree behind."""
-        Branch(self.projects, listener).sync(state)
-        if self.projects is not None and state.record.project is not None:
-            self.projects.close(state.run)
 
     def make_children(self, run: str) -> None:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from reconvene.language.closest import opcodes
+from reconvene.language.late_patterns import late
 
 _CONTEXT = 3
 _DIFF_LIMIT = 40_000  # characters
 _LINE_LIMIT = 2_000  # characters
 _COMPARE_LIMIT = 4_000_000  # line pairs; beyond it difflib may take minutes
-_CUT = re.compile(r"^\\ the rest of this diff is not shown \(\+(\d+) −(\d+) lines in all\)$")
+_CUT = late(r"^\\ the rest of this diff is not shown \(\+(\d+) −(\d+) lines in all\)$")
 _BINARY = "binary file changed"
 _NO_NEWLINE = "\\ No newline at end of file"
 

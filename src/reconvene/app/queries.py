@@ -54,8 +54,7 @@ def _beside(point: Checkpoint, session: Session) -> Checkpoint:
     """With what the index does not hold."""
     answers = drafts.here(session.state, session.book) if point.fields else None
     point = ahead.with_consequences(point, session.state, session.book)
-    if (now := projections.checkpoint(session.state)) is not None:  # the index may be older than the place of the home
-        point = replace(point, show_files=now.show_files)
+    now = projections.checkpoint(session.state)
     round_ = session.state.world.top.round if session.state.world.cursor else None
     return replace(
         point,
@@ -64,6 +63,7 @@ def _beside(point: Checkpoint, session: Session) -> Checkpoint:
         answers=answers,
         outputs=written.of_the_round(session.state, session.book),
         missing=round_.missing if round_ else (),
+        show_files=now.show_files if now else point.show_files,  # the index may be older than the place of the home
     )
 
 

@@ -14,15 +14,14 @@ import msgspec
 
 from reconvene.app.signing import Signer, to_sign
 from reconvene.app.views import projections
-from reconvene.core.definition.workflow import Workflow, every_phase
+from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.commands import AnswerCheckpoint, Claim, Command, GoOn, Rollback
+from reconvene.core.facts.commands import Command, GoOn
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import EMPTY, RunState
-from reconvene.core.run.handle import Handled, handle, record
+from reconvene.core.run.handle import Handled, handle
 from reconvene.errors import Bug, Conflict, ReconveneError, StoreError, UserError
-from reconvene.language.haste import TakesTime, in_a_hurry
 from reconvene.ports import Append, Clock, EventLog, IndexRow
 from reconvene.wire import replies
 from reconvene.wire.pins import unpin
@@ -120,7 +119,7 @@ class Session:
         self, commands: Sequence[Command], blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
     ) -> list[ReconveneError | None]:
         """Handle these in order, in one durable append: the error that refused each, or None. A refused one does not
-        keep the others out. `by`: how each is handled."""
+        keep the others out. `by`: `record` leaves what follows from them for later."""
         self.recorded = ()
         for digest, data in (blobs or {}).items():
             self.book.remember(digest, data)
@@ -135,37 +134,6 @@ class Session:
                 self.refresh()
                 self._check_head()
         raise StoreError(f"Run {self.run} is too busy: {_TRIES} attempts to append lost.", hint="Try again.")
-
-    def decide(
-        self,
-        command: AnswerCheckpoint | Rollback,
-        blobs: Mapping[str, bytes] | None = None,
-        claim: str = "",
-        recorded: _How = record,
-    ) -> bool:
-        """What a person decided. What refuses it is raised; nothing that follows from it keeps it from the log.
-
-        True: what follows from it is in the same append, since it was there at once. False: it is left for later."""
-        if not _plain_spoken(self.book.workflow):
-            self.do(command, blobs, claim, recorded)
-            return False
-        then = Claim(command.by, command.door) if claim else GoOn()
-        followed = False
-
-        def by(state: RunState, command: Command, now: str, book: Book, claim: str, user: str) -> Handled:
-            nonlocal followed
-            decided = recorded(state, command, now, book, claim, user)
-            try:
-                with in_a_hurry():
-                    after = handle(decided.state, then, now, book, claim, user)
-            except (Exception, TakesTime):  # it is met again, and told, by whoever goes on from here
-                followed = False
-                return decided
-            followed = True
-            return Handled(after.state, decided.events + after.events, decided.blobs | after.blobs)
-
-        self.do(command, blobs, claim, by)
-        return followed
 
     def do(
         self, command: Command, blobs: Mapping[str, bytes] | None = None, claim: str = "", by: _How = handle
@@ -211,15 +179,6 @@ class Session:
         if state.seq - self._snapshot > due_after(state):
             self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
             self._snapshot = state.seq
-
-
-def _plain_spoken(workflow: Workflow) -> bool:
-    """Whether its steps are likely to start with nothing to work out before: only then trying at once is worth it."""
-    asking = (
-        phase.when or phase.each or any(step.when or step.agents_expr for step in phase.steps)
-        for phase in every_phase(workflow)
-    )
-    return not (workflow.kits or workflow.files or any(asking))
 
 
 def state_of(log: EventLog, run: str) -> RunState:

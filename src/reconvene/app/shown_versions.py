@@ -7,8 +7,8 @@ answers) does not make their decision stale: it goes with it. What anybody else 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.app.session import state_after
@@ -43,7 +43,7 @@ _BESIDE = (
 )
 
 
-class Version(NamedTuple):
+class Version(Struct, frozen=True):
     digest: str
     state: RunState  # the last one that had it
 
@@ -65,8 +65,9 @@ def _states(log: EventLog, run: str) -> Iterator[RunState]:
         yield state
 
 
-def on_what_was_shown(log: EventLog) -> Callable[[RunState, Command, str, Book, str, str], Handled]:
-    """As `record`, for decisions: on the version that the command names, whoever appended meanwhile."""
+def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command, str, Book, str, str], Handled]:
+    """As `record`, for decisions: on the version that the command names, whoever appended meanwhile. `once`: Repeated
+    where the same person took exactly this decision before."""
 
     def handled(state: RunState, command: Command, now: str, book: Book, claim: str, user: str) -> Handled:
         if not isinstance(command, AnswerCheckpoint):
@@ -76,9 +77,11 @@ def on_what_was_shown(log: EventLog) -> Callable[[RunState, Command, str, Book, 
         except StaleDecision as error:
             known = versions(log, state.run, command.digest) if command.digest and not error.now else []
             raise (stale(error.message, known[-1].state, state, book) if known else error) from None
-        if not any(isinstance(event, e.DecisionRecorded) for event in made.events):
+        if any(isinstance(event, e.DecisionRecorded) for event in made.events):
+            return made
+        if once:
             raise _repeated(state, command)
-        return made
+        return Handled(state, [], {})
 
     return handled
 

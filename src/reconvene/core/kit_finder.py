@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from reconvene.core.definition.workflow import OUTPUT_FORMS, OUTPUT_WORDS, every_phase
 from reconvene.errors import UserError
-from reconvene.language.haste import may_take_time
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Workflow
@@ -25,7 +24,6 @@ _found: dict[str, Kit] = {}
 
 
 def find(name: str) -> Kit | None:
-    may_take_time()
     if name not in _found:
         kit: Kit | None = import_module(_KITS).find(name)
         if kit is None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from reconvene.errors import ExpressionError, ExpressionLimit
 from reconvene.language.closest import closest
-from reconvene.language.haste import may_take_time
 
 if TYPE_CHECKING:
     from reconvene.language.javascript.cheap import Expression
@@ -65,7 +64,6 @@ def truth(source: str, scope: Mapping[str, object]) -> bool:
 
 def _run(source: str, scope: Mapping[str, object], *, truth: bool) -> object:
     """Over the part of `scope` that `source` can look at: the rest is not worth carrying over."""
-    may_take_time()
     expression = compile(source)
     if expression.problem:
         raise ExpressionError(f"SyntaxError: {expression.problem}")

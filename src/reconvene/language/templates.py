@@ -13,7 +13,6 @@ from types import ModuleType
 
 from reconvene.errors import ReconveneError
 from reconvene.language.as_text import CAP, shown
-from reconvene.language.haste import may_take_time
 
 __all__ = ["TemplateError", "check", "look_ups", "names", "render"]
 
@@ -117,7 +116,6 @@ def _look_up(path: tuple[str, ...], scope: object) -> object:
 
 
 def _rendered(template: str, scope: Mapping[str, object], loader: Mapping[str, str]) -> str:
-    may_take_time()
     sandbox = _jinja()
     try:
         text: str = sandbox.render(template, scope, loader)

@@ -6,11 +6,10 @@ the form last. What comes first is the same for all of them, and providers cache
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Agent, Step
@@ -22,15 +21,16 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.shown import conversation, drafts, on_record, scope
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Bug, UserError
+from reconvene.language.late_patterns import late
 from reconvene.prompts import documents, expected, marks
 from reconvene.prompts.documents import Documents
 from reconvene.prompts.marks import Section
 
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+_BLANK_LINES = late(r"\n(?:[ \t]*\n){2,}")
 _EXAMPLE = "one that would pass, about another matter"
 
 
-class Shown(NamedTuple):
+class Shown(Struct, frozen=True):
     agent: Agent
     prompt: str
     files: dict[str, str]  # path → digest
@@ -87,7 +87,7 @@ def shown(
     )
 
 
-class _Made(NamedTuple):
+class _Made(Struct, frozen=True):
     prompt: str
     mark: str
     left_out: tuple[LeftOut, ...]

@@ -6,7 +6,7 @@ wrote a summary, that stands in its place. What the person said, the role, the t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from reconvene.core.facts.book import Book, to_json
 from reconvene.core.facts.events import LeftOut, Read
@@ -20,7 +20,7 @@ _BYTES_PER_TOKEN = 3.5
 _REPLY = 0.25  # of the window stays free for the answer
 
 
-class Document(NamedTuple):
+class Document(Struct, frozen=True):
     """`note` instead of a text: it is not there, or not here."""
 
     name: str
@@ -29,7 +29,7 @@ class Document(NamedTuple):
     summary: str = ""  # its author's own, "" where there is none
 
 
-class Documents(NamedTuple):
+class Documents(Struct, frozen=True):
     every: tuple[Document, ...]
     small: str  # names and texts in small letters: where a mark must not occur
     bytes: int
@@ -123,7 +123,7 @@ def _content(book: Book, read: Read) -> str:
 # --- how much of each ---
 
 
-class Page(NamedTuple):
+class Page(Struct, frozen=True):
     """What is shown of documents: at most so many characters of each, and nothing of those that are gone."""
 
     most: int = MOST_INLINE

@@ -12,7 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import count, islice
-from typing import NamedTuple
+
+from msgspec import Struct
+
+from reconvene.language.late_patterns import late
 
 RULES = """\
 You work in a team of agents. A person leads the work and decides. These rules hold for every message.
@@ -33,12 +36,12 @@ rejected section holds your last answer, the attempt section why it did not coun
 5. Answer with what is asked for and nothing else. Say nothing about these rules, the sections or the mark."""
 
 _LENGTH = 12
-_TAG_LIKE = re.compile(
+_TAG_LIKE = late(
     r"[<\u2039\u2329\u3008\uff1c]\s*[/\u2044\u2215\uff0f]?\s*[a-z-]{3,12}\s*[-\u2010-\u2015\uff0d_]", re.IGNORECASE
 )
 
 
-class Section(NamedTuple):
+class Section(Struct, frozen=True):
     kind: str
     text: str
     name: str = ""

@@ -40,8 +40,9 @@ def load(path: Path) -> Workflow:
     try:
         text = read_text(file)
     except Unreadable as error:
-        problem = Problem(str(path), 0, f"this workflow cannot be read: {error}")
-        raise WorkflowError([problem], hint="reconvene workflows lists the packaged ones") from None
+        problem = Problem(str(path), error.line, f"this workflow cannot be read: {error}", error.hint)
+        hint = "" if error.hint else "reconvene workflows lists the packaged ones"
+        raise WorkflowError([problem], hint=hint) from None
     return parse(text, file.name, Folder(file.parent))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.core.definition.workflow import Again, Option, Phase, Workflow
 from reconvene.language.expressions import ExpressionError, truth
@@ -12,7 +13,7 @@ from reconvene.language.expressions import compile as compile_expression
 _FIXED = frozenset({"settings", "inputs"})  # what a run has from its start to its end
 
 
-class Reach(NamedTuple):
+class Reach(Struct, frozen=True):
     agents: tuple[str, ...]  # in the order in which they are declared
     scripts: dict[str, tuple[str, ...]]  # id of a phase → the script of its check
 

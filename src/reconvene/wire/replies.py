@@ -12,7 +12,6 @@ import re
 from msgspec import Struct
 
 from reconvene.language import guest
-from reconvene.language.haste import may_take_time
 from reconvene.language.late_patterns import late
 
 _FENCE = late(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -179,7 +178,6 @@ def _block_body(body: str) -> str:
 
 def validate(schema: object, value: object) -> list[str]:
     """What is wrong with a value, in plain words; [] = it fits. What could take for ever is left to the guest."""
-    may_take_time()
     from reconvene.wire import contracts
 
     away = guest.here()

@@ -13,7 +13,12 @@ _FOLDERS = ("prompts", "templates", "recorded", "schemas")
 
 
 class Unreadable(Exception):
-    """A file that is there but cannot be used; the message says why."""
+    """A file that is there but cannot be used; the message says why. `line`: where, 0 = nowhere in particular."""
+
+    def __init__(self, why: str, line: int = 0, hint: str = "") -> None:
+        super().__init__(why)
+        self.line = line
+        self.hint = hint
 
 
 class Folder(Mapping[str, str]):
@@ -65,9 +70,11 @@ def read_text(path: Path) -> str:
         if not stat.S_ISREG(found.st_mode):
             raise Unreadable("it is not a file")
         if found.st_size > MAX_BYTES:
-            raise Unreadable(f"it is larger than {MAX_BYTES // 1_000_000} MB")
+            hint = "put long texts into files beside it, or give them as inputs: --input NAME=@FILE"
+            raise Unreadable(f"it is larger than {MAX_BYTES // 1_000_000} MB", hint=hint)
         return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Unreadable("it is not UTF-8 text") from None
+    except UnicodeDecodeError as error:
+        line = bytes(error.object).count(b"\n", 0, error.start) + 1
+        raise Unreadable("it is not UTF-8 text", line, "save it as UTF-8") from None
     except (OSError, ValueError) as error:
         raise Unreadable(getattr(error, "strerror", None) or str(error)) from None

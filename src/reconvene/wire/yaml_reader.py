@@ -137,8 +137,9 @@ def _read(text: str, problems: Problems) -> Node | None:
     if size > MAX_BYTES:
         problems.add(0, f"the file is larger than {MAX_BYTES // 1_000_000} MB", "move long texts into files beside it")
         return None
+    composer = _Composer(yaml.parse(text, Loader=_LOADER), problems)
     try:
-        return _Composer(yaml.parse(text, Loader=_LOADER), problems).document()
+        return composer.document()
     except _Stop:
         return None
     except yaml.reader.ReaderError as error:
@@ -147,6 +148,14 @@ def _read(text: str, problems: Problems) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        opened = composer.quoted
+        if error.context_mark and "quoted scalar" in str(error.context) and "end of stream" in str(error.problem):
+            opened = error.context_mark.line + 1, 0
+        if opened is not None:
+            ends = f"ends only in line {opened[1]}" if opened[1] else "never ends"
+            what = f"this is not valid YAML: a quote that begins here {ends}"
+            problems.add(opened[0], what, "is a closing quote missing?")
+            return None
         said = ", ".join(part for part in (error.context, error.problem) if part)
         message, hint = _syntax(said, text, line)
         problems.add(line, message, hint, column=column)
@@ -184,6 +193,7 @@ class _Composer:
         self._problems = problems
         self._depth = 0
         self._nodes = 0
+        self.quoted: tuple[int, int] | None = None  # lines in which a quoted text begins and ends, if it was the last
 
     def document(self) -> Node:
         root: Node | None = None
@@ -203,6 +213,7 @@ class _Composer:
 
     def _node(self, event: yaml.Event) -> Node:
         self._nodes += 1
+        self.quoted = None
         if self._nodes > MAX_NODES:
             raise self._stop(event, f"the file holds more than {MAX_NODES} values")
         if isinstance(event, yaml.AliasEvent):
@@ -258,6 +269,8 @@ class _Composer:
 
     def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
         line = _line(event)
+        if event.style in ("'", '"') and event.end_mark and event.end_mark.line + 1 > line:
+            self.quoted = line, event.end_mark.line + 1
         value: str | int | float | bool | None = event.value
         # implicit[0]: a plain scalar without a tag, the only kind that may be anything but text
         if event.implicit[0] or (event.tag in _CORE_TAGS and event.tag not in _TEXT_TAGS):

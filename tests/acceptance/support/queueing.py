@@ -73,7 +73,7 @@ def prepare(home: str, pieces: int) -> str:
 
 def split(home: str) -> int:
     os.chdir(home)
-    return _command("decide", PARENT, "--option", "Split")[0]
+    return _command("decide", PARENT, "--latest", "--option", "Split")[0]
 
 
 def work_off(home: str, processes: int = 1) -> list[str]:

@@ -68,6 +68,26 @@ def test_where_nobody_answers_the_message_says_how_to_point_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "environ", "options", "outcome"),
+    [
+        ("lmstudio:m", {"LMSTUDIO_BASE_URL": "localhost:1234/v1"}, {}, "usage"),
+        ("openai:m", {"OPENAI_BASE_URL": "localhost:1234", "OPENAI_API_KEY": "k"}, {}, "usage"),
+        ("openai:m", {"OPENAI_API_KEY": "k"}, {"base_url": "127.0.0.1/v1"}, "usage"),
+        ("openai:m", {"OPENAI_API_KEY": "“k”"}, {}, "authentication"),
+        ("anthropic:m", {"ANTHROPIC_API_KEY": "k\n"}, {}, "authentication"),
+    ],
+)
+def test_what_could_never_be_reached_is_not_waited_for(
+    model: str, environ: dict[str, str], options: dict[str, object], outcome: str
+) -> None:
+    with pytest.raises(AgentError) as caught:
+        ask(model, environ, **options)
+    assert caught.value.outcome == outcome
+    assert not caught.value.retryable
+    assert "export" in caught.value.hint or "http://" in caught.value.hint
+
+
+@pytest.mark.parametrize(
     ("status", "message"), [(400, NOT_HERE), (500, NOT_HERE), (422, "extra fields not permitted"), (501, "no")]
 )
 def test_a_server_that_refuses_the_schema_is_asked_in_words_and_then_always(status: int, message: str) -> None:

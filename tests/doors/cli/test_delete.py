@@ -29,7 +29,8 @@ def folder(tmp_path: Path, reconvene: Command) -> Path:
     for run in (RUN, OTHER):
         assert reconvene("run", "flow.yaml").code == 3
         (tmp_path / ".reconvene/runs" / run / "draft.md").write_text(f"{run}: {SECRET} of {run}\n" * 400)
-        assert reconvene("decide", run, "--option", "Continue", "--latest", "--feedback", f"{SECRET} in {run}").code == 0
+        said = f"{SECRET} in {run}"
+        assert reconvene("decide", run, "--option", "Continue", "--latest", "--feedback", said).code == 0
     return tmp_path
 
 

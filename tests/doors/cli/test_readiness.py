@@ -140,6 +140,19 @@ def test_a_decision_is_on_record_before_it_is_said_what_the_next_agent_lacks(
     assert reconvene("resume", "flow-1", "--agent", "reviewer=sh -c 'cat >/dev/null; echo fine'").code == 0
 
 
+def test_nobody_is_in_doubt_whether_an_agent_has_acted_that_was_not_asked(reconvene: Command, folder: Path) -> None:
+    tool = folder / "tool"
+    tool.write_text("#!/bin/sh\ncat >/dev/null; echo done\n", encoding="utf-8")
+    write(folder, reviewer=f'{{command: ["{tool}"], effects: true}}')
+    tool.chmod(0o755)
+    assert reconvene("run", "flow.yaml").code == 3
+    tool.chmod(0o644)
+    assert "no agent was asked yet" in reconvene("decide", "--option", "Continue", "--latest").err
+    tool.chmod(0o755)
+    assert reconvene("resume", "flow-1").code == 0
+    assert "verdict=doubt" not in reconvene("log", "flow-1").out
+
+
 def test_a_round_that_is_undone_is_not_begun_anew_where_its_agent_cannot_work(reconvene: Command, folder: Path) -> None:
     tool = folder / "tool"
     tool.write_text("#!/bin/sh\necho done\n", encoding="utf-8")

@@ -221,6 +221,19 @@ def test_a_script_that_repeats_its_last_decision_is_told_so(parked: Command) -> 
     assert "you decided so already, “Go on” at checkpoint C2 (more)" in again.err
 
 
+def test_what_was_never_offered_there_is_no_repetition(parked: Command) -> None:
+    parked(*GO_ON)
+    parked(*GO_ON, "--latest")
+    refused(parked("decide", RUN, "--option", "Perhaps"), "flow-1 is completed; there is no checkpoint to decide")
+
+
+def test_a_decision_that_nobody_carried_on_is_told_with_what_to_type(parked: Command) -> None:
+    assert parked(*GO_ON, "--no-drive").code == 0
+    again = parked(*GO_ON)
+    assert again.code == 0
+    assert again.err.endswith("nothing was done again\ngo on with: reconvene resume flow-1\n")
+
+
 # --- from a file ---
 
 

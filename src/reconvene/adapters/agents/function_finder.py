@@ -10,12 +10,13 @@ import ast
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.language.closest import closest
 
 
-class NoFunction(NamedTuple):
+class NoFunction(Struct, frozen=True):
     problem: str
     near: str = ""  # what may have been meant
     file: str = ""  # where it was looked for

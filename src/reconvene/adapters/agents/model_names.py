@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from reconvene.language.closest import closest
 
@@ -17,15 +17,15 @@ PROVIDERS = frozenset(
 _WHOSE = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "gem": "google"}
 
 
-class Wrong(NamedTuple):
+class Wrong(Struct, frozen=True):
     problem: str
     hint: str
 
     @property
     def sentences(self) -> tuple[str, str]:
         """Both, each as a sentence."""
-        problem, hint = self
-        return f"{problem[0].upper()}{problem[1:]}.", f"{hint[0].upper()}{hint[1:]}" + "." * (not hint.endswith("?"))
+        problem, hint = self.problem, self.hint
+        return f"{problem[0].upper()}{problem[1:]}.", f"{hint[0].upper()}{hint[1:]}" + "." * (hint[-1] not in "?'")
 
 
 def wrong_with(model: str, base_url: str = "") -> Wrong | None:
@@ -48,3 +48,20 @@ def unknown_provider(model: str) -> Wrong:
     near = closest(provider, sorted(PROVIDERS), 1)
     usual = "usual ones are openai, anthropic, google and ollama; a server of your own is reached with `base_url`"
     return Wrong(f"there is no provider {provider!r}", f"did you mean {near[0]}:{name}?" if near else usual)
+
+
+def wrong_address(name: str, url: str) -> Wrong | None:
+    """Of a base_url, or of the variable `name` that holds one. It would never be reached, however long one waits."""
+    if not url or url.lower().startswith(("http://", "https://")):
+        return None
+    return Wrong(f"the address in {name}, {url!r}, does not begin with http:// or https://", f"write http://{url}")
+
+
+def wrong_key(name: str, key: str) -> Wrong | None:
+    """Of the variable `name` that holds a key. What is wrong is told without the key."""
+    around = key[:1] + key[-1:]  # in between, some write words where no key is needed
+    odd = " " if " " in around else next((one for one in key if not one.isascii() or not one.isprintable()), "")
+    if not odd:
+        return None
+    hint = f"set it anew, in plain quotes and without spaces around it: export {name}='…'"
+    return Wrong(f"{name} holds {odd!r}, which no key has", hint)

@@ -7,25 +7,28 @@ there. And notes, where it may work all the same. `check`, `run`, `resume`, `dec
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from reconvene.adapters.agents import auto, libraries
-from reconvene.adapters.agents.function_finder import missing_function
-from reconvene.adapters.agents.model_names import wrong_with
+from reconvene.adapters.agents.model_names import wrong_address, wrong_key, wrong_with
 from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Workflow, every_phase
 from reconvene.errors import UserError
+from reconvene.language.late_patterns import late
 from reconvene.wire.reach import Reach
+
+if TYPE_CHECKING:
+    from reconvene.adapters.agents.auto import Picked
 
 Level = Literal["file", "machine", "note"]
 Fixed = Mapping[str, Mapping[str, object]]  # the settings and inputs of a run, as far as they are known
 
 _OPENAI = ("openai", "openai-chat", "openai-responses")
+_LOCAL = ("lmstudio", "llamacpp", "vllm")  # servers of one's own
 # provider → the variables that may hold its key; those not here need none, or find it in ways of their own
 _KEYS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_OPENAI, ("OPENAI_API_KEY",)),
@@ -38,15 +41,16 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "xai": ("XAI_API_KEY",),
     "cohere": ("CO_API_KEY",),
 }
-_PLAIN_LINE = re.compile(r"[\w./+@:, '\"=-]+")  # a line for the shell that is one command and nothing more
-_SCRIPT = re.compile(r"[^/-][^/]*\.(py|sh|bash|js|mjs|ts|rb|pl|php|R|jl)")
+_PLAIN_LINE = late(r"[\w./+@:, '\"=-]+")  # a line for the shell that is one command and nothing more
+_NOT_SIMPLE = late(r"[\n#`]|<<|\$'")
+_SCRIPT = late(r"[^/-][^/]*\.(py|sh|bash|js|mjs|ts|rb|pl|php|R|jl)")
 _BUILT_IN = frozenset(
     ("alias", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "printf", "pwd", "read", "return",
      "set", "shift", "test", "trap", "true", "type", "umask", "unset", "wait")
 )  # fmt: skip
 
 
-class Lack(NamedTuple):
+class Lack(Struct, frozen=True):
     """One thing that is not there, for whom, and what to type or write."""
 
     level: Level
@@ -65,7 +69,7 @@ class Lack(NamedTuple):
         return ", ".join([*told, *others, *([self.why] if self.why else [])])
 
 
-class Way(NamedTuple):
+class Way(Struct, frozen=True):
     """What one or several agents are done by: a model, a command, a Python function."""
 
     kind: Literal["model", "command", "python"]
@@ -103,12 +107,14 @@ def ways(
         for phase, script in reach.scripts.items()
     ]
     workers += [(variable, Agent(variable, model=model)) for variable, model in helping if model]
-    picked: list[auto.Picked | None] = []  # looked for once, where it is wanted
+    picked: list[Picked | None] = []  # looked for once, where it is wanted
     for who, written in workers:
         agent, why = _settled(written, fixed), ""
         if agent is not None and agent.kind == "model" and agent.model == "auto" and not agent.options.get("base_url"):
             if not picked:
-                picked.append(auto.pick(environ))
+                from reconvene.adapters.agents.auto import pick
+
+                picked.append(pick(environ))
             why = picked[0].why if picked[0] else ""
             agent = _as_picked(agent, picked[0])
             if agent is None:
@@ -116,7 +122,7 @@ def ways(
         if agent is not None and agent.kind in ("model", "command", "python"):
             key = _key(agent)
             before = found.get(key) or Way(agent.kind, _name(agent), agent, (), agent.line, beside, why)
-            found[key] = before._replace(who=(*before.who, who))
+            found[key] = replace(before, who=(*before.who, who))
     return list(found.values()), _merged(lacks)
 
 
@@ -128,7 +134,7 @@ def _settled(agent: Agent, fixed: Fixed) -> Agent | None:
         return None
 
 
-def _as_picked(agent: Agent, picked: auto.Picked | None) -> Agent | None:
+def _as_picked(agent: Agent, picked: Picked | None) -> Agent | None:
     if picked is None:
         return None
     if picked.kind == "command":
@@ -138,7 +144,9 @@ def _as_picked(agent: Agent, picked: auto.Picked | None) -> Agent | None:
 
 def _nothing_found(who: str) -> Lack:
     """Of no line in the file: what is missing is on the machine alone."""
-    *most, last = auto.PROGRAMS
+    from reconvene.adapters.agents.auto import PROGRAMS
+
+    *most, last = PROGRAMS
     problem = (
         "no model was found on this machine: no provider's key is set, no Ollama is running, and none of "
         f"{', '.join(most)} and {last} is installed"
@@ -153,7 +161,7 @@ def _merged(lacks: list[Lack]) -> list[Lack]:
     found: dict[tuple[str, str], Lack] = {}
     for one in lacks:
         key = (one.problem, one.hint)
-        found[key] = found[key]._replace(who=(*found[key].who, *one.who)) if key in found else one
+        found[key] = replace(found[key], who=(*found[key].who, *one.who)) if key in found else one
     return list(found.values())
 
 
@@ -206,17 +214,32 @@ def _model(way: Way, environ: Mapping[str, str]) -> _Found:
     if (wrong := wrong_with(model, url)) is not None:
         yield "file", wrong.problem, wrong.hint
         return
+    from reconvene.adapters.agents import libraries
+
     if lacks := libraries.missing(model, url):
         yield "machine", f"the library for {way.name} is not installed", f"install it: {libraries.install_line(lacks)}"
         return
+    yield from _wrong_address(way, provider, environ)
     yield from _no_key(way, provider, environ)
     if provider == "ollama" and not url:
         yield from _ollama(model.partition(":")[2], environ)
 
 
+def _wrong_address(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
+    """An address that could never be reached; Ollama's own variable may do without http://."""
+    name = "base_url" if way.url else "OPENAI_BASE_URL" if provider in _OPENAI else f"{provider.upper()}_BASE_URL"
+    known = way.url or (environ.get(name, "") if provider in (*_OPENAI, *_LOCAL) else "")
+    if (wrong := wrong_address(name, known)) is not None:
+        yield "file" if way.url else "machine", wrong.problem, wrong.hint
+
+
 def _no_key(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
     own = str(way.agent.options.get("api_key_env") or "")
     names = (own,) if own else _KEYS.get(provider, ())
+    for name in names:
+        if (wrong := wrong_key(name, environ.get(name, ""))) is not None:
+            yield "machine", wrong.problem, wrong.hint
+            return
     if not names or any(environ.get(name) for name in names):
         return
     from urllib.parse import urlsplit  # most decisions need none
@@ -233,6 +256,8 @@ def _no_key(way: Way, provider: str, environ: Mapping[str, str]) -> _Found:
 
 def _ollama(name: str, environ: Mapping[str, str]) -> _Found:
     """A server that is slow, or starts later, may serve the model all the same."""
+    from reconvene.adapters.agents import auto
+
     url = auto.ollama_url(environ)
     there = auto.probe_ollama(url)
     if there is None:
@@ -246,6 +271,9 @@ def _ollama(name: str, environ: Mapping[str, str]) -> _Found:
 
 def _command(way: Way, environ: Mapping[str, str]) -> _Found:
     words = _words(way.agent.command)
+    if why := _unclosed(way.agent.command):
+        yield "file", f"the command line {_name(way.agent)!r} is not whole: {why}", "close the quote, or write a list"
+        return
     if not words:
         return
     from shutil import which
@@ -276,6 +304,17 @@ def _words(command: tuple[str, ...]) -> tuple[str, ...]:
         words = []
     plain = words and words[0] not in _BUILT_IN and "=" not in words[0]
     return tuple(words) if plain else command
+
+
+def _unclosed(command: tuple[str, ...]) -> str:
+    """What is wrong with the quotes of a line for the shell, where it is one simple line."""
+    if command[:2] != ("sh", "-c") or len(command) != 3 or _NOT_SIMPLE.search(command[2]):
+        return ""
+    try:
+        shlex.split(command[2])
+    except ValueError as error:
+        return str(error).lower()
+    return ""
 
 
 def _at_path(program: str, beside: str) -> _Found:
@@ -311,6 +350,8 @@ def _scripts(words: tuple[str, ...], beside: str) -> _Found:
 
 
 def _python(way: Way, environ: Mapping[str, str]) -> _Found:
+    from reconvene.adapters.agents.function_finder import missing_function
+
     lack = missing_function(way.agent.python, [way.agent.beside] if way.agent.beside else [])
     if lack is None:
         return

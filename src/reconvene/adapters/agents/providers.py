@@ -17,11 +17,11 @@ from pydantic_ai.models import Model, create_async_httpx2_client, infer_model
 
 from reconvene.adapters.agents.auto import ollama_url
 from reconvene.adapters.agents.libraries import install_line
-from reconvene.adapters.agents.model_names import unknown_provider, wrong_with
+from reconvene.adapters.agents.model_names import Wrong, unknown_provider, wrong_address, wrong_key, wrong_with
 from reconvene.adapters.agents.token_limits import Limits
 from reconvene.adapters.agents.wiretap import Wiretap
 from reconvene.core.definition.workflow import Agent
-from reconvene.errors import AgentError
+from reconvene.errors import AgentError, Outcome
 
 if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
@@ -62,21 +62,23 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
     """AgentError (not retryable) where that cannot be done: unknown model, no key, library not installed."""
     provider, name = _split(agent.model)
     base_url = str(agent.options.get("base_url") or "")
-    if (wrong := wrong_with(agent.model, base_url)) is not None:
-        problem, hint = wrong.sentences
-        raise AgentError(problem, hint=hint, outcome="not_found" if provider else "usage")
+    _require_right(wrong_with(agent.model, base_url), "not_found" if provider else "usage")
+    _require_right(wrong_address("base_url", base_url))
     if not base_url and provider in _OPENAI:
+        _require_right(wrong_address("OPENAI_BASE_URL", environ.get("OPENAI_BASE_URL", "")))
         base_url = _foreign(environ.get("OPENAI_BASE_URL", ""))
     if not base_url and provider == "ollama":
         base_url = ollama_url(environ)
     if not base_url and provider in LOCAL:
         base_url = environ.get(f"{provider.upper()}_BASE_URL") or LOCAL[provider]
+        _require_right(wrong_address(f"{provider.upper()}_BASE_URL", base_url))
     key_name = str(agent.options.get("api_key_env") or _KEYS.get(provider) or f"{provider or 'openai'}_api_key".upper())
+    key = _key(environ, key_name, provider)
+    _require_right(wrong_key(key_name, key), "authentication")
     tap = Wiretap()
     client = _client(base_url, limits)
     tap.attach(client)
     custom = bool(base_url) and provider not in ("anthropic", "google", "ollama")
-    key = _key(environ, key_name, provider)
     if custom:
         model = _compatible(provider, name, agent.model, base_url, key or "none", client)
     else:
@@ -87,6 +89,12 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
     # by name: the class may be one whose library is not installed
     one_text = any(kind.__name__ == "OpenAIChatModel" for kind in type(model).__mro__)
     return Connection(model, client, tap, provider, agent.model, base_url, key_name, custom, limits.connect, one_text)
+
+
+def _require_right(wrong: Wrong | None, outcome: Outcome = "usage") -> None:
+    if wrong is not None:
+        problem, hint = wrong.sentences
+        raise AgentError(problem, hint=hint, outcome=outcome)
 
 
 def _split(model: str) -> tuple[str, str]:

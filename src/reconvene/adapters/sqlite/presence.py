@@ -35,7 +35,8 @@ class Presence:
         with folder_lock(self._folder):
             for name in os.listdir(self._folder):
                 if _TOKEN.fullmatch(name) and not self._lives(name):
-                    os.unlink(self._path(name))  # what the dead left behind
+                    with suppress(FileNotFoundError):  # its owner may take it down at this moment
+                        os.unlink(self._path(name))  # what the dead left behind
             self._handle = os.open(self._path(self.token), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             fcntl.flock(self._handle, fcntl.LOCK_EX)
 

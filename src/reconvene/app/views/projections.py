@@ -292,6 +292,9 @@ def settled(state: RunState) -> tuple[model.Decision, ...]:
             by=one.by,
             timestamp=one.at,
             item=" / ".join(_ITEM.findall(one.scope)),
+            version=one.digest,
+            source=one.source,
+            since=one.since,
             user=one.user,
             proved=is_proved(one.by, one.user),
         )

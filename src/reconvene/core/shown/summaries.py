@@ -6,8 +6,9 @@ import re
 
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Read, Ref
+from reconvene.language.late_patterns import late
 
-_SECTION = re.compile(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", re.MULTILINE | re.DOTALL | re.IGNORECASE)
+_SECTION = late(r"^#{1,4}\s*Summary\s*$(.*?)(?=^#{1,4}\s|\Z)", re.MULTILINE | re.DOTALL | re.IGNORECASE)
 
 
 def summary_of(book: Book, read: Read) -> str:

@@ -163,7 +163,12 @@ def _decision(
             hint=f"go on with: reconvene resume {run}",
         )
     meant = find(call, engine, run, at, latest)
-    chosen = match_option(meant.point, option)
+    try:
+        chosen = match_option(meant.point, option)
+    except Refused:
+        if state.world.open is None:
+            raise _no_checkpoint(state) from None
+        raise
     answers: Answers = {}
     if fields:
         from reconvene.doors.cli.typed_values import read_fields
@@ -183,12 +188,14 @@ def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int
 
     summary = queries.standing(engine, run)
     note(error.message)
+    if summary.driven is False:
+        note(f"go on with: {call.command('resume', run)}")
     return answer(call, summary, headline(summary))
 
 
 def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
-    state = engine.submit(run, command, driving=drive)
+    state = engine.submit(run, command, driving=drive, once=True)
     for remark in _own_since(state, command):
         note(f"with your {remark.id}: {remark.text}")
     if call.models or call.agents:

@@ -22,7 +22,7 @@ from reconvene.doors.cli.common import (
 )
 from reconvene.doors.cli.named_workflow import file_of, load
 from reconvene.doors.cli.text import clean, command_line, nearest, one_line, ungated
-from reconvene.errors import UserError
+from reconvene.errors import UserError, WorkflowError
 from reconvene.home import require_fit
 
 if TYPE_CHECKING:
@@ -258,7 +258,11 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
         from reconvene.doors.cli.typed_values import read_text
         from reconvene.wire.answers_file import read_answers
 
-        given = read_answers(read_text("--answers", Path(answers)), answers)
+        try:
+            given = read_answers(read_text("--answers", Path(answers)), answers)
+        except WorkflowError as error:
+            error.hint = error.hint or "correct this, then type the same command again"
+            raise
         return FromFile(given, answers, call.by, tell=not call.as_json)
     if call.interactive and not no_input:
         from reconvene.doors.cli.on_screen import keep

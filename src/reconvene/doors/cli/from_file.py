@@ -57,7 +57,7 @@ class FromFile(Decider):
             decision = AnswerCheckpoint(  # on what is there, seen or not: the record says that a file decided
                 checkpoint.id, option.label, answer.fields, answer.remarks, by=by, door=DOOR, source=source
             )
-            engine.submit(run, decision, driving=True)
+            engine.submit(run, decision, driving=True, once=True)
         except Repeated as error:
             note(f"{self._file}:{answer.line}: entry {answer.number}: {error.message}")
         except UserError as error:

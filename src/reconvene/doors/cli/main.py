@@ -5,6 +5,7 @@ No rule of the engine lives here. Importing this module imports click and nothin
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -197,7 +198,9 @@ def _call(words: list[str]) -> int:
         raise
     except OSError as error:
         file = f"{error.filename}: " if error.filename else ""
-        return _complain(words, f"{file}{error.strerror or error}", "", 1)
+        unwritable = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+        hint = "keep runs where you may write: reconvene --home DIR …" if unwritable else ""
+        return _complain(words, f"{file}{error.strerror or error}", hint, 1)
     except ModuleNotFoundError as error:
         if error.name not in _UNIX:
             return _report_bug(words, error)

@@ -137,11 +137,14 @@ def run_command(call: Call, no_input: bool) -> int:
     Exits with 3 if any run waits, else with 1 if any failed, with 2 if any was aborted, else with 0.
     """
     from reconvene.doors.cli.drive import who_decides
+    from reconvene.doors.cli.stops import was_shown
     from reconvene.doors.cli.work_off import verdict
 
     worked = _work_off(call, who_decides(call, None, no_input))
     if call.as_json:
         put_json([one.summary for one in worked])
+        for one in worked:
+            was_shown(call, one.summary)
     elif not worked:
         put_none(call, "the queue is empty")
         _put_parked(call, _rows(call)[2])

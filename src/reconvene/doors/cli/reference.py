@@ -84,7 +84,29 @@ too: `{"error": …, "hint": …}`.
 
 What an answer says is recorded before its decision is taken, as if a person had typed it. An answer that does not fit
 the checkpoint is refused with its line, and the run stays parked there. A checkpoint that needs attention (an agent
-failed, files conflict) is never answered from a file.
+failed, files conflict) is never answered from a file. A file decides what is there, and nobody need have seen it: the
+record says from which file and line, and `show`, `ledger` and the git history tell it.
+
+## Versions
+
+A decision is about what was shown. A checkpoint has a version, its `digest`; every stop prints the command that decides
+it, with the beginning of its version: `--at 3f9a`. The version changes when a shown file changes, when somebody says
+something or saves an answer, and with each checkpoint.
+
+- Without `--at`, the last version is meant that was shown to you: printed whole by `run`, `resume`, `show` or another
+  stop, with `--json` or without, or drawn at your terminal. `inbox`, `runs` and other lists do not count. Who you are is
+  your account and the name that you claim (`--by`, `RECONVENE_BY`, your settings file). What was shown to an account
+  without a name counts for all its names.
+- Where another version is open by now, nothing is decided: you are told what changed since, and what to type. At a
+  terminal you are shown it anew and asked again.
+- What you said or changed yourself since does not stand in the way. It goes with your decision, which lists it.
+- In a script, the stop that `decide` itself prints does not count as shown, so that the same line run twice does not
+  decide two checkpoints. Name the next one with `--at`, print it with `show`, or take whatever is open with `--latest`;
+  the record says `--latest`, too.
+- The same decision of the same person on the same version, given again, does nothing, says so and exits with 0.
+
+What was shown to whom is kept in the folder `shown` of the home, beside the log. It is a memory and no proof: without it
+you name the version.
 
 ## Feedback
 

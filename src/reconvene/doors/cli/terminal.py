@@ -264,7 +264,7 @@ class _Sitting:
 
     def _decided(self, decision: AnswerCheckpoint) -> bool:
         try:
-            self._engine.submit(self._run, decision, driving=True)
+            self._engine.submit(self._run, decision, driving=True, once=True)
         except Repeated as error:
             self._screen.line(error.message, "yellow")
         except StaleDecision as error:

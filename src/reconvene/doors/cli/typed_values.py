@@ -70,6 +70,10 @@ def input_value(name: str, spec: Input, text: str) -> object:
 
 
 def read_settings(workflow: Workflow, pairs: Iterable[str]) -> Values:
+    pairs = list(pairs)
+    if "auto=true" in pairs and "auto" not in workflow.settings:
+        what = f"{workflow.name} cannot go on by itself: it has no setting 'auto'"
+        raise UserError(what, hint="leave out --auto; to decide beforehand: --answers FILE")
     given = _named(pairs, "setting", workflow.settings)
     return {name: typed(f"setting {name!r}", workflow.settings[name].type, text) for name, text in given}
 
@@ -88,14 +92,20 @@ def read_text(name: str, path: Path) -> str:
         if path.is_dir():
             raise UserError(f"{name!r}: {path} is a folder, not a file", hint=f"name a file in it: {_in_folder(path)}")
         if path.is_file() and path.stat().st_size > _LARGEST:
-            raise UserError(f"{name!r}: {path} is larger than {_LARGEST // 1_000_000} MB")
-        return path.read_text(encoding="utf-8")
+            raise UserError(
+                f"{name!r}: {path} is larger than {_LARGEST // 1_000_000} MB", hint="give the part of it that matters"
+            )
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         there = isinstance(error, FileNotFoundError)
         why = "there is no such file" if there else f"it cannot be read: {error.strerror or error}"
         raise UserError(f"{name!r}: {path}: {why}", hint=_near(path) if there else "") from None
-    except ValueError:  # not UTF-8, or a name the system cannot take
-        raise UserError(f"{name!r}: {path} is not UTF-8 text", hint="give a text file") from None
+    except UnicodeDecodeError as error:
+        at = bytes(error.object).count(b"\n", 0, error.start) + 1
+        hint = "give a text file; one that is, save as UTF-8"
+        raise UserError(f"{name!r}: {path}, line {at}, is not UTF-8 text", hint=hint) from None
+    except ValueError:
+        raise UserError(f"{name!r}: {str(path)!r} cannot be the name of a file") from None
 
 
 def _near(path: Path) -> str:

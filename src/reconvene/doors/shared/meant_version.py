@@ -7,7 +7,8 @@ hands the version on with it: the engine refuses it where somebody else changed 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from reconvene.app.engine import Engine
 from reconvene.app.shown_versions import Version, stale, versions
@@ -22,7 +23,7 @@ FEWEST = 4  # characters of a version that people type
 _ONLY = "it was only printed by a `decide` in a script, which does not count as seen"
 
 
-class Meant(NamedTuple):
+class Meant(Struct, frozen=True):
     point: Checkpoint  # what can be chosen
     version: str
     is_open: bool = True
