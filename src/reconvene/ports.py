@@ -382,6 +382,9 @@ class Showings(Protocol):
     def of(self, run: str) -> list[Showing]:
         """Oldest first. The same version shown again to the same viewer, and nothing between, is one."""
 
+    def drop(self, run: str) -> None:
+        """The run was deleted."""
+
 
 class Surroundings(Protocol):
     """What a run finds around it at its start; fixed in its settings from then on."""

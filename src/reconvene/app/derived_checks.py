@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 import msgspec
 
 from reconvene.app.commits import CHAIN
-from reconvene.app.misfits import RESTORE, DoesNotFit, misfit
+from reconvene.app.misfits import RESTORE, misfit
 from reconvene.app.session import index_row
 from reconvene.core.facts.events import AnyEvent, RunStarted, WorkflowUpgraded
 from reconvene.core.facts.state import RunState
@@ -25,24 +25,8 @@ class Snapshots(Protocol):
     def snapshot(self, run: str, key: str) -> tuple[int, bytes] | None: ...
 
 
-def check_index(row: IndexRow | None, states: Sequence[RunState], *, exact: bool) -> None:
-    """`exact`: the row was written by a release that writes all that this one does; else what it says must be so.
-
-    `states`: the run as its log says, and with its folder where it lies now. Its row may be made from either."""
-    found = [_index_misfit(row, state, exact=exact) for state in states]
-    if all(found) and found[0] is not None:
-        raise found[0]
-
-
-def _index_misfit(row: IndexRow | None, state: RunState, *, exact: bool) -> DoesNotFit | None:
-    try:
-        _check_index(row, state, exact=exact)
-    except DoesNotFit as error:
-        return error
-    return None
-
-
-def _check_index(row: IndexRow | None, state: RunState, *, exact: bool) -> None:
+def check_index(row: IndexRow | None, state: RunState, *, exact: bool) -> None:
+    """`exact`: the row was written by a release that writes all that this one does; else what it says must be so."""
     fresh, run = index_row(state), state.run
     where, next = f"the row of {run} in the list of runs", f"It is made from the log. To make it again: {_mend(run)}"
     if row is None:
@@ -82,9 +66,9 @@ def snapshot_seq(log: Snapshots, run: str, event: AnyEvent) -> int:
     return kept[0] if kept else 0
 
 
-def check_snapshot(log: EventLog, state: RunState, then: Sequence[RunState]) -> None:
-    """`then`: as the run was at the event of its snapshot, and with its folder where it lies now. One with another
-    key is not used by this release: nothing follows from it."""
+def check_snapshot(log: EventLog, state: RunState, then: RunState | None) -> None:
+    """`then`: as the run was at the event of its snapshot. One with another key is not used by this release: nothing
+    follows from it."""
     run = state.run
     where = f"the cached state of {run}"
     next = f"It is made from the log. To make it again: {_mend(run)}"
@@ -100,7 +84,7 @@ def check_snapshot(log: EventLog, state: RunState, then: Sequence[RunState]) -> 
     kept_state = decode_state(data)
     if kept_state is None:
         raise misfit(run, seq, where, "a state that can be read", "one that cannot", next)
-    if kept_state not in then:
+    if kept_state != then:
         raise misfit(run, seq, where, f"the state after event {seq}", "another one", next)
 
 

@@ -197,7 +197,7 @@ class NewRuns:
             if why := why_no_run_id(new):
                 raise UserError(f"{run} cannot be forked: the id {new!r} {why}.")
             folder = os.path.join(os.path.dirname(state.workspace), new)
-            if not self._log.head(new) and self.occupied(new, folder):
+            if self._log.head(new) or self.occupied(new, folder):
                 number += 1
                 continue
             forked = Forked(

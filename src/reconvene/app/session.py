@@ -66,6 +66,7 @@ class Session:
         # Of the checkpoints that were not asked, those that people were told of; the same list in every session of a
         # run. What an open checkpoint is shown with is told there.
         self._told = [] if state.world.open is None else list(state.record.passed_over)
+        self._recorded = ""  # the folder that the log names, where the files lie elsewhere now
 
     @classmethod
     def load(cls, log: EventLog, clock: Clock, run: str, signer: Signer | None = None) -> Session:
@@ -80,7 +81,7 @@ class Session:
     def again(self) -> Session:
         """Another session of the same run, with what was appended since."""
         other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot, self._signer)
-        other._told = self._told
+        other._told, other._recorded = self._told, self._recorded
         other.refresh()
         return other
 
@@ -100,6 +101,11 @@ class Session:
     def refresh(self) -> None:
         """Take in what others appended."""
         self._stands(fold(self.run, self._log.read(self.run, self.state.seq), self.state))
+
+    def place(self, placed: Callable[[RunState, Workflow], RunState]) -> None:
+        """The state has the folder where it lies now. What is kept of it goes on to say what the log says."""
+        before, self.state = self.state, placed(self.state, self.book.workflow)
+        self._recorded = before.workspace if before.workspace != self.state.workspace else ""
 
     def _stands(self, state: RunState) -> None:
         """From now on. A run that goes on with another workflow is read with that one."""
@@ -173,11 +179,12 @@ class Session:
 
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
         state, recorded, seal = to_sign(self._signer, self.state, state, events)
-        self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(state), seal))
+        kept = msgspec.structs.replace(state, workspace=self._recorded) if self._recorded else state
+        self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(kept), seal))
         self._stands(state)
         self.recorded = recorded
         if state.seq - self._snapshot > due_after(state):
-            self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
+            self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(kept))
             self._snapshot = state.seq
 
 
@@ -273,7 +280,7 @@ class Sessions:
         known = self._newest.get(run)
         session = known.again() if known is not None else Session.load(self._log, self._clock, run, self._signer)
         if known is None:
-            session.state = self._placed(session.state, session.book.workflow)
+            session.place(self._placed)
         self.keep(session)
         return session
 

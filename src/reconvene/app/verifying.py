@@ -7,7 +7,7 @@ It stops at the first thing that does not fit, in the order of the log. It chang
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from reconvene.app.derived_checks import check_history, check_index, check_snapshot, snapshot_seq
@@ -62,14 +62,9 @@ class Sound(NamedTuple):
     seals: Seals
 
 
-Placed = Callable[[RunState], RunState]  # a state with the folder of its run where it lies now
-
-
-def verify_all(
-    log: EventLog, history: History | None = None, signer: Signer | None = None, placed: Placed = lambda state: state
-) -> StoreSoundness:
+def verify_all(log: EventLog, history: History | None = None, signer: Signer | None = None) -> StoreSoundness:
     """Every run, and what belongs to no one of them."""
-    runs = tuple(verify(log, run, history, signer, placed) for run in log.runs())
+    runs = tuple(verify(log, run, history, signer) for run in log.runs())
     named = {run.run for run in runs if not run.sound}
     faults: list[Misfit] = []
     try:
@@ -88,16 +83,10 @@ def verify_all(
     return StoreSoundness(not faults and not named, runs, tuple(faults), tuple(gone))
 
 
-def verify(
-    log: EventLog,
-    run: str,
-    history: History | None = None,
-    signer: Signer | None = None,
-    placed: Placed = lambda state: state,
-) -> Soundness:
+def verify(log: EventLog, run: str, history: History | None = None, signer: Signer | None = None) -> Soundness:
     """`signer` checks signatures; without one they are passed over."""
     try:
-        return _verify(log, run, history, signer, placed)
+        return _verify(log, run, history, signer)
     except _UNREADABLE as error:
         return Soundness(run, False, 0, "", misfit=_unreadable(error))
 
@@ -109,17 +98,15 @@ def _unreadable(error: Exception) -> Misfit:
     return Misfit("the store", "values of the right kind", str(error), "Restore the store from a backup.")
 
 
-def _verify(
-    log: EventLog, run: str, history: History | None, signer: Signer | None, placed: Placed
-) -> Soundness:
+def _verify(log: EventLog, run: str, history: History | None, signer: Signer | None) -> Soundness:
     head, unchained = log.head(run), log.unchained(run)
     notes: list[str] = []
     if unchained:
         notes.append(f"unchained until event {unchained}: made by a release that had no chain")
     try:
         read = read_log(log, run, _Ends(head, unchained), signer)
-        check_index(log.index_row(run), (read.state, placed(read.state)), exact=head > unchained)
-        check_snapshot(log, read.state, (read.kept, placed(read.kept)) if read.kept is not None else ())
+        check_index(log.index_row(run), read.state, exact=head > unchained)
+        check_snapshot(log, read.state, read.kept)
         if history is not None:
             notes += check_history(history, read.state, read.values)
         value = _told(log, run)
@@ -136,9 +123,9 @@ def _told(log: EventLog, run: str) -> str:
     return values[-1][1].hex() if values else ""
 
 
-def mend(log: EventLog, run: str, placed: Placed = lambda state: state) -> None:
+def mend(log: EventLog, run: str) -> None:
     """Make again what is derived from the log. What does not fit in the log itself stays as it is, and is refused."""
-    state = placed(require_sound(log, run).state)
+    state = require_sound(log, run).state
     log.append(run, state.seq, Append([], row=index_row(state)))
     log.save_snapshot(run, state.seq, snapshot_key(state.workflow), encode_state(state))
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from commands import Command
+from reconvene.adapters.workspace.held_files import HeldFiles
+from reconvene.app.references import named_in
+from reconvene.core.facts.events import WorkflowUpgraded
+from reconvene.doors.cli.unsent_answers import Unsent
+from reconvene.ports import Showing, Viewer
 from reconvene.settings import system_user as user
-from reconvene.wiring import open_log
+from reconvene.wiring import open_log, showings
 
 RUN, OTHER = "flow-1", "flow-2"
 SECRET = "the number of the account is 4711"
@@ -71,6 +77,57 @@ def test_nothing_of_it_stays_but_who_deleted_it(folder: Path, reconvene: Command
     assert (row["run"], row["by"], row["user"], row["proved"], row["workflow"]) == (RUN, user(), user(), True, "flow")
     assert RUN in reconvene("runs", "--deleted").out
     assert RUN not in reconvene("runs").out
+
+
+def test_what_lies_beside_the_log_goes_too(folder: Path, reconvene: Command) -> None:
+    """Files that were held back, which versions were shown to whom, and answers that nobody sent."""
+    aside = HeldFiles(str(home(folder) / "held"))
+    for run in (RUN, OTHER):
+        aside.keep(run, "key.txt", SECRET.encode())
+        showings(home(folder)).note(run, Showing("v" * 32, Viewer("u", "n", "terminal")))
+        Unsent(str(home(folder)), run, "CP-001", "Continue").keep({"note": SECRET})
+
+    every = {(place, run) for place in ("held", "shown", "unsent") for run in (RUN, OTHER)}
+
+    def beside() -> set[tuple[str, str]]:
+        return {(place, run) for place, run in every if [*(home(folder) / place).glob(f"{run}*")]}
+
+    assert beside() == every
+    assert reconvene("delete", RUN, "--yes").code == 0
+    assert beside() == {("held", OTHER), ("shown", OTHER), ("unsent", OTHER)}
+
+
+def test_contents_of_every_workflow_that_it_went_on_with_go_and_those_of_others_stay(
+    folder: Path, reconvene: Command
+) -> None:
+    """Both digests of an upgrade count as used, the one before and the one after."""
+    for run, number in ((OTHER, 2), ("flow-3", 3)):
+        if run == "flow-3":
+            assert reconvene("run", "flow.yaml").code == 3
+        (folder / "flow.yaml").write_text(FLOW.replace("Good?", f"Good {number}?"), encoding="utf-8")
+        assert reconvene("upgrade", run, "--to", "flow.yaml", "--no-drive").code in (0, 3)
+
+    with closing(open_log(home(folder))) as log:
+        logs = [(run, event) for run in (OTHER, "flow-3") for _, event in log.read(run)]
+    upgrades = {run: event for run, event in logs if isinstance(event, WorkflowUpgraded)}
+    before = {run: (one.before, one.workflow) for run, one in upgrades.items()}
+    assert all(set(digests) <= set(named_in(upgrades[run])) for run, digests in before.items())
+    assert before[OTHER][1] == before["flow-3"][0]  # the one's later workflow is the other's earlier one
+    assert reconvene("export", OTHER, "run.zip").code == 0
+    with zipfile.ZipFile(folder / "run.zip") as archive:
+        assert {f"artefacts/{digest}" for digest in before[OTHER]} <= set(archive.namelist())
+    assert reconvene("delete", "flow-3", "--yes").code == 0
+    with closing(sqlite3.connect(home(folder) / "reconvene.db")) as store:
+        kept = {str(name) for (name,) in store.execute("SELECT digest FROM artefacts")}
+    assert before["flow-3"][1] not in kept
+    assert set(before[OTHER]) <= kept
+    assert reconvene("verify").code == 0
+
+
+def test_a_fork_gets_another_id_than_one_that_was_deleted(folder: Path, reconvene: Command) -> None:
+    for number in (1, 2):
+        assert reconvene("fork", RUN, "--at", "9", "--json").object["run"] == f"{RUN}-fork-{number}"
+        assert reconvene("delete", f"{RUN}-fork-{number}", "--yes").code == 0
 
 
 def test_the_other_run_is_whole_and_the_home_fits_together(folder: Path, reconvene: Command) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Command, call
+from commands import Command, Done, call
 from reconvene.wire import chain
 
 RUN, OTHER = "flow-1", "flow-2"
@@ -75,6 +75,30 @@ def test_a_home_as_it_was_left_fits_together(folder: Path, reconvene: Command) -
     (value,) = ask(folder, "SELECT chain FROM appends ORDER BY key LIMIT 1 OFFSET 0")[0]
     assert isinstance(value, bytes)
     assert len(value) == chain.SIZE
+
+
+def test_a_home_that_is_moved_again_and_again_fits_together(tmp_path: Path) -> None:
+    """What is kept beside the log says what the log says, wherever the files lie at the moment."""
+    place = tmp_path / "first"
+    place.mkdir()
+    (place / "flow.yaml").write_text(
+        "name: flow\nagents: {writer: {command: [sh, -c, 'cat >/dev/null; echo hello > draft.md']}}\n"
+        "phases:\n- {id: draft, agents: [writer], checkpoint: {show_files: [draft.md], approval_required: true}}\n",
+        encoding="utf-8",
+    )
+
+    def reconvene(*words: str) -> Done:
+        return call(*words, cwd=place, RECONVENE_HOME=str(place / ".reconvene"))
+
+    assert reconvene("run", "flow.yaml").code == 3
+    for name in ("second", "third"):
+        place = place.rename(tmp_path / name)
+        assert reconvene("verify").code == 0
+        assert reconvene("remark", RUN, f"In the {name}.").code == 0
+        assert reconvene("verify").code == 0
+        shown = reconvene("show", RUN, "--json").object["checkpoint"]
+        assert isinstance(shown, dict)
+        assert shown["show_files"] == [f"{place}/.reconvene/runs/{RUN}/draft.md"]
 
 
 LAST = "(SELECT max(key) FROM appends WHERE key >> 32 = 1)"

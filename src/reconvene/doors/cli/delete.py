@@ -10,6 +10,7 @@ from reconvene.app.views.who import told
 from reconvene.doors.cli.common import BY, DOOR, Call, command, note, open_home, put, put_json
 from reconvene.doors.cli.text import clean
 from reconvene.errors import UserError
+from reconvene.wiring import showings
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
@@ -32,12 +33,15 @@ def delete(call: Call, run: str, yes: bool) -> int:
     """
     from reconvene.app import deleting
     from reconvene.app.tombstones import gone, left_of
+    from reconvene.doors.cli.unsent_answers import forget
 
     engine = open_home(call)
     found = run if left_of(engine.log, run) is not None else engine.find(run)
     if left_of(engine.log, found) is None and not yes:
         _ask(call, engine, found)
     done = deleting.delete(engine, found, by=call.by, door=DOOR)
+    showings(call.home).drop(found)
+    forget(call.home, found)
     shown = gone(done.left)
     if done.stayed:
         note(f"these stay in {done.folder}, because you changed them: {', '.join(done.stayed)}")

@@ -9,16 +9,11 @@ import click
 from reconvene.app.views.who import told
 from reconvene.doors.cli.common import Call, answer, command, open_home, put, put_json, put_none, say
 from reconvene.doors.cli.stops import keep_history
-from reconvene.errors import ReconveneError
 from reconvene.home import is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reconvene.app.engine import Engine
     from reconvene.app.signing import Signer
     from reconvene.app.views.soundness import Gone, Misfit, Soundness
-    from reconvene.core.facts.state import RunState
     from reconvene.ports import Deleted
 
 _DOES_NOT_FIT = 1
@@ -50,9 +45,9 @@ def verify(call: Call, run: str | None, mend: bool) -> int:
     if run is not None:
         found = engine.find(run)
         if mend:
-            verifying.mend(engine.log, found, _placed(engine))
+            verifying.mend(engine.log, found)
             keep_history(engine, found)
-        looked = verifying.verify(engine.log, found, engine.history(), engine.signer, _placed(engine))
+        looked = verifying.verify(engine.log, found, engine.history(), engine.signer)
         if call.as_json:
             put_json(looked)
         else:
@@ -60,7 +55,7 @@ def verify(call: Call, run: str | None, mend: bool) -> int:
         return 0 if looked.sound else _DOES_NOT_FIT
     if mend:
         raise click.UsageError("--mend needs a RUN")
-    whole = verifying.verify_all(engine.log, engine.history(), engine.signer, _placed(engine))
+    whole = verifying.verify_all(engine.log, engine.history(), engine.signer)
     if call.as_json:
         put_json(whole)
     else:
@@ -73,18 +68,6 @@ def verify(call: Call, run: str | None, mend: bool) -> int:
         if not whole.runs and not whole.deleted:
             put_none(call, "no runs")
     return 0 if whole.sound else _DOES_NOT_FIT
-
-
-def _placed(engine: Engine) -> Callable[[RunState], RunState]:
-    def placed(state: RunState) -> RunState:
-        from reconvene.app.session import book_for
-
-        try:
-            return engine.new.placed(state, book_for(engine.log, state.workflow, state.run).workflow)
-        except ReconveneError:
-            return state
-
-    return placed
 
 
 def _verify_deleted(call: Call, left: Deleted, signer: Signer | None) -> int:
