@@ -26,6 +26,7 @@ from reconvene.core.facts.events import Paused, RemarkAdded
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
 from reconvene.ports import Append, IndexRow
+from reconvene.testing.chain_conformance import chain_holds
 
 AT = "2026-03-01T09:00:00.000Z"
 
@@ -126,6 +127,7 @@ def test_four_processes_that_race_for_every_place_win_each_exactly_once(path: Pa
     log = SqliteLog(path)
     assert writers(log) == [winners[place] for place in range(100)]
     assert [log.artefact(str(place)).decode() for place in range(100)] == [winners[place] for place in range(100)]
+    assert chain_holds(log, "run-1")
     log.close()
 
 
@@ -170,6 +172,7 @@ def test_every_append_acknowledged_before_a_kill_is_there_after_it(path: Path) -
         found = log.index_row("run-1")
         assert found
         assert found.doc == str(head)
+        assert chain_holds(log, "run-1")
         log.close()
 
 

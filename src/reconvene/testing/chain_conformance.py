@@ -11,6 +11,15 @@ from reconvene.testing.samples import UNICODE, paused, refused, remark, row
 from reconvene.wire import chain
 
 
+def chain_holds(log: EventLog, run: str) -> bool:
+    """Whether each append of a run from its beginning has the value that follows from those before it."""
+    value, found = chain.BEGINNING, []
+    for one in log.stored(run):
+        value = chain.value(chain.link(value, run, one.seq, one.packed, one.data), one.seal)
+        found.append(value == one.chain)
+    return bool(found) and all(found)
+
+
 class ChainConformance:
     """`log` and `open` come from the suite."""
 
@@ -26,11 +35,8 @@ class ChainConformance:
         self.log.append("run-1", 2, Append([remark("and on " * 2_000)]))
         again = self.open()
         again.append("run-1", 3, Append([paused(UNICODE)]))
-        value = chain.BEGINNING
-        for one, seq in zip(self.log.stored("run-1"), (2, 3, 4), strict=True):
-            assert one.seq == seq
-            value = chain.value(chain.link(value, "run-1", seq, one.packed, one.data), one.seal)
-            assert one.chain == value
+        assert [one.seq for one in self.log.stored("run-1")] == [2, 3, 4]
+        assert chain_holds(self.log, "run-1")
         assert self.log.chain("run-1") == [(one.seq, one.chain) for one in self.log.stored("run-1")]
         assert self.log.chain("run-1", 2) == self.log.chain("run-1")[1:]
         assert self.log.unchained("run-1") == 0
@@ -62,6 +68,16 @@ class ChainConformance:
         refused(Conflict, lambda: self.log.append("run-1", 0, Append([paused("b")])))
         self.log.append("run-1", 1, Append([], {"d1": b"x"}, row("run-1")))
         assert self.log.stored("run-1") == before
+
+    def test_whoever_appends_next_goes_on_from_the_newest_value(self) -> None:
+        """Also who appended before, and knows only what they left."""
+        other = self.open()
+        for place, log in enumerate((self.log, other, other, self.log, other, self.log)):
+            last = self.log if log is other else other
+            if place:
+                refused(Conflict, partial(last.append, "run-1", place - 1, Append([paused("late")], row=row("run-1"))))
+            log.append("run-1", place, Append([paused(str(place))], row=row("run-1")))
+            assert chain_holds(self.log, "run-1")
 
     def test_an_audit_finds_nothing_in_a_sound_store_and_names_a_content_that_is_not_what_it_says(self) -> None:
         contents = [b"", b"short", b"long " * 400, b"".join(b"line %d\n" % n for n in range(20_000))]

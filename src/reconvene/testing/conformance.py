@@ -18,7 +18,7 @@ from reconvene.core.facts.events import AnyEvent, Paused, Resumed
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, ReconveneError, StoreError
 from reconvene.ports import Append, EventLog
-from reconvene.testing.chain_conformance import ChainConformance
+from reconvene.testing.chain_conformance import ChainConformance, chain_holds
 from reconvene.testing.samples import NOW, UNICODE, paused, refused, remark, row
 
 
@@ -160,6 +160,7 @@ class LogConformance(ChainConformance):
         events = logs[0].read("run-1")
         assert [_by(event) for _, event in events] == [winners[place] for place in range(len(events))]
         assert len(events) == len(winners)
+        assert chain_holds(logs[0], "run-1")
 
     def test_writers_that_reload_after_a_conflict_all_get_their_events_in(self) -> None:
         logs = [self.open(), self.open()]
@@ -174,6 +175,7 @@ class LogConformance(ChainConformance):
         written = [_by(event) for _, event in logs[1].read("run-1")]
         assert [name for name in written if name.startswith("0:")] == [f"0:{n}" for n in range(25)]
         assert [name for name in written if name.startswith("1:")] == [f"1:{n}" for n in range(25)]
+        assert chain_holds(logs[0], "run-1")
 
     # -- artefacts
 

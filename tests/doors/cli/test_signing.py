@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import stat
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,10 +15,14 @@ import pytest
 
 from commands import Command
 from reconvene.adapters.keys import OwnKey
+from reconvene.app.session import Session
+from reconvene.core.facts.commands import AddRemark, RemarkIn
 from reconvene.settings import own_folder
 from reconvene.settings import system_user as user
+from reconvene.surroundings import SystemClock
 from reconvene.wire import chain
 from reconvene.wire.seals import Seal, decode_seal, encode_seal, signed_bytes
+from reconvene.wiring import open_engine
 
 RUN = "flow-1"
 FLOW = """\
@@ -105,6 +110,42 @@ def test_every_act_is_signed_by_the_key_on_record_and_names_who_is_proved(folder
     assert looked["sound"]
     assert looked["signed"] == len(seals(folder)) >= 3
     assert "unsigned" not in looked
+
+
+def signed_events(folder: Path) -> set[str]:
+    """The kinds of events in appends that somebody signed."""
+    return {event["type"] for row in rows(folder) if row.seal for event in json.loads(_plain(row))}
+
+
+def _plain(row: Row) -> bytes:
+    return zlib.decompress(row.data) if row.packed else row.data
+
+
+def test_an_upgrade_an_abort_and_a_reopening_are_signed(folder: Path, reconvene: Command) -> None:
+    (folder / "flow.yaml").write_text(FLOW.replace("Done?", "Really done?"), encoding="utf-8")
+    assert reconvene("upgrade", RUN, "--to", "flow.yaml", "--no-drive").code == 3
+    assert reconvene("abort", RUN).code == 2
+    assert reconvene("reopen", RUN, "--no-drive").code == 3
+    assert {"WorkflowUpgraded", "RunEnded", "RunReopened"} <= signed_events(folder)
+    log = [json.loads(line) for line in reconvene("log", RUN, "--json").out.splitlines()]
+    done = [event for event in log if event["type"] in ("WorkflowUpgraded", "RunReopened")]
+    assert [event["user"] for event in done] == [user(), user()]
+    assert reconvene("verify", RUN).code == 0
+
+
+def test_an_engine_that_acts_for_somebody_names_them_in_the_seal(folder: Path, reconvene: Command) -> None:
+    """As a server does: its own key signs, and whom it admitted is covered by the signature."""
+    engine = open_engine(folder / ".reconvene")
+    signer = OwnKey(str(folder / "service"), "ada")
+    signer.on_behalf_of = "ada"
+    with closing(engine.log):
+        session = Session.load(engine.log, SystemClock(), RUN, signer)
+        session.do(AddRemark(RemarkIn("From afar."), "ada", "web"))
+        session.do(AddRemark(RemarkIn("And again."), "ada", "web"))
+    assert [(seal.signed_by, seal.on_behalf_of) for seal in seals(folder)[1:]] == [(signer.own(), "ada")] * 2
+    assert reconvene("verify", RUN).code == 0
+    write_anew(folder, lambda row: setattr(row, "seal", row.seal.replace(b'"for":"ada"', b'"for":"eve"')))
+    assert "signature" in str(found(reconvene)["where"])
 
 
 def test_agents_and_the_engine_sign_nothing(folder: Path) -> None:
