@@ -105,7 +105,7 @@ def take(engine: Engine, path: str, *, name: str = "", by: str = "", door: str =
     if (why := why_no_run_id(manifest.run)) or (name and (why := why_no_run_id(name))):
         raise UserError(f"{name or manifest.run!r} cannot be the id of a run: it {why}. Nothing was taken.")
     if not name and engine.log.head(manifest.run):
-        return _already(engine, path, manifest)
+        return _already(engine, path, manifest, rows)
     if name and engine.log.head(name):
         raise UserError(f"There is a run {name} already. Nothing was taken.", hint="Choose another name with --as")
     workflow = unpin(came.contents[sound.state.workflow], manifest.run)
@@ -156,11 +156,10 @@ def _refused(path: str, why: str) -> UserError:
     )
 
 
-def _already(engine: Engine, path: str, manifest: run_file.Manifest) -> Taken:
-    """The file's last append is in our log: then all of the file is."""
-    run, values = manifest.run, dict(engine.log.chain(manifest.run))
-    same = values.get(manifest.head, b"-").hex() == manifest.chain
-    if same and (manifest.chain or engine.log.stored(run)[-1].seq == manifest.head):
+def _already(engine: Engine, path: str, manifest: run_file.Manifest, rows: list[Stored]) -> Taken:
+    """Where our log begins with the file's, all of the file is here."""
+    run = manifest.run
+    if engine.log.stored(run)[: len(rows)] == rows:
         return Taken(run, engine.log.head(run), manifest.chain, already=True)
     raise UserError(
         f"There is another run {run} here, or was. Nothing was taken.",
