@@ -46,10 +46,12 @@ def checked(left: Deleted, signer: Signer | None) -> Gone:
     """DoesNotFit where it was changed since."""
     where = f"what is left of {left.run}"
     try:
-        msgspec.json.decode(left.doc, type=Tombstone)
+        said = msgspec.json.decode(left.doc, type=Tombstone)
         seal = decode_seal(left.seal) if left.seal else None
     except (msgspec.DecodeError, UnicodeError, StoreError) as error:
         raise misfit(left.run, 0, where, "who deleted it, and when", error, _RESTORE) from error
+    if seal is None and said.user:
+        raise misfit(left.run, 0, where, "a signature, or why there is none", "nothing", _RESTORE)
     if seal is None or not seal.signed_by:
         return gone(left)
     link = link_of(left.run, left.head, left.chain, left.doc)

@@ -54,8 +54,19 @@ def meaning(home: Path) -> object:
 
 
 def flipped(data: bytes, chance: Random) -> bytes:
-    at = chance.randrange(len(data))
-    return data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :]
+    """Not one of the bits without a meaning that fill up the last byte of what is compressed."""
+    while True:
+        at = chance.randrange(len(data))
+        changed = data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :]
+        if (whole := _unpacked(data)) is None or _unpacked(changed) != whole:
+            return changed
+
+
+def _unpacked(data: bytes) -> bytes | None:
+    try:
+        return zlib.decompress(data)
+    except zlib.error:
+        return None
 
 
 def _some(store: sqlite3.Connection, sql: str, chance: Random) -> tuple[object, ...]:
@@ -69,9 +80,10 @@ def flip(table: str, column: str, where: str = "1") -> Damage:
             sql = f"SELECT rowid, CAST({column} AS BLOB), typeof({column}) FROM {table}"
             row, data, kind = _some(store, f"{sql} WHERE {where} AND length({column}) > 0", chance)
             assert isinstance(data, bytes)
-            changed = flipped(data, chance)
             value = "CAST(? AS TEXT)" if kind == "text" else "?"
-            store.execute(f"UPDATE {table} SET {column} = {value} WHERE rowid = ?", (changed, row))
+            update = f"UPDATE OR IGNORE {table} SET {column} = {value} WHERE rowid = ?"
+            while not store.execute(update, (flipped(data, chance), row)).rowcount:
+                pass  # another row has that name
         return f"a bit of {table}.{column} in row {row}"
 
     return damage
@@ -395,6 +407,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("the head of a deleted run", put("deleted", "head", "head + 1")),
     Kind("the chain of a deleted run", flip("deleted", "chain")),
     Kind("the seal of a deletion", flip("deleted", "seal")),
+    Kind("no seal of a deletion", put("deleted", "seal", "NULL")),
     Kind("a deletion hidden", remove("deleted")),
     Kind("a cached state", flip("snapshots", "data")),
     Kind("a cached state of another event", put("snapshots", "seq", "seq - 1")),

@@ -8,14 +8,19 @@ import zipfile
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from commands import Command
+from reconvene.adapters.keys import OwnKey
 from reconvene.adapters.workspace.held_files import HeldFiles
+from reconvene.app.misfits import DoesNotFit
 from reconvene.app.references import named_in
+from reconvene.app.signing import sealing
+from reconvene.app.tombstones import Tombstone, checked, link_of
 from reconvene.core.facts.events import WorkflowUpgraded
 from reconvene.doors.cli.unsent_answers import Unsent
-from reconvene.ports import Showing, Viewer
+from reconvene.ports import Deleted, Showing, Viewer
 from reconvene.settings import system_user as user
 from reconvene.wiring import open_log, showings
 
@@ -205,3 +210,17 @@ def test_what_is_left_cannot_be_changed_unseen(harm: str, folder: Path, reconven
         assert store.execute(harm).rowcount == 1
         store.commit()
     assert reconvene("verify").code == 1
+
+
+def test_no_bit_of_a_seal_of_a_deletion_can_be_changed_unseen(tmp_path: Path) -> None:
+    """No chain covers it: what it says must be written as it is written here."""
+    signer = OwnKey(str(tmp_path / "own"), "ann")
+    doc = msgspec.json.encode(Tombstone("2026-03-01T09:00:00.000Z", "ann", "ann", "terminal", "flow")).decode()
+    seal = sealing(signer)[1](link_of(RUN, 7, b"v" * 16, doc))
+    left = Deleted(RUN, 7, b"v" * 16, doc, seal)
+    assert checked(left, signer).signed_by == signer.own()
+    for at in range(len(seal)):
+        for bit in range(8):
+            changed = seal[:at] + bytes([seal[at] ^ 1 << bit]) + seal[at + 1 :]
+            with pytest.raises(DoesNotFit):
+                checked(left._replace(seal=changed), signer)

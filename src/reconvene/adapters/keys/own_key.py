@@ -59,6 +59,8 @@ class OwnKey:
             return False
         if (kind, len(signed), len(known)) != (KIND, _SIGNATURE, _PUBLIC):
             return False
+        if (signed.hex(), known.hex()) != (signature, public):  # the same digits in capitals were not written here
+            return False
         try:
             crypto_sign_open(signed + data, known)
         except CryptoError:
