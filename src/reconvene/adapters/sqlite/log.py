@@ -296,7 +296,7 @@ class SqliteLog:
         with self._lock:
             try:
                 yield
-            except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
+            except (sqlite3.Error, OSError, UnicodeError) as error:
                 raise store_error(error, self._path) from error
 
     @contextmanager
@@ -312,7 +312,7 @@ class SqliteLog:
                 # After some errors (a full disk) SQLite has already done it.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error | OSError | UnicodeEncodeError):
+                if isinstance(error, sqlite3.Error | OSError | UnicodeError):
                     raise store_error(error, self._path) from error
                 raise
 
