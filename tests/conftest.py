@@ -64,6 +64,9 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("RECONVENE_HOME", str(tmp_path / ".reconvene"))
     monkeypatch.setenv("XDG_CONFIG_HOME", f"{tmp_path}.config")
+    monkeypatch.setenv("XDG_STATE_HOME", f"{tmp_path}.state")
+    # Agents of tests tell the test what they do, through pipes and files of its own. Tests of the sandbox turn it on.
+    monkeypatch.setenv("RECONVENE_SANDBOX", "off")
     monkeypatch.setenv("RECONVENE_DEMO_SPEED", "0")
     monkeypatch.setenv("RECONVENE_PROVIDER_WAIT", "1")
 

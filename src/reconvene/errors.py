@@ -139,8 +139,10 @@ class AgentError(ReconveneError):
     `retryable` is given only where the outcome alone does not tell ("other"). `retry_after` is how long the provider
     asks to wait, in seconds, 0 where it does not say. `said` is what the agent answered, where it answered and the
     answer cannot be used: the person may want to read it. `message` is for people; `for_agents` is what a prompt may
-    say about it: no address, no request id.
+    say about it: no address, no request id. `sandbox` is what kept it in, for the record.
     """
+
+    sandbox = ""
 
     def __init__(
         self,

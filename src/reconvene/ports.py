@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from reconvene.chain_ports import ChainedLog, Stored
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
@@ -34,43 +37,7 @@ class Append(NamedTuple):
     seal: Callable[[bytes], bytes] | None = None  # given the append's link in the chain: what to keep beside it
 
 
-class Stored(NamedTuple):
-    """One append as it lies in the store, byte for byte, and its value in the chain (`wire/chain.py`)."""
-
-    seq: int  # of its last event
-    packed: bool
-    data: bytes
-    chain: bytes  # b"" = it was made before there was a chain
-    seal: bytes = b""
-
-
-class Deleted(NamedTuple):
-    """What stays of a run that was deleted."""
-
-    run: str
-    head: int
-    chain: bytes  # the value after its last event
-    doc: str  # a JSON object: by, user, door, at, name
-    seal: bytes = b""  # on the link of `doc`, as if it were one more append
-
-
-class Unneeded(NamedTuple):
-    """Digests: the contents that a run names and no other does, and all that others name."""
-
-    gone: Collection[str]
-    kept: Collection[str]
-
-
-class Fault(NamedTuple):
-    """Something in the store that is not as it must be. `run` "" = it belongs to no one run."""
-
-    where: str
-    expected: str
-    found: str
-    run: str = ""
-
-
-class EventLog(Protocol):
+class EventLog(ChainedLog, Protocol):
     """Append-only logs, artefacts by digest, index rows, snapshots, leases. See reconvene.testing.conformance."""
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
@@ -85,32 +52,9 @@ class EventLog(Protocol):
     def artefact(self, digest: str) -> bytes:
         """StoreError where it is not there."""
 
-    def runs(self) -> list[str]:
-        """Every run that has a log, also one that the index lacks, in the order in which they were made."""
-
-    def chain(self, run: str, after: int = 0) -> list[tuple[int, bytes]]:
-        """Of the appends that end after this event: the seq of the last event, and the value of the chain."""
-
-    def stored(self, run: str) -> list[Stored]:
-        """Every append, byte for byte, in order."""
-
-    def unchained(self, run: str) -> int:
-        """The last event from before there was a chain, 0 = there is none."""
-
     def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
         """A log that was made elsewhere, byte for byte, and one more append on it: all of it or nothing. Conflict where
         there is or was such a run. `unchained`: of its first events, those from before there was a chain."""
-
-    def delete(self, left: Deleted, unneeded: Callable[[], Unneeded]) -> None:
-        """Take the run out, in one durable transaction, in which `unneeded` is asked. Conflict if its head moved. Its
-        id stays taken: `head` is as before, `read` gives nothing, an append is refused."""
-
-    def deleted(self) -> list[Deleted]:
-        """In the order in which they were deleted."""
-
-    def audit(self) -> Iterator[Fault]:
-        """What is wrong with the store beside the logs: its structure, and contents that are not what their digest
-        says. Reads everything."""
 
     def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
         """The run that was started last first; never folds a log. `after`: what is listed after this run, "" = from the
@@ -161,6 +105,52 @@ class ProjectDone(NamedTuple):
     changed: tuple[str, ...] = ()
 
 
+class Ground(NamedTuple):
+    """Of a folder that is lent to an agent: what there it may change, what it may read, and what it must not see."""
+
+    writable: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+
+
+class Start(NamedTuple):
+    """A program as it would be started, and what it is to be kept from."""
+
+    agent: Agent
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    folder: str  # where it works, and may write
+    ground: Ground = Ground()
+    copies: Mapping[str, str] = MappingProxyType({})  # below the person's own folder → whose private copy it gets there
+    moved: Mapping[str, str] = MappingProxyType({})  # variables that must name such a copy, as far as they are set
+    logins: tuple[str, ...] = ()  # names of files in these copies that hold a login, which a program may renew
+    alone: tuple[str, ...] = ()  # argv for where it cannot have a sandbox of its own; () = the same
+
+
+class Kept(NamedTuple):
+    """A program as it is really started. level: what keeps it in, as it is recorded.
+
+    stand_in: what is started instead, and starts it: a keeper, which ends what it leaves behind, or a sandbox.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    level: str
+    stand_in: Literal["", "keeper", "sandbox"] = ""
+
+
+class Sandbox(Protocol):
+    """Keeps programs from what is not theirs."""
+
+    def scratch(self) -> str:
+        """Where attempts get their private folders."""
+
+    def keep(self, start: Start) -> AbstractContextManager[Kept]:
+        """For one attempt; afterwards nothing of it is left. AgentError where it is asked for and cannot be had."""
+
+    def close(self) -> None: ...
+
+
 class Assignment(NamedTuple):
     """Everything an agent gets for one attempt."""
 
@@ -182,6 +172,7 @@ class Assignment(NamedTuple):
     left_out: tuple[LeftOut, ...] = ()  # of its documents, what does not fit
     shared: int = 0  # so many characters of the prompt, from its first, all agents of the step get; 0 = it is alone
     bound: bool = False  # a person named who carries it out, in another's place
+    ground: Ground = Ground()
 
     @property
     def whole(self) -> str:
@@ -202,6 +193,7 @@ class Answer(NamedTuple):
     reply: bytes  # the raw reply
     recorded: bool = False
     project: ProjectDone | None = None
+    sandbox: str = ""  # what kept the agent in; see AttemptEnded
     held: Mapping[str, bytes] = MappingProxyType({})  # files it wrote that hold a secret: not taken, kept aside
 
 

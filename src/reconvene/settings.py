@@ -17,6 +17,8 @@ GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 CONFIG_VARIABLE = "XDG_CONFIG_HOME"
+STATE_VARIABLE = "XDG_STATE_HOME"
+SANDBOX_VARIABLE = "RECONVENE_SANDBOX"
 SETTINGS_FILE = "reconvene.toml"
 
 PROVIDER_WAIT = 120  # seconds
@@ -55,6 +57,20 @@ def own_folder() -> str:
     """The person's own configuration, the same for all projects; it may not be there yet."""
     above = os.environ.get(CONFIG_VARIABLE, "")
     return os.path.join(above if os.path.isabs(above) else os.path.expanduser("~/.config"), "reconvene")
+
+
+def state_folder() -> str:
+    """Where the engine keeps what is no part of a home: folders of attempts, worktrees."""
+    above = os.environ.get(STATE_VARIABLE, "")
+    return os.path.join(above if os.path.isabs(above) else os.path.expanduser("~/.local/state"), "reconvene")
+
+
+def usual_sandbox() -> str:
+    """What `sandbox: auto` means on this machine: auto, strict or off."""
+    given = os.environ.get(SANDBOX_VARIABLE, "").strip() or "auto"
+    if given in ("auto", "strict", "off"):
+        return given
+    raise UserError(f"{SANDBOX_VARIABLE}={given!r} is none of auto, strict and off", hint=f"unset {SANDBOX_VARIABLE}")
 
 
 def feedback_model() -> str:

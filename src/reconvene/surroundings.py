@@ -54,9 +54,10 @@ class LazyProjects:
 
     @cached_property
     def _projects(self) -> GitProjects:
+        from reconvene.adapters.agents.presets import steers_any
         from reconvene.adapters.project import GitProjects
 
-        return GitProjects(self._home, self._environ)
+        return GitProjects(self._home, self._environ, steers_any)
 
     async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
         return await self._projects.run(runner, assignment, listener)

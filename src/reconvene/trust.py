@@ -86,6 +86,11 @@ def is_foreign(home: Home) -> bool:
     return not home.named and os.path.isfile(store) and os.path.getsize(store) > 0 and not is_own(home.folder)
 
 
+def own_homes() -> list[str]:
+    """Where the homes are that this person made."""
+    return [line[3] for line in _lines("homes") if len(line) == 4]
+
+
 def is_own(folder: str) -> bool:
     """By its id, at the place or in the folder that the id was given to: a copy of a home is not that home."""
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import SERVERS, STORE, make, require_ours, settings_files
+from reconvene.sandboxing import kept_in, sandbox_for
 from reconvene.settings import (
     FEEDBACK_MODEL_VARIABLE,
     GATE_MODEL_VARIABLE,
@@ -64,19 +65,18 @@ def open_log(home: str | os.PathLike[str]) -> SqliteLog:
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
     """What a person typed, read by this model; by rules where it fails."""
     import asyncio
-    import tempfile
 
     from reconvene.adapters.agents import Agents
     from reconvene.app.model_reader import hear
     from reconvene.secrets import redact_text
 
     async def once() -> Heard:
-        with tempfile.TemporaryDirectory() as scratch:
-            runner = Agents(scratch, dict(os.environ))
-            try:
-                return await hear(redact_text(text, os.environ), agents, runner, model, kits)
-            finally:
-                await runner.close()
+        environ = dict(os.environ)
+        runner = Agents(sandbox_for(list, environ), environ)
+        try:
+            return await hear(redact_text(text, os.environ), agents, runner, model, kits)
+        finally:
+            await runner.close()
 
     return asyncio.run(once())
 
@@ -116,6 +116,7 @@ class Preflight(NamedTuple):
     ways: list[Way]
     lacks: list[Lack]
     sizes: list[Size]  # how much each agent is expected to get, against what its model can take
+    kept_in: tuple[str, ...] = ()  # what keeps whom in, to be said once
 
     def only(self, *levels: str) -> list[Lack]:
         return [lack for lack in self.lacks if lack.level in levels]
@@ -157,8 +158,9 @@ def preflight(
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
-    found = _sizes(workflow, given, ways, reach.agents)
-    return Preflight(ways, [*sorted(lacks, key=lambda lack: lack.line), *_tight(found, ways)], found)
+    found, (kept, unkept) = _sizes(workflow, given, ways, reach.agents), kept_in(ways, environ)
+    lacks = sorted([*lacks, *unkept], key=lambda lack: lack.line)
+    return Preflight(ways, [*lacks, *_tight(found, ways)], found, kept)
 
 
 def _sizes(workflow: Workflow, given: Mapping[str, object], ways: list[Way], agents: Collection[str]) -> list[Size]:
@@ -214,18 +216,17 @@ def require_ready(workflow: Workflow, found: Preflight, *, check: str, also: str
 def try_agents(agents: Sequence[Agent]) -> list[Trial]:
     """One tiny real call to each of these, in a folder that is gone afterwards."""
     import asyncio
-    import tempfile
 
     from reconvene.adapters.agents import Agents
     from reconvene.app.trial_calls import try_all
 
     async def once() -> list[Trial]:
-        with tempfile.TemporaryDirectory() as scratch:
-            runner = Agents(scratch, dict(os.environ))
-            try:
-                return await try_all(runner, agents)
-            finally:
-                await runner.close()
+        environ = dict(os.environ)
+        runner = Agents(sandbox_for(list, environ), environ)
+        try:
+            return await try_all(runner, agents)
+        finally:
+            await runner.close()
 
     return asyncio.run(once())
 
@@ -310,6 +311,7 @@ def open_engine(
     from reconvene.app.backoff import within
     from reconvene.app.discretion import Discretion
     from reconvene.app.engine import Engine
+    from reconvene.app.run_folders import RunFolders
 
     _keep_guest()
     root = os.path.abspath(home)
@@ -318,7 +320,8 @@ def open_engine(
     if runner is None:
         from reconvene.adapters.agents import Agents
 
-        runner = Agents(os.path.join(root, "scratch"), dict(os.environ), say, os.path.join(root, SERVERS))
+        environ = dict(os.environ)
+        runner = Agents(sandbox_for(lambda: [root, *run_folders()], environ), environ, say, os.path.join(root, SERVERS))
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
@@ -351,6 +354,7 @@ def open_engine(
         make(root)
         make_own(root)
     log, clock = open_log(root), SystemClock()
+    run_folders = RunFolders(log)
     patience = within(provider_wait())
     discreet = Discretion(environ, aside_for)
     who = OwnKey(own_folder(), system_user(), say)

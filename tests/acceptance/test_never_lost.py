@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from exploring import examples
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.workspace import FolderWorkspace
+from reconvene.app import as_sent
 from reconvene.app import measures as review
 from reconvene.app.engine import Engine
 from reconvene.core.facts import events as e
@@ -100,8 +101,8 @@ def check(machine: Engine, run: str) -> None:
                 remarks.append(event)
             case e.StepStarted():
                 due |= {f"R{event.serial}/{event.step}/{task.agent}": list(remarks) for task in event.tasks}
-            case e.AttemptEnded() if event.prompt:
-                prompt = machine.log.artefact(event.prompt).decode()
+            case e.AttemptEnded() if event.prompt or event.asked:
+                prompt = as_sent.whole(event, machine.log.artefact).decode()
                 for remark in due[event.task]:
                     assert f"[{remark.id}]" in prompt
                     assert remark.text.splitlines()[0].strip() in prompt

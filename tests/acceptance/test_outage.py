@@ -225,8 +225,8 @@ class Line:
     def play(self, monkeypatch: pytest.MonkeyPatch) -> Typed:
         with OpenAIServer(self._reply) as server, monkeypatch.context() as patched:
 
-            def agents(scratch: str, *_: object) -> OverTheWire:
-                self._runner = OverTheWire(Path(scratch).parent, server.url)
+            def agents(*_: object) -> OverTheWire:
+                self._runner = OverTheWire(self._folder, server.url)
                 return self._runner
 
             patched.setattr("reconvene.adapters.agents.Agents", agents)

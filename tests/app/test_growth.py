@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.adapters.sqlite import SqliteLog
-from reconvene.app import session
+from reconvene.app import as_sent, session
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.core.definition.workflow import Workflow
@@ -102,9 +102,8 @@ def test_what_an_agent_was_sent_is_on_record_byte_for_byte_under_the_digest_in_i
     checked = 0
     for _, event in long.engine.log.read(long.run):
         if isinstance(event, AttemptEnded):
-            data = long.engine.log.artefact(event.prompt)
-            assert data == sent[event.task, event.attempt]
-            assert digest_of(data) == event.prompt
+            assert as_sent.whole(event, long.engine.log.artefact) == sent[event.task, event.attempt]
+            assert digest_of(long.engine.log.artefact(event.prompt)) == event.prompt
             checked += 1
     assert checked == len(sent) == len(AGENTS) * (LATE + 4)
 

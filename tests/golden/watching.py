@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from reconvene.app import as_sent
 from reconvene.app.engine import Engine
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.core.facts.state import RunState
@@ -85,8 +86,8 @@ class Watch:
             if path.is_file():
                 self._keep(f"{run}/files/{path.relative_to(root)}", path.read_bytes())
         for _, event in engine.log.read(run, self._seen.get(run, 0)):
-            if isinstance(event, AttemptEnded) and event.prompt:
-                self._keep(f"{run}/prompts/{event.task}#{event.attempt}", engine.log.artefact(event.prompt))
+            if isinstance(event, AttemptEnded) and (sent := as_sent.whole(event, engine.log.artefact)):
+                self._keep(f"{run}/prompts/{event.task}#{event.attempt}", sent)
         self._shown(run)
 
     def _shown(self, run: str) -> None:

@@ -176,9 +176,10 @@ def _typed(line: str, folder: Path, environment: dict[str, str | None], *, alone
 
 def test_the_log_after_a_crash_is_the_one_in_the_tutorial(tmp_path: Path) -> None:
     page = blocks(ROOT / "docs" / "tutorial.md")
-    (workflow,) = [block for block in page if block.text.startswith("# crash.yaml\n")]
+    files = [block for block in page if block.text.startswith(("# crash.yaml\n", "# crashing.py\n"))]
     (shown,) = [block for block in page if block.info == "text" and "verdict=doubt" in block.text]
-    (tmp_path / "crash.yaml").write_text(workflow.text, encoding="utf-8")
+    for block in files:
+        (tmp_path / block.text.split()[1]).write_text(block.text, encoding="utf-8")
     environment = _environment(tmp_path)
     told = {
         words: _typed(f"reconvene {words}", tmp_path, environment, alone=True)
@@ -204,6 +205,9 @@ PROGRAMS = {
 }
 
 
+UNSET = ("RECONVENE_DEMO_SPEED", "RECONVENE_SANDBOX")  # as for any reader
+
+
 def _environment(tmp_path: Path) -> dict[str, str | None]:
     """`reconvene` on the path is the one under test; state goes to the current folder, as for any reader."""
     folder = tmp_path / "bin"
@@ -212,7 +216,7 @@ def _environment(tmp_path: Path) -> dict[str, str | None]:
         (folder / name).write_text(text, encoding="utf-8")
         (folder / name).chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
-    return {"PATH": path, "RECONVENE_BY": "reader", "RECONVENE_HOME": None, "RECONVENE_DEMO_SPEED": None}
+    return {"PATH": path, "RECONVENE_BY": "reader", "RECONVENE_HOME": None, **dict.fromkeys(UNSET)}
 
 
 def test_the_answers_in_the_readme_are_an_answers_file() -> None:

@@ -13,6 +13,7 @@ import pytest
 from reconvene.adapters.agents import auto, command, presets
 from reconvene.adapters.guest import helper
 from reconvene.adapters.project import git
+from reconvene.adapters.sandbox import hiding
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "reconvene"
@@ -27,6 +28,10 @@ COMPUTED = {
         "LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL",
     ],
     "adapters/agents/providers.py: key_name": ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"],
+    "adapters/agents/presets.py: variable": [
+        variable for known in presets.PRESETS.values() for variable, _ in (*known.moved, *known.lent)
+    ],
+    "adapters/sandbox/hiding.py: name": list(hiding._SOCKETS),
     "adapters/guest/helper.py: name": list(helper._KEPT),
     "adapters/project/git.py: name": list(git._KEPT),
     "adapters/agents/preflight.py: name": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"],

@@ -14,6 +14,7 @@ from golden.homes import releases
 from golden.journey import Journey
 from golden.place import Still
 from golden.rendered import records
+from reconvene.app import as_sent
 from reconvene.core.facts.events import AttemptEnded
 from reconvene.core.facts.ids import parse_task
 from reconvene.wire.packaged import packaged
@@ -100,7 +101,7 @@ def test_with_documents_of_some_pages_more_than_nine_tenths_of_all_that_is_read_
     for _, event in go.engine.log.read(go.run):
         if isinstance(event, AttemptEnded) and event.attempt == 1:
             serial, step, agent = parse_task(event.task)
-            found.setdefault((serial, step), {})[agent] = go.engine.log.artefact(event.prompt).decode()
+            found.setdefault((serial, step), {})[agent] = as_sent.whole(event, go.engine.log.artefact).decode()
     go.close()
     together = [step for step in found.values() if len(step) > 1]
     assert share(together) > 0.9

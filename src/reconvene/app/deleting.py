@@ -16,8 +16,9 @@ from reconvene.app.references import named_by
 from reconvene.app.session import Leases, Session
 from reconvene.app.signing import sealing
 from reconvene.app.tombstones import Tombstone, left_of, link_of
+from reconvene.chain_ports import Deleted, Unneeded
 from reconvene.errors import Busy, ReconveneError, StoreError, UserError
-from reconvene.ports import Deleted, EventLog, Unneeded
+from reconvene.ports import EventLog
 
 
 class Done(NamedTuple):

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconvene.app import project_work
+from reconvene.app import as_sent, project_work
 from reconvene.app.discretion import Discretion
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.book import Book, to_json
@@ -218,11 +218,11 @@ def _not_shown(work: Assignment) -> str:
 
 
 def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
-    request = getattr(error, "request", b"") or work.whole.encode()  # as really sent, secrets redacted
+    sent = as_sent.kept(work.system, getattr(error, "request", b"") or work.whole.encode())
     reply: bytes = getattr(error, "reply", b"")
     usage: Usage = getattr(error, "usage", None) or Usage()
     said = error.said.encode("utf-8", errors="replace")
-    blobs = {digest_of(data): data for data in (request, reply, said) if data}
+    blobs = {**sent.contents, **{digest_of(data): data for data in (reply, said) if data}}
     why = error.message + (f" ({error.hint})" if error.hint else "")
     command = RecordAttempt(
         work.task,
@@ -232,9 +232,12 @@ def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
         why=why,
         told=error.for_agents,
         output=Ref(digest_of(said), "text", len(said)) if said else None,
-        prompt=digest_of(request),
+        prompt=sent.prompt,
+        asked=sent.asked,
+        rules=sent.rules,
         reply=digest_of(reply) if reply else "",
         usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),
+        sandbox=error.sandbox,
         left_out=work.left_out,
     )
     return Done(command, blobs, error.wait)
@@ -255,7 +258,8 @@ class _Answered(Struct, frozen=True):
 
 
 def _answered(work: Assignment, answer: Answer, seconds: float) -> _Answered:
-    blobs: dict[str, bytes] = {}
+    sent = as_sent.kept(work.system, answer.request or work.whole.encode())
+    blobs = dict(sent.contents)
 
     def keep(data: bytes) -> str:
         digest = digest_of(data)
@@ -282,9 +286,12 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> _Answered:
         files=tuple(FileOut(path, keep(data), len(data)) for path, data in sorted(answer.files.items())),
         ignored=answer.ignored,
         usage=usage,
-        prompt=keep(answer.request or work.whole.encode()),
+        prompt=sent.prompt,
+        asked=sent.asked,
+        rules=sent.rules,
         reply=keep(answer.reply) if answer.reply else "",
         recorded=answer.recorded,
+        sandbox=answer.sandbox,
         left_out=work.left_out,
     )
     if answer.project is not None:
@@ -351,7 +358,13 @@ async def run_check(runner: AgentRunner, state: RunState, book: Book, effect: Ru
         run=state.run,
         task=f"R{effect.serial}/0/check",
         attempt=1,
-        agent=Agent("check", "command", command=phase.check.script, timeout=phase.check.timeout),
+        agent=Agent(
+            "check",
+            "command",
+            command=phase.check.script,
+            timeout=phase.check.timeout,
+            sandbox=book.workflow.sandbox,
+        ),
         prompt=request,
         files={path: book.read(version.digest) for path, version in state.world.files.items()},
         writes=(),

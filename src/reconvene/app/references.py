@@ -16,7 +16,7 @@ _DIGESTS: dict[type[Struct], tuple[str, ...]] = {
     e.FileOut: ("digest",),
     e.RunStarted: ("workflow", "inputs", "settings"),
     e.WorkflowUpgraded: ("before", "workflow", "inputs", "settings"),
-    e.AttemptEnded: ("prompt", "reply", "example"),
+    e.AttemptEnded: ("prompt", "rules", "reply", "example"),
     e.ProviderFailed: ("answer", "reply"),
     e.RemarkAdded: ("diff",),
     e.DraftSaved: ("fields",),

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from reconvene.app.misfits import misfit
 from reconvene.app.signing import Signer, shown
 from reconvene.app.views.soundness import Key, Unsigned
+from reconvene.chain_ports import Stored
 from reconvene.core.facts.events import Act, AnyEvent, Forked, KeyIntroduced, RemarkAdded, RunStarted
 from reconvene.core.facts.state import RunState
 from reconvene.errors import StoreError
-from reconvene.ports import Stored
 from reconvene.wire.seals import Seal, decode_seal, signed_bytes
 
 

@@ -8,8 +8,9 @@ from reconvene.app.misfits import misfit
 from reconvene.app.signing import Signer, shown
 from reconvene.app.views.soundness import Gone
 from reconvene.app.views.who import is_proved
+from reconvene.chain_ports import Deleted
 from reconvene.errors import StoreError
-from reconvene.ports import Deleted, EventLog
+from reconvene.ports import EventLog
 from reconvene.wire import chain
 from reconvene.wire.seals import decode_seal, signed_bytes
 

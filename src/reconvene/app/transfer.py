@@ -18,11 +18,12 @@ from reconvene.app.references import named_by
 from reconvene.app.session import index_row
 from reconvene.app.signing import to_sign
 from reconvene.app.verifying import Sound, read_log, require_sound
+from reconvene.chain_ports import Stored
 from reconvene.core.facts.events import AnyEvent, Forked, Imported
 from reconvene.core.facts.evolve import fold
 from reconvene.core.paths import why_no_run_id
 from reconvene.errors import Conflict, StoreError, UserError
-from reconvene.ports import Append, Stored
+from reconvene.ports import Append
 from reconvene.wire import run_file
 from reconvene.wire.event_json import decode_batch
 from reconvene.wire.pins import unpin

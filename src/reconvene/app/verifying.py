@@ -18,11 +18,12 @@ from reconvene.app.session import index_row, state_after
 from reconvene.app.signing import Signer
 from reconvene.app.tombstones import checked
 from reconvene.app.views.soundness import Gone, Misfit, Soundness, StoreSoundness
+from reconvene.chain_ports import Stored
 from reconvene.core.facts.events import AnyEvent, Forked
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.errors import ReconveneError, StoreError
-from reconvene.ports import Append, EventLog, History, Stored
+from reconvene.ports import Append, EventLog, History
 from reconvene.wire import chain
 from reconvene.wire.event_json import decode_batch
 from reconvene.wire.snapshot_json import encode_state, snapshot_key

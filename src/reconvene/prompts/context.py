@@ -102,7 +102,7 @@ def _made(
     own = documents.of(book, at.tasks[agent.name].own, inline=inline, what="own")
     page = documents.page(shared, own, _room(agent, sections, window))
     left_out = (*documents.cuts(shared, page), *documents.cuts(own, page))
-    words = (own.small, *(text.lower() for one in sections for text in (one.name, one.text)))
+    words = (own.small, "\n".join([text for one in sections for text in (one.name, one.text) if text]).lower())
     again = any(one.kind == "rejected" and marks.has_tags(one.text) for one in sections)
     mark = _mark(book, seed, shared, words, at.tasks[agent.name].attempt - 1 if again else 0)
     parts = (
@@ -117,6 +117,8 @@ def _made(
 
 def _mark(book: Book, seed: str, shared: Documents, others: Sequence[str], seen: int) -> str:
     """What all agents of a step are shown is looked through once for all of them. `seen`: marks that it knows."""
+    if not shared.every:
+        return marks.chosen(seed, others, seen)
     mark = book.made_of("mark", (seed, shared.every), lambda: marks.chosen(seed, (shared.small,)))
     if not seen and not any(mark in text for text in others):
         return mark
@@ -141,9 +143,11 @@ def _left_out(left_out: tuple[LeftOut, ...]) -> tuple[Section, ...]:
 
 def _seed(state: RunState, book: Book, serial: int, at: StepAt) -> str:
     """The same for all agents and attempts of a step, and of all that they are shown."""
-    own = tuple(at.tasks[name].own for name in at.order)
+    reads = (at.reads, *(at.tasks[name].own for name in at.order))
     place = (state.run, state.started, serial, at.index, at.remarks, at.talk)
-    return book.made_of("seed of the mark", (place, at.reads, own), lambda: _seed_of(place, (at.reads, *own)))
+    if len(at.order) == 1:
+        return _seed_of(place, reads)
+    return book.made_of("seed of the mark", (place, reads), lambda: _seed_of(place, reads))
 
 
 def _seed_of(place: tuple[object, ...], reads: Sequence[tuple[Read, ...]]) -> str:
@@ -189,7 +193,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
 
 
 def _views(state: RunState, book: Book, at: StepAt) -> tuple[dict[str, str], ...]:
-    return tuple(on_record.remark_views(state, book, at.remarks))
+    return tuple(on_record.remark_views(state, book, at.remarks)) if at.remarks else ()
 
 
 def _role(state: RunState, book: Book, agent: Agent, step: Step) -> str:
@@ -254,6 +258,8 @@ def _instructions(state: RunState, book: Book, agent: Agent, step: Step) -> str:
 
 
 def _all_said(state: RunState, book: Book, agent: str, at: StepAt) -> str:
+    if not at.remarks:
+        return ""
     before = at.tasks[agent].seen_before
     key = ("said", at.remarks, before)
     numbers = on_record.standing(state, at.remarks)

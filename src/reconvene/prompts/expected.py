@@ -31,6 +31,8 @@ _NOTHING: dict[str, object] = {"text": "", "value": None, "files": [], "commit":
 def form(state: RunState, book: Book, agent: Agent, step: Step, writes: tuple[str, ...]) -> str:
     """For the end of a prompt. `agent` has the step's gates among its own."""
     parts = [_in_project(step, agent) or _files(writes, agent)]
+    if not agent.gates:
+        return parts[0]
     rules, sentences = list(_rules(agent.gates)), list(_sentences(state, book, agent.gates))
     added = list(_added(state, book, agent.gates))
     if rules:

@@ -49,11 +49,8 @@ class Section(Struct, frozen=True):
 
 
 def seed(*parts: str) -> str:
-    whole = sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        whole.update(b"%d:" % len(data) + data)
-    return whole.hexdigest()
+    encoded = (part.encode("utf-8", "surrogatepass") for part in parts)
+    return sha256(b"".join([b"%d:%b" % (len(data), data) for data in encoded])).hexdigest()
 
 
 def candidates(of: str) -> Iterator[str]:

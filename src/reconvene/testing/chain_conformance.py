@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from reconvene.chain_ports import Deleted, Unneeded
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, ReconveneError, StoreError
-from reconvene.ports import Append, Deleted, EventLog, Unneeded
+from reconvene.ports import Append, EventLog
 from reconvene.testing.samples import UNICODE, paused, refused, remark, row
 from reconvene.wire import chain
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from zlib import decompress
 
+from reconvene.chain_ports import Deleted, Fault, Stored, Unneeded
 from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, StoreError, UserError
-from reconvene.ports import Append, Deleted, Fault, IndexRow, Stored, Unneeded
+from reconvene.ports import Append, IndexRow
 from reconvene.wire.chain import BEGINNING, link, value
 from reconvene.wire.event_json import decode_batch, encode_batch
 

@@ -14,6 +14,7 @@ from reconvene.wire.reading import COMMAND_ROOTS, GATE_ROOTS, VARIABLE, Named, R
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
 
 _Kind = Literal["model", "command", "python", "recorded", "survey"]
+Sandbox = Literal["auto", "strict", "off"]
 _RUNNERS = ("command", "python", "recorded", "survey")
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _NAMED = re.compile(r"\{\{\s*(settings|inputs)\b")
@@ -72,6 +73,7 @@ class Agents:
         self._reading = reading
         self._written = root.mapping("agents")
         self._gates = gates
+        self._sandbox = root.text("sandbox", "auto")
         self.recordings: dict[str, object] = {}
 
     def read(self) -> dict[str, Agent]:
@@ -85,6 +87,7 @@ class Agents:
         line = self._written.line_of(name)
         self._reading.name(name, line, "an agent")
         tools = node.get("tools")
+        self._check_sandbox(name, node)
         settled = not _NAMED.search(node.text("command"))  # other braces are the shell's business
         return Agent(
             name=name,
@@ -107,7 +110,26 @@ class Agents:
             env=self._env(node),
             options={**node.plain("options"), **({} if tools is None else {"tools": plain(tools)})},
             line=line,
+            sandbox=cast(Sandbox, node.text("sandbox", self._sandbox)),
+            network=node.get("network") is None or node.flag("network"),
+            devices=node.texts("devices"),
+            sockets=node.texts("sockets"),
         )
+
+    def _check_sandbox(self, name: str, node: Mapping) -> None:
+        """What keeps a command in means nothing for who works in the engine's own process, or is no program at all."""
+        for key in ("sandbox", "network", "devices", "sockets"):
+            if node.wrote(key) and _is_set(node.get("python")):
+                message = f"agent '{shown(name)}': '{key}' is for a command; a function shares the engine's process"
+                self._reading.add(node.line_of(key), message, f"remove '{key}', or let a command call the function")
+        if node.text("sandbox", self._sandbox) == "strict" and "docker" in node.texts("sockets"):
+            message = f"agent '{shown(name)}': whoever may use docker's socket can do anything here: that is no sandbox"
+            self._reading.add(node.line_of("sockets"), message, "remove docker, or write sandbox: auto")
+        for key, known, below in (("devices", "gpu", "/dev/"), ("sockets", "docker", "/")):
+            for each in node.scalars(key):
+                if str(each.value) != known and (".." in str(each.value) or not str(each.value).startswith(below)):
+                    message = f"'{key}': '{shown(each.value)}' is neither {known} nor a path below {below}"
+                    self._reading.add(each.line, message, f"such as {key}: [{known}]")
 
     def _kind(self, name: str, node: Mapping) -> _Kind:
         ways = [key for key in _RUNNERS if _is_set(node.get(key))]

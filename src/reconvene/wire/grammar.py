@@ -31,10 +31,12 @@ REMARKS = ("none", "optional", "required")
 MISSING = ("ask", "go_on")
 STATUSES = ("completed", "failed", "aborted")
 PLACES = ("private", "project", "project.read")
+SANDBOXES = ("auto", "strict", "off")
 RULE_MOVES = ("retry", "ask", "continue", "again", "abort")
 
 _WORDS = one_of(TEXT, ListOf(TEXT))
 SOME_WORDS = one_of(TEXT, ListOf(TEXT, 1))
+_SANDBOX = word(*SANDBOXES)
 _MOVE = one_of(word("continue", "leave", "again"), Table("move"))
 _SECONDS = one_of(NUMBER, TEXT)
 _CONTRACT = one_of(MapOf(Anything()), TEXT)
@@ -69,6 +71,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "phases": Key(ListOf(Table("phase"), 1), "the work, in order", required=True),
         "files": Key(ListOf(Table("file")), "files rendered from the run's record"),
         "kits": Key(ListOf(TEXT), "kits besides the packaged ones, by name"),
+        "sandbox": Key(_SANDBOX, "whether commands are kept in: auto (default), strict or off"),
         "reopen": Key(TEXT, "the phase at which a completed run may be taken up again"),
         "closing": Key(TEXT, "what is said when a run has ended; a template"),
         "outcome": Key(EXPRESSION, "what a run that reached its end came to: a text, or {outcome, status, why}"),
@@ -111,6 +114,10 @@ TABLES: dict[str, dict[str, Key]] = {
         "timeout": Key(_SECONDS, 'seconds, or "10m"'),
         "effects": Key(FLAG, "acts on the outside world: never run twice without asking"),
         "env": Key(_WORDS, "names of environment variables that a command may see"),
+        "sandbox": Key(_SANDBOX, "whether a command is kept in: auto, strict or off; default what the workflow says"),
+        "network": Key(FLAG, "false: a command reaches no network"),
+        "devices": Key(_WORDS, "devices that a command may use: gpu, or paths below /dev"),
+        "sockets": Key(_WORDS, "sockets that a command may use: docker, or paths"),
         "options": Key(MapOf(Anything()), "options of the model: base_url, temperature, max_tokens and others"),
         "tools": Key(Anything(), "tools the model may use"),
     },

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping as Dict
 from pathlib import Path
+from typing import cast
 
 from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import FileSpec, Workflow
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown.scope import TEMPLATE_ROOTS
 from reconvene.errors import Problem, WorkflowError
-from reconvene.wire.agents import Agents, Gates
+from reconvene.wire.agents import Agents, Gates, Sandbox
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.names.check import check_names
 from reconvene.wire.phase_tree import PhaseTree, Roster
@@ -104,6 +105,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         outcome=reading.expression(root, "outcome"),
         completeness=reading.expression(root, "completeness"),
         closing=reading.template(root, "closing"),
+        sandbox=cast(Sandbox, root.text("sandbox", "auto")),
     )
 
 

@@ -9,7 +9,7 @@ import msgspec
 from reconvene.core.facts.events import AnyEvent, AttemptEnded, TasksClaimed
 
 # Times, who claimed what, the number of the attempt, and what each attempt cost and was asked.
-_PASSING = ("at", "claim", "attempt", "usage", "prompt", "reply", "workspace")
+_PASSING = ("at", "claim", "attempt", "usage", "prompt", "asked", "reply", "workspace")
 
 
 def shape(events: Iterable[AnyEvent]) -> list[dict[str, object]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from reconvene.app import as_sent
 from reconvene.app.engine import Engine
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.events import AttemptEnded, CheckpointOpened
@@ -96,7 +97,7 @@ class Stage:
     def asked(self, task: str, attempt: int = 1) -> str:
         """The request of one attempt, as the store keeps it."""
         found = next(ended for ended in self.attempts(task) if ended.attempt == attempt)
-        return self.engine.log.artefact(found.prompt).decode()
+        return as_sent.whole(found, self.engine.log.artefact).decode()
 
     def kept(self, digest: str) -> str:
         return self.engine.log.artefact(digest).decode()

@@ -18,9 +18,10 @@ from reconvene.app.misfits import DoesNotFit
 from reconvene.app.references import named_in
 from reconvene.app.signing import sealing
 from reconvene.app.tombstones import Tombstone, checked, link_of
+from reconvene.chain_ports import Deleted
 from reconvene.core.facts.events import WorkflowUpgraded
 from reconvene.doors.cli.unsent_answers import Unsent
-from reconvene.ports import Deleted, Showing, Viewer
+from reconvene.ports import Showing, Viewer
 from reconvene.settings import system_user as user
 from reconvene.wiring import open_log, showings
 
@@ -127,6 +128,14 @@ def test_contents_of_every_workflow_that_it_went_on_with_go_and_those_of_others_
     assert before["flow-3"][1] not in kept
     assert set(before[OTHER]) <= kept
     assert reconvene("verify").code == 0
+
+
+def test_with_the_last_run_every_content_is_gone(folder: Path, reconvene: Command) -> None:
+    """So each of them is named by an event: a digest that nobody counts would stay for ever, and miss from exports."""
+    for run in (RUN, OTHER):
+        assert reconvene("delete", run, "--yes").code == 0
+    with closing(sqlite3.connect(home(folder) / "reconvene.db")) as store:
+        assert store.execute("SELECT digest FROM artefacts").fetchall() == []
 
 
 def test_a_fork_gets_another_id_than_one_that_was_deleted(folder: Path, reconvene: Command) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -84,11 +85,16 @@ def test_what_is_set_outranks_the_environment(reconvene: Callable[..., object], 
     assert git(project, "show", "--name-only", "--format=", "reconvene/change-1") == "x y.txt"
 
 
+def worktrees() -> Path:
+    (found,) = Path(os.environ["XDG_STATE_HOME"], "reconvene").glob("projects-*")
+    return found
+
+
 def test_a_run_that_is_stopped_leaves_its_branch_and_no_worktree(
     reconvene: Callable[..., object], project: Path, folder: Path
 ):
     reconvene("run", "change.yaml", "--input", f"project={project}")
-    places = folder / ".reconvene" / "projects"
+    places = worktrees()
     assert [place.name for place in places.iterdir()] == ["change-1"]
     assert reconvene("abort", "change-1").code in (0, 2)
     assert not places.exists()
@@ -99,7 +105,7 @@ def test_doctor_removes_worktrees_of_runs_that_are_over_and_no_others(
     reconvene: Callable[..., object], project: Path, folder: Path
 ):
     reconvene("run", "change.yaml", "--input", f"project={project}")
-    left = folder / ".reconvene" / "projects" / "change-0"
+    left = worktrees() / "change-0"
     left.mkdir()
     (left / "run").write_text("change-0")
     assert "removed those of change-0; in use by change-1" in reconvene("doctor").out

@@ -7,12 +7,15 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from commands import Command, Done, call
+from reconvene.app.run_folders import RunFolders
 from reconvene.settings import system_user as user
+from reconvene.wiring import open_log
 
 RUN = "flow-1"
 FLOW = """\
@@ -222,6 +225,20 @@ def test_a_folder_in_its_place_is_not_touched(file: Path, tmp_path: Path, there:
     assert [row["run"] for row in there("runs", "--json").objects] == ["other"]
     shutil.rmtree(place)
     assert there("import", str(file)).code == 0
+
+
+def test_its_folder_here_is_hidden_from_agents_of_other_runs(file: Path, tmp_path: Path, there: Command) -> None:
+    there("import", str(file))
+    there("import", str(file), "--as", "theirs")
+    home = tmp_path / "elsewhere/.reconvene"
+    with closing(open_log(home)) as log:
+        assert RunFolders(log)() == [str(home / "runs" / run) for run in ("theirs", RUN)]
+
+
+def test_one_that_was_not_accepted_can_be_deleted(file: Path, there: Command) -> None:
+    there("import", str(file))
+    assert there("delete", RUN, "--yes").code == 0
+    assert there("verify").code == 0
 
 
 def test_who_imported_it_is_on_record(file: Path, there: Command) -> None:

@@ -103,6 +103,12 @@ def test_lists_and_parts_do_not_count(reconvene: Command, words: str) -> None:
     assert reconvene(*GO_ON, "--by", "Bob").code == 3
 
 
+def test_what_an_agent_of_a_run_looks_at_was_shown_to_nobody(parked: Command) -> None:
+    parked(*GO_ON)
+    assert parked("show", RUN, RECONVENE_TASK="R1/0/writer").code == 0
+    refused(parked(*GO_ON), "another one is open")
+
+
 def test_a_name_that_nobody_claimed_stands_for_all_names_of_the_account(parked: Command) -> None:
     assert parked(*GO_ON, "--by", "Ada").code == 3
     parked("show", RUN, RECONVENE_BY=system_user())

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
+from reconvene.adapters.agents.unkept import Open
 from reconvene.errors import AgentError, ReconveneError
-from reconvene.ports import Answer, Assignment, Listener
+from reconvene.ports import Answer, Assignment, Listener, Sandbox
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
@@ -20,13 +21,20 @@ if TYPE_CHECKING:
 
 
 class Agents:
-    """Runs one attempt of any agent. `scratch`: where command agents get their private folders. `say`: for a person.
-    `servers`: the file in which it is kept what servers of one's own can do; "" = nowhere."""
+    """Runs one attempt of any agent. `say`: for a person.
+
+    `scratch`: where command agents get their private folders, or the sandbox that has them and keeps the commands in.
+    `servers`: the file in which it is kept what servers of one's own can do; "" = nowhere.
+    """
 
     def __init__(
-        self, scratch: str, environ: Mapping[str, str], say: Callable[[str], None] | None = None, servers: str = ""
+        self,
+        scratch: str | Sandbox,
+        environ: Mapping[str, str],
+        say: Callable[[str], None] | None = None,
+        servers: str = "",
     ) -> None:
-        self._scratch = scratch
+        self._sandbox = Open(scratch) if isinstance(scratch, str) else scratch
         self._environ = environ
         self._say = say
         self._servers = servers
@@ -54,15 +62,15 @@ class Agents:
                 from reconvene.adapters.agents import asking, command, presets
 
                 if not assignment.bound or presets.preset(assignment.agent.command) is not None:
-                    return await command.run(asking.whole(assignment), listener, self._scratch, self._environ)
+                    return await command.run(asking.whole(assignment), listener, self._sandbox, self._environ)
                 # It is in another's place, for whom the prompt was written: the contract is told in words.
                 asked = asking.in_words(assignment._replace(writes=()))
                 lent = bool(assignment.folder)
-                return await command.run(asked, listener, self._scratch, self._environ, as_model=not lent)
+                return await command.run(asked, listener, self._sandbox, self._environ, as_model=not lent)
             case "python":
                 from reconvene.adapters.agents import asking, python
 
-                return await python.run(asking.whole(assignment))
+                return (await python.run(asking.whole(assignment)))._replace(sandbox="in-process")
             case "recorded":
                 from reconvene.adapters.agents import asking, recorded
 
@@ -83,7 +91,8 @@ class Agents:
         return window_of(agent, picked.model if picked else "")
 
     async def close(self) -> None:
-        """Nothing outlives an attempt, so there is nothing to close."""
+        """Nothing outlives an attempt but the folder that they were in."""
+        self._sandbox.close()
 
     async def _model(self, assignment: Assignment, listener: Listener) -> Answer:
         agent = assignment.agent
@@ -103,7 +112,7 @@ class Agents:
         from reconvene.adapters.agents import asking, command
 
         asked = asking.in_words(assignment._replace(agent=replace(assignment.agent, command=argv)))
-        return await command.run(asked, listener, self._scratch, self._environ, as_model=True)
+        return await command.run(asked, listener, self._sandbox, self._environ, as_model=True)
 
     async def _pick(self) -> Picked:
         if self._picked is None:

@@ -24,7 +24,7 @@ from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, 
 from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, Outcome
-from reconvene.ports import Answer, Assignment, Listener, Progress
+from reconvene.ports import Answer, Assignment, Kept, Listener, Progress, Sandbox, Start
 from reconvene.secrets import redact, redact_text
 
 _ALLOWED = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL")
@@ -43,20 +43,53 @@ class _Job(NamedTuple):
 
 
 async def run(
-    assignment: Assignment, listener: Listener, scratch: str, environ: Mapping[str, str], *, as_model: bool = False
+    assignment: Assignment,
+    listener: Listener,
+    sandbox: Sandbox,
+    environ: Mapping[str, str],
+    *,
+    as_model: bool = False,
 ) -> Answer:
     """One attempt. `as_model`: the command stands in for a model, so files may come as blocks inside its reply."""
     known = presets.program(assignment.agent.command)
     if assignment.folder:  # kept, filled and read back by whoever lends it
-        return await _work(_job(assignment, assignment.folder, environ, as_model), listener, environ)
+        return await _kept(sandbox, _job(assignment, assignment.folder, environ, as_model), listener, environ)
     if known is not None:
         assignment = _without_steering(assignment, known, listener)
     # made and removed without a pause in between, so that no cancellation can leave the folder behind
-    root = folder.make(scratch, assignment)
+    root = folder.make(sandbox.scratch(), assignment)
     try:
-        return await _work(_job(assignment, root, environ, as_model), listener, environ)
+        return await _kept(sandbox, _job(assignment, root, environ, as_model), listener, environ)
     finally:
         folder.clear(root)
+
+
+async def _kept(sandbox: Sandbox, job: _Job, listener: Listener, environ: Mapping[str, str]) -> Answer:
+    """The job in its sandbox, which is made and removed without a pause, too."""
+    agent, level = job.assignment.agent, ""
+    if not agent.command:
+        raise AgentError(f"Agent {agent.name!r} has no command.", retryable=False, hint="Give it `command: [...]`.")
+    try:
+        with sandbox.keep(_start(job, environ)) as kept:
+            level = kept.level
+            answer = await _work(job, kept, listener, environ)
+            return answer._replace(sandbox=level)
+    except OSError as error:
+        failed = _not_started(job.assignment, error)
+        failed.sandbox = level
+        raise failed from error
+    except AgentError as error:
+        error.sandbox = level
+        raise
+
+
+def _start(job: _Job, environ: Mapping[str, str]) -> Start:
+    ground = job.assignment.ground
+    ground = ground._replace(hidden=(*ground.hidden, *presets.all_folders(environ)))
+    copies = presets.copies(job.argv, environ)
+    alone = job.preset.alone(job.argv) if job.preset is not None else ()
+    given = (ground, copies, presets.MOVED, presets.LOGINS, alone)
+    return Start(job.assignment.agent, job.argv, job.env, job.root, *given)
 
 
 def _without_steering(assignment: Assignment, known: presets.Preset, listener: Listener) -> Assignment:
@@ -101,27 +134,24 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-async def _work(job: _Job, listener: Listener, environ: Mapping[str, str]) -> Answer:
+async def _work(job: _Job, kept: Kept, listener: Listener, environ: Mapping[str, str]) -> Answer:
     assignment, agent = job.assignment, job.assignment.agent
-    if not agent.command:
-        raise AgentError(f"Agent {agent.name!r} has no command.", retryable=False, hint="Give it `command: [...]`.")
     request = redact(_request(job), environ)
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     began = time.monotonic()
     late = False
     try:
         outcome = await process.run(
-            job.argv,
+            kept.argv,
             assignment.prompt.encode("utf-8", "replace"),
             job.root,
-            job.env,
+            kept.env,
             agent.timeout,
             lambda data: _tell(job, listener, decoder.decode(data)),
+            kept.stand_in,
         )
     except process.TookTooLong as error:
         outcome, late = error.so_far, True
-    except OSError as error:
-        raise _not_started(assignment, error) from error
     except ValueError as error:  # a NUL byte in an argument
         raise AgentError(f"{_name(assignment)} cannot be started: {error}.", retryable=False) from error
     printed = _printed(job, outcome)

@@ -103,7 +103,10 @@ def ways(
     workers = [(name, workflow.agents[name]) for name in reach.agents]
     lines = {phase.id: phase.line for phase in every_phase(workflow)}
     workers += [
-        (f"the check of {phase}", Agent("check", "command", command=script, line=lines.get(phase, 0)))
+        (
+            f"the check of {phase}",
+            Agent("check", "command", command=script, line=lines.get(phase, 0), sandbox=workflow.sandbox),
+        )
         for phase, script in reach.scripts.items()
     ]
     workers += [(variable, Agent(variable, model=model)) for variable, model in helping if model]
@@ -168,7 +171,7 @@ def _merged(lacks: list[Lack]) -> list[Lack]:
 def _key(agent: Agent) -> object:
     match agent.kind:
         case "command":
-            return agent.command
+            return (agent.command, agent.sandbox, agent.network, agent.sockets)
         case "python":
             return agent.python
     return (agent.model, agent.options.get("base_url"), agent.options.get("api_key_env"))

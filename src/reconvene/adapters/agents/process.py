@@ -1,4 +1,6 @@
-"""One child process in a group of its own: fed, listened to, bounded, and ended with everything it started.
+"""One child process in a group of its own: fed, listened to, bounded, and ended with everything in its group.
+
+A process that was started in another's place (a keeper, a sandbox) ends what left the group: it is given time for that.
 
 Knows argv, bytes and signals; nothing of agents or files.
 """
@@ -10,12 +12,17 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 MAX_OUTPUT = 4 * 1024 * 1024
 STDERR_TAIL = 64 * 1024
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
+_KEEPERS_GRACE = 8.0  # as long as a keeper may need to end everything by itself
 _POLL = 0.02
+
+
+StandIn = Literal["", "keeper", "sandbox"]
+_SIGNALS = frozenset(int(one) for one in signal.Signals)
 
 
 class Outcome(NamedTuple):
@@ -83,8 +90,12 @@ async def run(
     env: Mapping[str, str],
     timeout: float,
     heard: Callable[[bytes], None],
+    stand_in: StandIn = "",
 ) -> Outcome:
-    """Run to the end. TookTooLong after `timeout`; whatever happens, the whole process group is gone on return."""
+    """Run to the end. TookTooLong after `timeout`; whatever happens, the whole process group is gone on return.
+
+    `stand_in`: what is started is no program of its own, but one that starts it.
+    """
     loop = asyncio.get_running_loop()
     starting = asyncio.ensure_future(
         loop.subprocess_exec(lambda: _Listening(heard), *argv, cwd=cwd, env=dict(env), start_new_session=True)
@@ -93,7 +104,7 @@ async def run(
         transport, listening = await asyncio.shield(starting)
     except asyncio.CancelledError:
         # half started is not nothing: let the start complete, then end what it started
-        await _finish(*await starting)
+        await _finish(*await starting, stand_in)
         raise
     try:
         _feed(transport, stdin)
@@ -104,9 +115,11 @@ async def run(
     else:
         late = False
     finally:
-        await _finish(transport, listening)
+        await _finish(transport, listening, stand_in)
     code = transport.get_returncode()
     code = -signal.SIGKILL if code is None else code
+    if stand_in == "sandbox" and code - 128 in _SIGNALS:
+        code = 128 - code  # a sandbox tells by its exit code which signal ended the program
     outcome = Outcome(code, bytes(listening.stdout), bytes(listening.stderr), listening.flooded)
     if late:
         raise TookTooLong(outcome)
@@ -122,10 +135,10 @@ def _feed(transport: asyncio.SubprocessTransport, data: bytes) -> None:
             pipe.write_eof()
 
 
-async def _finish(transport: asyncio.SubprocessTransport, listening: _Listening) -> None:
+async def _finish(transport: asyncio.SubprocessTransport, listening: _Listening, stand_in: StandIn) -> None:
     group = transport.get_pid()  # start_new_session makes the child its group's leader
     try:
-        await _end_group(group, listening)
+        await _end_group(group, listening, stand_in)
         # Output written before the end is still in the pipe. One who fled into another session may hold it open.
         await asyncio.wait([listening.drained], timeout=GRACE)
     except BaseException:
@@ -136,23 +149,36 @@ async def _finish(transport: asyncio.SubprocessTransport, listening: _Listening)
         transport.close()
 
 
-async def _end_group(group: int, listening: _Listening) -> None:
+async def _end_group(group: int, listening: _Listening, stand_in: StandIn) -> None:
     """SIGTERM, a little time, SIGKILL. Returns at once where nobody is left."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if listening.exited.done() and not _alive(group):
             return
-        _signal(group, number)
-        await _until_gone(group, listening)
+        if stand_in == "sandbox" and number == signal.SIGTERM:
+            _ask_members(group)
+        else:
+            _signal(group, number)
+        await _until_gone(group, listening, _KEEPERS_GRACE if stand_in == "keeper" else GRACE)
 
 
-async def _until_gone(group: int, listening: _Listening) -> None:
+def _ask_members(group: int) -> None:
+    """All but the sandbox itself: with it the program would be gone before it could end in order."""
+    for pid in _members(group):
+        if pid != group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGTERM)
+
+
+async def _until_gone(group: int, listening: _Listening, patience: float) -> None:
     """For as long as there is patience. The kernel ends who is killed at once, but on a busy machine not before it has
     its turn."""
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + GRACE
+    deadline = loop.time() + patience
+    pause = 0.001
     # the kernel sends no word when the last member of a group has gone
-    while loop.time() < deadline and not (listening.exited.done() and not _alive(group)):  # noqa: ASYNC110
-        await asyncio.sleep(_POLL)
+    while loop.time() < deadline and not (listening.exited.done() and not _alive(group)):
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _POLL)
 
 
 def _alive(group: int) -> bool:
@@ -167,18 +193,17 @@ def _alive(group: int) -> bool:
 
 def _all_dead(group: int) -> bool:
     """Whether only dead members are left that nobody collects, as in containers without an init. Linux only."""
-    members = 0
+    members = _members(group)
+    return bool(members) and all(state in ("Z", "X") for state in members.values())
+
+
+def _members(group: int) -> dict[int, str]:
+    """Process id → state, as far as the system tells."""
     try:
-        for name in os.listdir("/proc"):
-            if name.isdigit():
-                state, leader = _state(name)
-                if leader == group:
-                    members += 1
-                    if state not in ("Z", "X"):
-                        return False
+        found = {int(name): _state(name) for name in os.listdir("/proc") if name.isdigit()}
     except OSError:
-        return False
-    return members > 0
+        return {}
+    return {pid: state for pid, (state, leader) in found.items() if leader == group}
 
 
 def _state(pid: str) -> tuple[str, int]:

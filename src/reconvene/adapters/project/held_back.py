@@ -1,8 +1,8 @@
-"""Changes of an agent that hold a secret stay out of the commit that is taken over."""
+"""Changes of an agent that hold a secret, or that steer coding programs, stay out of the commit that is taken over."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from reconvene.adapters.project.git import Git
 from reconvene.secrets import Secrets
@@ -28,6 +28,20 @@ def unstage(engine: Git, before: str, secrets: Secrets) -> dict[str, bytes]:
         else:
             engine.do("update-index", "--force-remove", "--", path)
     return held
+
+
+def unstage_steering(engine: Git, before: str, steers: Callable[[str], bool]) -> list[str]:
+    """Take from the index what was changed since `before` and could make a program start others: the paths."""
+    against = before or engine.text("hash-object", "-t", "tree", "-w", "--stdin")
+    fields = engine.names("diff-index", "--cached", "-r", "-z", "--no-renames", against)
+    left = []
+    for about, path in zip(fields[::2], fields[1::2]):
+        mode, _, blob, *_ = about.removeprefix(":").split(" ")
+        if steers(path):
+            there = ("--add", "--replace", "--cacheinfo", f"{mode},{blob},{path}")
+            engine.do("update-index", *(there if int(mode, 8) else ("--force-remove", "--", path)))
+            left.append(path)
+    return left
 
 
 def in_commits(engine: Git, commit: str, before: str, secrets: Secrets) -> bool:

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from reconvene.adapters.project import worktree
 from reconvene.adapters.project import worktree_files as disk
@@ -30,11 +30,15 @@ _SUBJECT = 72
 
 
 class GitProjects:
-    """`home`: where the engine's state lives. Worktrees lie below it, or elsewhere where it is inside the project."""
+    """`home`: whose runs these are. Worktrees lie outside of it. `steers`: whether a file of this name could make a
+    coding program start others; agents change no such file."""
 
-    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, home: str, environ: Mapping[str, str], steers: Callable[[str], bool] = lambda path: False
+    ) -> None:
         self._home = os.path.abspath(home)
         self._environ = environ
+        self._steers = steers
         self._lock = threading.Lock()  # one preparation at a time: a cancelled one may still be at it
 
     async def run(self, runner: AgentRunner, assignment: Assignment, listener: Listener) -> Answer:
@@ -47,7 +51,7 @@ class GitProjects:
             listener(Progress(assignment.run, assignment.task, assignment.agent.name, "note", _warning(opened)))
         finished = assignment.agent.kind == "command"  # ends with all it started, however it ends
         try:
-            answer = await runner.run(assignment._replace(folder=tree.folder), listener)
+            answer = await runner.run(assignment._replace(folder=tree.folder, ground=tree.ground), listener)
             finished = True
             return await asyncio.to_thread(self._finish, assignment, work, opened, tree, answer)
         finally:
@@ -58,9 +62,10 @@ class GitProjects:
         with self._lock:
             repository = find(work.path, self._environ)
             opened = self._open(repository, assignment.run, work)
-            place = self._place(repository, assignment.run)
+            place = self._place(assignment.run)
             commit, name = work.head or opened.base, _plain(assignment.agent.name)
             tree = worktree.ready(place, name, repository, commit, opened.branch, self._environ)
+            disk.remove_matching(tree.tree, worktree.untracked(tree), self._steers)
             return opened, tree
 
     def _open(self, repository: Repository, run: str, work: ProjectWork) -> ProjectDone:
@@ -70,21 +75,21 @@ class GitProjects:
         base = work.base if begun else repository.head()
         return ProjectDone(work.path, branch, base, 0 if begun else repository.uncommitted())
 
-    def _place(self, repository: Repository, run: str) -> str:
-        """The folder of all this run's worktrees, outside of the person's checkout."""
-        inside = os.path.realpath(self._home).startswith(os.path.realpath(repository.top) + os.sep)
-        place = os.path.join(self._roots()[1 if inside else 0], _plain(run))
+    def _place(self, run: str) -> str:
+        """The folder of all this run's worktrees, outside of the person's checkout and of the home."""
+        place = os.path.join(self._roots()[0], _plain(run))
         os.makedirs(place, mode=0o700, exist_ok=True)
         disk.save(os.path.join(place, "run"), run.encode())
         return place
 
     def _roots(self) -> tuple[str, str]:
+        """Where they are, and where earlier releases had them."""
         beside = os.path.join(self._home, "projects")
         state = self._environ.get("XDG_STATE_HOME") or os.path.expanduser(
             os.path.join(self._environ.get("HOME") or "~", ".local", "state")
         )
         mark = hashlib.sha256(self._home.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-        return beside, os.path.join(state, "reconvene", f"projects-{mark}")
+        return os.path.join(state, "reconvene", f"projects-{mark}"), beside
 
     def _finish(
         self, assignment: Assignment, work: ProjectWork, opened: ProjectDone, tree: worktree.Worktree, answer: Answer
@@ -95,7 +100,9 @@ class GitProjects:
         ignored = disk.write(tree.folder, answer.files)
         before = work.head or opened.base
         secrets = Secrets(self._environ, assignment.agent.env)
-        commit, held = worktree.take(tree, before, opened.branch, _message(assignment, work), secrets)
+        message = _message(assignment, work)
+        commit, held, left = worktree.take(tree, before, opened.branch, message, secrets, self._steers)
+        ignored += tuple(f"{path}: it could make a coding program start others; change it yourself" for path in left)
         done = opened
         if commit:
             starts = [(since, since or opened.base) for since in work.since]
@@ -142,7 +149,7 @@ class GitProjects:
     def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
         with self._lock:
             repository = find(path, self._environ)
-            place = self._place(repository, run)
+            place = self._place(run)
             note = os.path.join(place, "published")
             ours = disk.read_small(note, 1000).decode("utf-8", "replace").strip()
             if not create and not repository.commit(f"refs/heads/{branch}"):

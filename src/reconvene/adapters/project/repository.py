@@ -15,6 +15,7 @@ from typing import NamedTuple
 from reconvene.adapters.project.git import ALONE, Git, GitFailed, signed
 from reconvene.errors import AgentError
 
+_MOST_BORROWED = 10
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -29,6 +30,19 @@ class Repository(NamedTuple):
     @property
     def objects(self) -> str:
         return os.path.join(self.common, "objects")
+
+    def all_objects(self) -> tuple[str, ...]:
+        """Where objects are: its own, and those it borrows."""
+        found = [self.objects]
+        for folder in found:
+            try:
+                with open(os.path.join(folder, "info", "alternates"), "rb") as file:
+                    lines = os.fsdecode(file.read()).splitlines()
+            except OSError:
+                continue
+            paths = (os.path.normpath(os.path.join(folder, line)) for line in lines if line and line[0] not in '#"')
+            found += [path for path in paths if path not in found][:_MOST_BORROWED]
+        return tuple(found)
 
     def head(self) -> str:
         """The commit that is checked out, "" where there is none yet."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from secrets import token_hex
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import ALONE, Git, GitFailed, signed
 from reconvene.adapters.project.repository import Repository
 from reconvene.errors import AgentError
+from reconvene.ports import Ground
 from reconvene.secrets import Secrets
 
 MAX_DIFF = 60_000  # bytes of one diff that are recorded
@@ -50,6 +51,12 @@ class Worktree(NamedTuple):
     @property
     def git(self) -> str:
         return os.path.join(self.root, "git")
+
+    @property
+    def ground(self) -> Ground:
+        """The tree and its git folder are the agent's. Of the person's repository it needs the objects alone."""
+        own = self.repository
+        return Ground((self.tree, self.git), own.all_objects(), (own.top, own.common))
 
     @property
     def pointer(self) -> bytes:
@@ -151,18 +158,29 @@ def check_pointer(worktree: Worktree) -> None:
 
 
 class Taken(NamedTuple):
-    """The commit with all that changed, "" where nothing did; and what was left out of it, by path."""
+    """The commit with all that changed, "" where nothing did; and what was left out of it: by path what holds a secret,
+    and what steers programs."""
 
     commit: str
     held: dict[str, bytes]
+    left: list[str]
 
 
-def take(worktree: Worktree, before: str, branch: str, message: str, secrets: Secrets) -> Taken:
-    """Everything that changed since `before` as a commit on top of it, but for what holds a secret."""
+def untracked(worktree: Worktree) -> list[str]:
+    """What lies there beside the commit, ignored or not; of a folder that is not in it only the name, with a slash."""
+    return worktree.engine.names("ls-files", "--others", "--directory", "-z")
+
+
+def take(
+    worktree: Worktree, before: str, branch: str, message: str, secrets: Secrets, steers: Callable[[str], bool]
+) -> Taken:
+    """Everything that changed since `before` as a commit on top of it, but for what holds a secret or steers programs:
+    that stays as it was."""
     disk.defuse(worktree.tree)
     _keep_submodules(worktree)
     engine = worktree.engine
     engine.do("add", "--all", ".")
+    left = held_back.unstage_steering(engine, before, steers)
     held = held_back.unstage(engine, before, secrets) if secrets else {}
     tree = engine.text("write-tree")
     own = _own_commits(worktree, before, branch)
@@ -170,14 +188,14 @@ def take(worktree: Worktree, before: str, branch: str, message: str, secrets: Se
         own = ""  # its work is taken, its history is not
     parent = own or before
     if parent and engine.text("rev-parse", f"{parent}^{{tree}}") == tree:
-        return Taken(parent if parent != before else "", held)
+        return Taken(parent if parent != before else "", held, left)
     if not parent and not engine.names("ls-tree", "-z", tree):
-        return Taken("", held)
+        return Taken("", held, left)
     name, email = worktree.repository.person()
     author = signed(name or "Reconvene", email or "reconvene@localhost")
     parents = ("-p", parent) if parent else ()
     said = secrets.blank_text(message).encode("utf-8", "replace")
-    return Taken(engine.with_(**author).text("commit-tree", tree, *parents, stdin=said), held)
+    return Taken(engine.with_(**author).text("commit-tree", tree, *parents, stdin=said), held, left)
 
 
 def _keep_submodules(worktree: Worktree) -> None:

@@ -10,7 +10,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from reconvene.core.paths import is_safe
 
@@ -80,6 +80,13 @@ def defuse(root: str) -> None:
                 waiting.append(entry.path)
             elif not entry.is_symlink() and not entry.is_file(follow_symlinks=False):
                 os.unlink(entry.path)
+
+
+def remove_matching(root: str, names: Iterable[str], unwanted: Callable[[str], bool]) -> None:
+    """Of these, take away what is unwanted; of a folder (its name ends with a slash), whatever in it is."""
+    for name in names:
+        if unwanted(name + "x" if name.endswith("/") else name):
+            remove(os.path.join(root, name.rstrip("/")))
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

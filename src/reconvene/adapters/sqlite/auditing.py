@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from reconvene.adapters.sqlite.chained import SEQ_BITS
 from reconvene.adapters.sqlite.contents import LIST, PACKED, PLAIN
+from reconvene.chain_ports import Fault
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
-from reconvene.ports import Fault
 from reconvene.wire.content_pieces import put_together
 
 _MOST = 20  # complaints of SQLite that are told

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+from reconvene.chain_ports import Stored
 from reconvene.errors import StoreError
-from reconvene.ports import Stored
 
 SEQ_BITS = 32  # of a key: those of the seq
 LAST_SEQ = (1 << SEQ_BITS) - 1

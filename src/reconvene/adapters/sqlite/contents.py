@@ -124,10 +124,16 @@ class Contents:
 def pack(data: bytes, long: int) -> tuple[int, bytes]:
     """(1, compressed) where it is longer than that and packing saves a tenth or more, else (0, as it is)."""
     if len(data) > long:
-        packed = zlib.compress(data, 1)
+        packed = _compressed(data)
         if len(packed) * 10 < len(data) * 9:
             return PACKED, packed
     return PLAIN, data
+
+
+def _compressed(data: bytes) -> bytes:
+    """For short ones with less memory: to get it costs more than the packing itself."""
+    packer = zlib.compressobj(1, wbits=13, memLevel=5) if len(data) <= _WHOLE else zlib.compressobj(1)
+    return packer.compress(data) + packer.flush()
 
 
 def unpack(path: str, packed: int, data: bytes) -> bytes:

@@ -17,8 +17,9 @@ from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.faults import store_error
 from reconvene.adapters.sqlite.layout import connect
 from reconvene.adapters.sqlite.presence import Presence
+from reconvene.chain_ports import Deleted, Fault, Stored, Unneeded
 from reconvene.errors import Conflict, UserError
-from reconvene.ports import Append, Deleted, Fault, IndexRow, Stored, Unneeded
+from reconvene.ports import Append, IndexRow
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import AnyEvent

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from reconvene.adapters.sqlite.chained import LAST_SEQ, SEQ_BITS
 from reconvene.adapters.sqlite.contents import LIST
-from reconvene.ports import Deleted, Unneeded
+from reconvene.chain_ports import Deleted, Unneeded
 from reconvene.wire.content_pieces import below
 
 _LISTS = f"SELECT digest, data FROM artefacts WHERE packed = {LIST}"

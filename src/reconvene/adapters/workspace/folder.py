@@ -60,8 +60,10 @@ class FolderWorkspace:
 
     def look(self, known: Mapping[str, str]) -> Look:
         """Costs next to nothing where there is no folder yet."""
-        self._check()
-        if not os.path.isdir(self.root):
+        there = os.path.lexists(self.root)
+        if there:
+            self._check()
+        if not there or not os.path.isdir(self.root):
             missing = _written_out(known)
             return Look([], missing, settled=not missing)
         written, survey = self._look(known)

@@ -104,7 +104,7 @@ def _last_sentence(line: str) -> str:
 def run(state: RunState) -> model.Run:
     """As lists show it."""
     frame = state.world.top if state.world.cursor else None
-    children = children_of(state)
+    children = children_of(state) if state.record.children else []
     return model.Run(
         run=state.run,
         status=state.status,
@@ -120,7 +120,7 @@ def run(state: RunState) -> model.Run:
         provider=provider(state),
         passed_over=tuple(map(passed, passed_since(state))),
         unasked=tuple(map(unasked, unasked_since(state))),
-        unshown=unshown(unshown_since(state)),
+        unshown=unshown(unshown_since(state)) if state.record.unshown else (),
         project=_project(state),
         parent=state.parent,
         piece=state.piece if state.parent else "",

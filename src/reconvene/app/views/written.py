@@ -69,7 +69,8 @@ def _leaves(name: str, value: object) -> Iterator[str]:
 
 
 class Attempt(Struct, frozen=True):
-    """One attempt of an agent. prompt, reply and output are digests, "" where there is none."""
+    """One attempt of an agent. reply and output are digests, "" where there is none; rules, asked and prompt are as in
+    its event."""
 
     agent: str
     phase: str
@@ -81,6 +82,8 @@ class Attempt(Struct, frozen=True):
     verdict: str  # accepted, rejected, failed, cancelled, doubt, late, forced
     at: str
     why: str = ""
+    rules: str = ""
+    asked: str = ""
     prompt: str = ""
     reply: str = ""
     output: str = ""
@@ -90,6 +93,7 @@ class Attempt(Struct, frozen=True):
     files: tuple[str, ...] = ()
     left_out: tuple[e.LeftOut, ...] = ()  # what did not fit into its prompt
     undone: bool = False  # its round was taken back
+    sandbox: str = ""  # what kept it in, "" where no program was started
 
 
 def attempts(events: Iterable[e.AnyEvent], book: Book) -> tuple[Attempt, ...]:
@@ -133,7 +137,8 @@ def _filled(one: Attempt, event: e.AttemptEnded | e.LateOutputArchived | e.Outpu
     )
     if isinstance(event, e.AttemptEnded):
         files = tuple(file.path for file in event.files)
-        return replace(one, prompt=event.prompt, reply=event.reply, files=files, left_out=event.left_out)
+        sent = replace(one, rules=event.rules, asked=event.asked, prompt=event.prompt, reply=event.reply)
+        return replace(sent, files=files, left_out=event.left_out, sandbox=event.sandbox)
     return one
 
 

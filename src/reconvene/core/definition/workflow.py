@@ -88,6 +88,10 @@ class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     command_line: str = ""  # instead of `command`: a template over settings and inputs, split into words
     or_model: bool = False  # where the command line comes out empty, a model does the work
     beside: str = ""  # the folder of the workflow's file, where its `python` module lies in it
+    sandbox: Literal["auto", "strict", "off"] = "auto"  # of a command; already what the workflow says where it does not
+    network: bool = True
+    devices: tuple[str, ...] = ()  # gpu, or paths below /dev
+    sockets: tuple[str, ...] = ()  # docker, or paths
 
 
 class Continue(Struct, frozen=True, tag="continue", omit_defaults=True, forbid_unknown_fields=True):
@@ -280,6 +284,7 @@ class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     kits: tuple[str, ...] = ()  # besides the packaged ones
     outcome: str = ""  # expression: what a run that reached its end came to, a text or {outcome, status}
     completeness: str = ""  # expression: what the person says to "did we capture everything?"
+    sandbox: Literal["auto", "strict", "off"] = "auto"  # for the scripts of its checks
 
 
 def every_phase(workflow: Workflow) -> Iterator[Phase]:

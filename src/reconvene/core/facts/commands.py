@@ -139,6 +139,8 @@ class RecordAttempt(Struct, frozen=True):
     told: str = ""  # what the next attempt may know of a failure; "" = `why`
     usage: Usage = field(default_factory=Usage)
     prompt: str = ""
+    asked: str = ""
+    rules: str = ""
     reply: str = ""
     recorded: bool = False
     opened: Opened | None = None  # for an attempt at work in the person's project, with the five below
@@ -148,6 +150,7 @@ class RecordAttempt(Struct, frozen=True):
     changed: tuple[str, ...] = ()  # paths, for the gates
     objections: tuple[str, ...] = ()  # a model's, to what the gates ask
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
+    sandbox: str = ""
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 

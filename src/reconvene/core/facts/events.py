@@ -250,7 +250,11 @@ class AttemptEnded(Event, frozen=True):
     told: str = ""  # of a failure, what the next attempt is told; "" = `why`
     code: str = ""  # of the rule that it broke; `why` begins with it
     usage: Usage = field(default_factory=Usage)
-    prompt: str = ""  # digest of the full request as sent (secrets redacted)
+    prompt: str = (
+        ""  # digest of the request as sent (secrets redacted), "" where it is short: then `asked` is all of it
+    )
+    asked: str = ""  # the request, where it is short
+    rules: str = ""  # digest of the standing rules that were sent before it, "" where they are in it
     reply: str = ""  # digest of the raw reply
     claim: str = ""  # of the next attempt, when then = retry
     recorded: bool = False  # the answer came from a recording
@@ -260,6 +264,7 @@ class AttemptEnded(Event, frozen=True):
     diff: Ref | None = None  # what this attempt changed
     diffs: tuple[DiffSince, ...] = ()  # and what the items under way have changed, this attempt included
     unasked: tuple[str, ...] = ()  # what a gate wanted to ask a model, and why that could not be asked
+    sandbox: str = ""  # what kept the agent in: bubblewrap, landlock, none, off, in-process; "" = nothing was started
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 

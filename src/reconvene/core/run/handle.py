@@ -63,7 +63,7 @@ def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str
 
 
 def _handled(tx: Transaction, before: RunState) -> Handled:
-    if not before.place and any(isinstance(event, e.RunEnded) for event in tx.events):
+    if not before.place and tx.state.ended and any(isinstance(event, e.RunEnded) for event in tx.events):
         rendering.render(tx)
     return Handled(tx.state, tx.events, tx.blobs)
 
@@ -181,6 +181,8 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         ignored=command.ignored,
         usage=command.usage,
         prompt=command.prompt,
+        asked=command.asked,
+        rules=command.rules,
         reply=command.reply,
         recorded=command.recorded,
         commit=command.commit,
@@ -188,6 +190,7 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         diffs=command.diffs,
         told=command.told if verdict == "failed" and command.told != wrong.why else "",
         unasked=command.unasked if verdict in ("accepted", "doubt") else (),
+        sandbox=command.sandbox,
         left_out=command.left_out,
     )
     attempts.end(tx, task, ended, wrong, retryable=command.retryable)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.authority import require_person
 from reconvene.doors.cli.common import OPEN, Call, answer, command, open_engine, open_run, put, put_json, say
 from reconvene.doors.cli.text import clean
 from reconvene.errors import UserError
@@ -25,7 +26,8 @@ _FEWEST = 8  # characters of a digest
 
 def open_to_change(call: Call, given: str | None) -> tuple[Engine, str]:
     """The engine and the run that is meant. Nothing of a home that this person did not make is started, or written
-    out, before they accepted it."""
+    out, before they accepted it. An agent of a run changes none."""
+    require_person("to change a run")
     engine, run = open_run(call, given)
     permit_run(call, engine, run)
     return engine, run
@@ -56,6 +58,7 @@ def permit_settings(call: Call, settings: Settings) -> None:
 def _permit(call: Call, offered: Offer) -> None:
     if is_accepted(offered):
         return
+    require_person("to accept what may be started")
     if call.quiet or not call.interactive:
         raise refusal(offered)
     say(f"{clean(offered.what)} was found here. It names what would be started:")
@@ -71,6 +74,7 @@ def permit_home(call: Call) -> None:
     if not is_foreign(call.place):
         return
     folder = os.path.abspath(call.home)
+    require_person("to take a home over")
     if call.interactive and not call.quiet:
         say(f"The home {clean(folder)} was found here, and you did not make it. It may name commands in its runs.")
         if _agreed("Take it over as yours, with all its runs? It is asked once."):
@@ -108,6 +112,8 @@ def accept_command(call: Call, what: str | None) -> int:
     Commands that you name yourself, workflows that you name, and homes that you made need none of this. What you
     accept is noted in your own configuration, a line each: ~/.config/reconvene/accepted and homes.
     """
+    if what is not None:
+        require_person("to accept what may be started")
     if what is not None and (folder := _home_in(what)):
         _take_over(folder)
         return answer(call, {"accepted": folder}, f"accepted: the home {clean(folder)}, with all its runs")

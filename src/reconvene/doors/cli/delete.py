@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.app.views.who import told
+from reconvene.authority import require_person
 from reconvene.doors.cli.common import BY, DOOR, Call, command, note, open_home, put, put_json
 from reconvene.doors.cli.text import clean
 from reconvene.errors import UserError
@@ -35,6 +36,7 @@ def delete(call: Call, run: str, yes: bool) -> int:
     from reconvene.app.tombstones import gone, left_of
     from reconvene.doors.cli.unsent_answers import forget
 
+    require_person("to delete a run")
     engine = open_home(call)
     found = run if left_of(engine.log, run) is not None else engine.find(run)
     if left_of(engine.log, found) is None and not yes:

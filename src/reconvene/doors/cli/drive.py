@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.authority import require_person
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
     BY,
@@ -171,8 +172,9 @@ def _started(
     check_live(call, loaded)
     values = read_inputs(loaded, inputs)
     chosen = read_settings(loaded, settings)
-    if not played and not anyway:
-        _require_ready(workflow, ready, values, chosen)
+    kept_in: tuple[str, ...] = ()
+    if not played:
+        kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
     if played:
         values, chosen = _filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
@@ -184,28 +186,35 @@ def _started(
         )
     for name in missing:
         values[name] = _ask_input(loaded, name)
-    if missing and not played and not anyway:  # commands may depend on what was just said
-        _require_ready(workflow, ready, values, chosen)
+    if missing and not played:  # commands may depend on what was just said
+        kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
     if not played and not engine.judge_model and (asking := asking_gates(loaded)):
         note(f"! {ungated(asking)}")
+    for line in kept_in if not call.as_json else ():
+        note(line)
     return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings)
 
 
-def _require_ready(named: str, workflow: Workflow, inputs: Values, settings: Values) -> None:
-    """Nothing is recorded where an agent that the run may come to cannot work here."""
+def _require_ready(
+    named: str, workflow: Workflow, inputs: Values, settings: Values, *, anyway: bool
+) -> tuple[str, ...]:
+    """Nothing is recorded where an agent that the run may come to cannot work here. What is said of their sandbox."""
     from reconvene.wiring import located, preflight, require_ready
 
     beside = file_of(named).resolve().parent
     found = preflight(workflow, inputs, settings, beside=str(beside))
+    if anyway:
+        return found.kept_in
     recorded = (beside / "recorded").is_dir() or (beside / "recorded.yaml").is_file()
     also = f"or see it at work with what is recorded: {command_line('demo', named)}" if recorded else ""
     check = f"look again: {command_line('check', named)}; start all the same: --anyway"
     require_ready(workflow, found, check=check, also=also)
     for lack in found.only("note"):
         note(f"{located(workflow, lack)}{lack.problem} ({lack.whom}); {lack.hint}")
+    return found.kept_in
 
 
 @command()
@@ -252,6 +261,7 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
     from reconvene.doors.cli.stops import Decider
 
     if answers is not None:
+        require_person("to decide")
         from pathlib import Path
 
         from reconvene.doors.cli.from_file import FromFile
@@ -265,6 +275,7 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
             raise
         return FromFile(given, answers, call.by, tell=not call.as_json)
     if call.interactive and not no_input:
+        require_person("to decide")
         from reconvene.doors.cli.on_screen import keep
         from reconvene.doors.cli.terminal import Person
 

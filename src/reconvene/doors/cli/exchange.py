@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from reconvene.authority import require_person
 from reconvene.doors.cli.accepting import permit_home
 from reconvene.doors.cli.common import BY, DOOR, Call, command, open_engine, open_run, put, put_json
 from reconvene.doors.cli.stops import keep_history
@@ -52,6 +53,7 @@ def import_command(call: Call, file: str, name: str) -> int:
     """
     from reconvene.app import transfer
 
+    require_person("to take a run in")
     permit_home(call)
     engine = open_engine(call)
     done = transfer.take(engine, file, name=name, by=call.by, door=DOOR)

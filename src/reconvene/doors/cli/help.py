@@ -136,7 +136,8 @@ def doctor(call: Call, workflow: str | None, forget: bool) -> int:
     from reconvene.adapters.agents.auto import describe
 
     python = ("python", True, ".".join(map(str, sys.version_info[:3])))  # an older one does not come this far
-    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *describe(os.environ), *_servers(call)]
+    rows = [python, _sqlite(), _home(call), _git(), *_worktrees(call), *_sandbox()]
+    rows += [*describe(os.environ), *_servers(call)]
     if call.as_json:
         put_json([{"what": what, "ok": ok, "detail": detail} for what, ok, detail in rows])
         return 0
@@ -186,6 +187,13 @@ def _git() -> Row:
     except ImportError as error:
         return "history", False, f"the git library cannot be loaded: {error}"
     return "history", True, f"libgit2 {pygit2.LIBGIT2_VERSION}"
+
+
+def _sandbox() -> list[Row]:
+    from reconvene.adapters.sandbox.about import TRUSTED, here
+    from reconvene.settings import usual_sandbox
+
+    return [("sandbox", *here(os.environ, usual_sandbox())), ("functions", True, TRUSTED)]
 
 
 def _worktrees(call: Call) -> list[Row]:

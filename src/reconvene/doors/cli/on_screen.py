@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.app.views import projections
+from reconvene.authority import agents_task
 from reconvene.doors.cli.common import DOOR, Call
 from reconvene.doors.shared.meant_version import Meant, NotShown, meant, short
 from reconvene.doors.shared.options import fields_of, match_option, recommended
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def keep(call: Call, run: str, point: Checkpoint) -> None:
-    """It was printed whole."""
+    """It was printed whole. What an agent of a run looks at, no person has seen."""
+    if agents_task():
+        return
     unread = call.deciding and not call.interactive
     showings(call.home).note(run, Showing(point.digest, _viewer(call), after_decide=unread))
 

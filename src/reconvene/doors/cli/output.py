@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.app import as_sent
 from reconvene.doors.cli import pager
 from reconvene.doors.cli.common import Call, command, note, open_run, put_json
 from reconvene.doors.cli.text import clean, one_line
@@ -58,13 +59,16 @@ def _object(engine: Engine, row: Attempt) -> dict[str, object]:
     from msgspec import to_builtins
 
     facts: dict[str, object] = to_builtins(row)
+    del facts["rules"], facts["asked"]  # they are in the prompt
     return {**facts, **{part: _content(engine, row, part) for part in _PARTS}}
 
 
 def _content(engine: Engine, row: Attempt, part: str) -> str:
+    read = engine.log.artefact
     digest: str = getattr(row, part)
     try:
-        return engine.log.artefact(digest).decode("utf-8", errors="replace") if digest else ""
+        content = as_sent.whole(row, read) if part == "prompt" else read(digest) if digest else b""
+        return content.decode("utf-8", errors="replace")
     except StoreError as error:
         raise UserError(f"what {row.agent} wrote is no longer in the store: {error.message}") from None
 
@@ -113,6 +117,8 @@ def _in_full(engine: Engine, rows: Sequence[Attempt], part: str) -> Iterator[str
         yield f"{chr(10) * bool(number)}{title}" if len(rows) > 1 or part != "" else title
         if not whole:
             continue
+        if part == "all" and row.sandbox:
+            yield f"\nsandbox: {row.sandbox}"
         yield from (f"  ! {line}" for line in _not_shown(row))
         for name in _PARTS if part == "all" else (part or "output",):
             yield from _part(engine, row, name, titled=part == "all")

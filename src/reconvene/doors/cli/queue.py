@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from reconvene.authority import require_person
 from reconvene.doors.cli.common import (
     BY,
     DOOR,
@@ -95,6 +96,7 @@ def move(call: Call, run: str, position: str) -> int:
     number = {"first": 1, "last": -1}.get(position.casefold(), int(position) if position.isdecimal() else 0)
     if not number:
         raise UserError(f"{position!r} is not a position", hint="write a number from 1, first or last")
+    require_person("to change the queue")
     engine = open_home(call)
     found = engine.find(run)
     stands = run_queue.move(engine, found, number, by=call.by, door=DOOR)
@@ -111,6 +113,7 @@ def drop(call: Call, run: str, yes: bool) -> int:
     from reconvene.core.facts.commands import DropQueued
     from reconvene.doors.cli.work_off import agreed
 
+    require_person("to change the queue")
     engine = open_home(call)
     found = engine.find(run)
     summary = queries.summary(engine, found)
@@ -140,6 +143,7 @@ def run_command(call: Call, no_input: bool) -> int:
     from reconvene.doors.cli.stops import was_shown
     from reconvene.doors.cli.work_off import verdict
 
+    require_person("to drive runs")
     worked = _work_off(call, who_decides(call, None, no_input))
     if call.as_json:
         put_json([one.summary for one in worked])

@@ -134,6 +134,7 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `RECONVENE_GATE_MODEL` | a model, as provider:name, that answers what gates `ask`; without it they pass |
 | `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
 | `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
+| `RECONVENE_SANDBOX` | what `sandbox: auto` means on this machine: `auto`, `strict` or `off` |
 | `RECONVENE_DEBUG` | `1`: print the traceback of an unexpected error |
 | `VISUAL`, `EDITOR` | the editor for the form |
 | `PAGER` | what shows long text at a terminal; empty, or `cat`: nothing does. Where it is not set, `less` |
@@ -157,7 +158,10 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `LLM_*`, `XDG_CONFIG_HOME` | passed on to llm |
 | `GOOGLE_GENERATIVE_AI_API_KEY`, `OPENROUTER_API_KEY`, `DEEPSEEK_API_KEY`, `XAI_API_KEY` | with the keys above, passed on to opencode and llm |
 | `PATH`, `HOME`, `LANG`, `LC_*`, `TERM`, `TMPDIR`, `USER`, `SHELL` | passed on to every agent that is a command, with what its `env` names. Programs are looked for on `PATH` |
-| `HOME`, `XDG_STATE_HOME` | worktrees of projects may lie in `reconvene/` below `XDG_STATE_HOME`, else below `~/.local/state` |
+| `HOME`, `XDG_STATE_HOME` | agents have their folders, and worktrees of projects, in `reconvene/` below `XDG_STATE_HOME`, else below `~/.local/state` |
+| `SSH_AUTH_SOCK`, `XDG_RUNTIME_DIR`, `GNUPGHOME`, `KUBECONFIG`, `DOCKER_CONFIG`, `DOCKER_HOST` | what they name is hidden from agents in a [sandbox](security.md); `docker` among the `sockets` of an agent shows it where Docker is |
+| `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `LLM_USER_PATH` | where a program keeps what a sandbox gives it a private copy of |
+| `CLAUDE_CODE_USE_BEDROCK`, `CLAUDE_CODE_USE_VERTEX`, `GOOGLE_GENAI_USE_VERTEXAI`, `AWS_PROFILE` | where one is set, the coding program gets a private copy of the login that it means: `~/.aws`, `~/.config/gcloud` |
 | `PATH`, `HOME`, `XDG_CONFIG_HOME`, `TMPDIR`, `USER`, `LOGNAME` | passed on to git, for its configuration; `GIT_*` are not |
 | `LD_LIBRARY_PATH`, `DYLD_LIBRARY_PATH` | passed on to the helper process that bounds expressions |
 | `LESS`, `LESSCHARSET`, `LESSSECURE` | set for the pager; `LESS` and `LESSCHARSET` only where you have not |

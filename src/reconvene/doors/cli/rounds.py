@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.authority import require_person
 from reconvene.doors.cli.common import BY, COUNT, DOOR, Call, command, open_run, put, put_json, put_table, say
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.errors import UserError
@@ -48,6 +49,8 @@ def rounds(call: Call, run: str | None, compared: str, phase: str, prune: bool, 
 
     if prune and compared:
         raise UserError("--prune and --compare do not go together", hint="prune later; --compare still works then")
+    if prune:
+        require_person("to remove what is kept")
     engine, found = open_run(call, run)
     if prune:
         return _prune(call, engine, found, keep, ask=call.interactive and not yes)

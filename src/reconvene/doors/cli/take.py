@@ -6,6 +6,7 @@ import os
 
 import click
 
+from reconvene.authority import require_person
 from reconvene.doors.cli.common import BY, DOOR, Call, command, open_run, put, put_json
 from reconvene.doors.cli.text import one_line
 from reconvene.errors import UserError
@@ -29,6 +30,8 @@ def take(call: Call, run: str | None, path: str | None, target: str) -> int:
     """
     from reconvene.app import kept_aside
 
+    if path is not None:
+        require_person("to take what was kept aside")
     engine, found = open_run(call, run)
     if path is None:
         rows = kept_aside.paths(engine, found)

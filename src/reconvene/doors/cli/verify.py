@@ -14,7 +14,7 @@ from reconvene.home import is_there
 if TYPE_CHECKING:
     from reconvene.app.signing import Signer
     from reconvene.app.views.soundness import Gone, Misfit, Soundness
-    from reconvene.ports import Deleted
+    from reconvene.chain_ports import Deleted
 
 _DOES_NOT_FIT = 1
 

@@ -1,0 +1,25 @@
+"""The sandbox that is none: programs are started as they are, in a folder that is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from reconvene.ports import Kept, Start
+
+
+class Open:
+    """Nothing is kept from a program."""
+
+    def __init__(self, scratch: str) -> None:
+        self._scratch = scratch
+
+    def scratch(self) -> str:
+        return self._scratch
+
+    @contextmanager
+    def keep(self, start: Start) -> Iterator[Kept]:
+        yield Kept(start.argv, start.env, "off")
+
+    def close(self) -> None:
+        return None

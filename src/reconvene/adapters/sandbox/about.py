@@ -1,0 +1,95 @@
+"""What the sandbox is on this machine, in words: for `doctor`, for a start, and where it is not what was asked for.
+
+Nothing is kept in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from reconvene.core.definition.workflow import Agent
+
+if TYPE_CHECKING:
+    from reconvene.adapters.sandbox.levels import Level
+
+INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap"
+TRUSTED = "Python functions share the engine's process: they are trusted"
+
+
+class Asked(NamedTuple):
+    """What one or several agents are done by."""
+
+    agent: Agent
+    who: tuple[str, ...]
+    kind: str
+    line: int = 0
+
+
+class Unkept(NamedTuple):
+    level: Literal["machine", "note"]
+    who: tuple[str, ...]
+    line: int
+    problem: str
+    hint: str
+
+
+class Told(NamedTuple):
+    lines: tuple[str, ...]
+    lacks: tuple[Unkept, ...]
+
+
+def here(environ: Mapping[str, str], usual: str) -> tuple[bool, str]:
+    if usual == "off":
+        return False, "off (RECONVENE_SANDBOX): commands may read and change whatever you may"
+    from reconvene.adapters.sandbox import levels
+
+    level = levels.find(environ)
+    why = f"; {'; '.join(level.lacks)} ({INSTALL})" if level.lacks else ""
+    return level.name != "none", f"{level.told}{why}"
+
+
+def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str) -> Told:
+    """For those that are commands or functions; `usual`: what auto means here."""
+    programs = [one for one in asked if one.kind == "command"]
+    off = [one for one in programs if _wanted(one, usual) == "off"]
+    kept = [one for one in programs if one not in off]
+    lines = [f"sandbox: off for {_names(off)}"] if off else []
+    lacks: list[Unkept] = []
+    if kept:
+        from reconvene.adapters.sandbox import levels
+
+        level = levels.find(environ)
+        lines.insert(0, _line(level, kept))
+        lacks = [lack for one in kept for lack in _lacks(one, level, usual)]
+    docker = [one for one in programs if "docker" in one.agent.sockets]
+    lines += [f"sandbox: {_names(docker)} may use docker: that is no sandbox"] if docker else []
+    functions = [one for one in asked if one.kind == "python"]
+    lines += [f"sandbox: none for {_names(functions)}: {TRUSTED}"] if functions else []
+    return Told(tuple(lines), tuple(lacks))
+
+
+def _line(level: Level, kept: Sequence[Asked]) -> str:
+    if level.name != "none":
+        return f"sandbox: {level.told} for {_names(kept)}"
+    why = "; ".join(level.lacks)
+    return f"! no sandbox: {_names(kept)} may read and change whatever you may ({why}; {INSTALL})"
+
+
+def _lacks(one: Asked, level: Level, usual: str) -> Iterable[Unkept]:
+    strict = _wanted(one, usual) == "strict"
+    if strict and level.name == "none":
+        problem = f"`sandbox: strict`, and there is no sandbox here: {'; '.join(level.lacks)}"
+        yield Unkept("machine", one.who, one.line, problem, INSTALL)
+    elif not one.agent.network and level.name != "bubblewrap":
+        held = "only TCP is closed" if level.abi >= 4 else "the network stays open"
+        problem = f"`network: false` needs bubblewrap; {held} here"
+        yield Unkept("machine" if strict else "note", one.who, one.line, problem, INSTALL)
+
+
+def _wanted(one: Asked, usual: str) -> str:
+    return usual if one.agent.sandbox == "auto" else one.agent.sandbox
+
+
+def _names(asked: Iterable[Asked]) -> str:
+    return ", ".join(name for one in asked for name in one.who)

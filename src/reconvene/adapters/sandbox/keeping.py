@@ -1,0 +1,148 @@
+"""One program in its sandbox, or with a keeper alone: made ready before an attempt, taken away after it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, logins, private_home
+from reconvene.adapters.sandbox.about import INSTALL
+from reconvene.adapters.sandbox.levels import Level
+from reconvene.adapters.sandbox.places import Places, remove
+from reconvene.errors import AgentError
+from reconvene.ports import Kept, Start
+
+_PLAN = "plan"
+
+
+class Keeping:
+    """What `Sandboxes` says."""
+
+    def __init__(self, root: str, environ: Mapping[str, str], ours: Callable[[], Iterable[str]], usual: str) -> None:
+        self._places = Places(root)
+        self._environ = environ
+        self._ours = ours
+        self._usual = usual
+
+    def scratch(self) -> str:
+        return self._places.own()
+
+    def close(self) -> None:
+        self._places.close()
+
+    @contextmanager
+    def keep(self, start: Start) -> Iterator[Kept]:
+        level = self._level(start)
+        argv = _found(start)
+        folder = self._places.new()
+        try:
+            if level is None or level.name == "none":
+                yield self._kept(start, argv, folder, "off" if level is None else "none")
+            else:
+                kept = self._confined(level, start, argv, folder)
+                renewed = logins.found(kept.env.get("HOME", ""), start.copies, start.logins)
+                try:
+                    yield kept
+                finally:
+                    logins.take_over(renewed)
+        finally:
+            if os.path.exists(os.path.join(folder, _PLAN)):  # its keeper was killed
+                _sweep(f"RECONVENE_WORKDIR={start.folder}")
+            remove(folder)
+
+    def _empty(self) -> str:
+        """A folder with nothing in it, which nobody can write to from inside a sandbox."""
+        path = os.path.join(self._places.own(), "empty")
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        return path
+
+    def _level(self, start: Start) -> Level | None:
+        """None: nothing is asked for."""
+        wanted = self._usual if start.agent.sandbox == "auto" else start.agent.sandbox
+        if wanted == "off":
+            return None
+        level = levels.find(self._environ)
+        if wanted == "strict" and level.name == "none":
+            raise AgentError(
+                f"{start.agent.name} may only work in a sandbox, and there is none here: {'; '.join(level.lacks)}.",
+                hint=INSTALL,
+                retryable=False,
+            )
+        return level
+
+    def _kept(self, start: Start, argv: tuple[str, ...], folder: str, level: str, rules: Sequence[str] = ()) -> Kept:
+        """With a keeper, where there can be one."""
+        if not levels.has_keeper():
+            return Kept(argv, start.env, level)
+        plan = os.path.join(folder, _PLAN)
+        levels.write_plan(plan, rules)
+        return Kept(levels.keeper(plan, argv), start.env, level, "keeper")
+
+    def _confined(self, level: Level, start: Start, argv: tuple[str, ...], folder: str) -> Kept:
+        agent, ground = start.agent, start.ground
+        if start.alone and not level.nests:
+            argv = start.alone
+        ours = hiding.real(self._ours())
+        hidden = frozenset(hiding.real([*hiding.private(self._environ), *ground.hidden, *ours]))
+        wanted = hiding.real([*hiding.needed(argv, start.env, hidden), *hiding.sockets(agent.sockets, self._environ)])
+        readable = [path for path in wanted if not any(hiding.within(path, other) for other in ours)]
+        readable += hiding.real(ground.readable)
+        home, temporary = os.path.join(folder, "home"), os.path.join(folder, "tmp")
+        os.mkdir(temporary, 0o700)
+        env = dict(start.env)
+        if person := hiding.own(start.env):
+            private_home.make(home, person, hidden, start.copies)
+            env |= {name: os.path.join(home, below) for name, below in start.moved.items() if name in env}
+            env["HOME"] = home
+        writable = hiding.real([start.folder, *ground.writable, *([home] if person else [])])
+        devices = hiding.devices(agent.devices)
+        told = _told(level.name, start) + (", without its own" if argv != start.argv else "")
+        if level.name == "bubblewrap":
+            env["TMPDIR"] = "/tmp"
+            walls = bubblewrap.Walls(hidden, readable, writable, devices, temporary, self._empty(), agent.network)
+            return Kept(bubblewrap.command(level.bubblewrap, walls, start.folder, argv), env, told, "sandbox")
+        env["TMPDIR"] = temporary
+        rules = landlock.plan(
+            level.abi,
+            landlock.Allowed(hidden, tuple(readable), (*writable, temporary), tuple(devices), agent.network),
+        )
+        return self._kept(start._replace(env=env), argv, folder, told, rules)
+
+
+def _told(name: str, start: Start) -> str:
+    """As it is recorded: `bubblewrap, no network`."""
+    agent = start.agent
+    parts = [name, *([] if agent.network else ["no network" if name == "bubblewrap" else "no TCP"])]
+    parts += [f"with {each}" for each in agent.devices]
+    parts += ["with docker, which is no sandbox" if each == "docker" else f"with {each}" for each in agent.sockets]
+    return ", ".join(parts)
+
+
+def _found(start: Start) -> tuple[str, ...]:
+    """The command with its program's full path. OSError where it is not there, as if it had been started."""
+    program = start.argv[0]
+    if "/" in program:
+        path = os.path.join(start.folder, program)
+        if not os.path.exists(path):
+            raise FileNotFoundError(program)
+        if os.path.isdir(path) or not os.access(path, os.X_OK):
+            raise PermissionError(program)
+        return start.argv
+    path = shutil.which(program, path=start.env.get("PATH", os.defpath)) or ""
+    if not path:
+        raise FileNotFoundError(program)
+    return start.argv
+
+
+def _sweep(mark: str) -> None:
+    """Kill every process that was started with this variable; one that cleared its environment is not found."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{name}/environ", "rb") as file:
+                entries = file.read().split(b"\0")
+            if os.fsencode(mark) in entries and int(name) != os.getpid():
+                os.kill(int(name), signal.SIGKILL)

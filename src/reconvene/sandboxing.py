@@ -1,0 +1,37 @@
+"""What keeps commands in, put together: what is hidden from them, and what is said of it before a run starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from reconvene.settings import own_folder, state_folder, usual_sandbox
+from reconvene.trust import own_homes
+
+if TYPE_CHECKING:
+    from reconvene.adapters.agents.preflight import Lack, Way
+    from reconvene.adapters.sandbox import Sandboxes
+
+
+def sandbox_for(homes: Callable[[], Iterable[str]], environ: Mapping[str, str]) -> Sandboxes:
+    """`homes`: what is hidden beside what is the person's own."""
+    from reconvene.adapters.sandbox import Sandboxes
+
+    def ours() -> list[str]:
+        return [*homes(), *own_homes(), own_folder(), state_folder()]
+
+    return Sandboxes(os.path.join(state_folder(), "attempts"), environ, ours, usual_sandbox())
+
+
+def kept_in(ways: Sequence[Way], environ: Mapping[str, str]) -> tuple[tuple[str, ...], list[Lack]]:
+    """What the sandbox is for these, in lines, and where it is less than they ask for."""
+    from reconvene.adapters.agents.preflight import Lack
+
+    if all(way.kind == "model" for way in ways):
+        return (), []
+    from reconvene.adapters.sandbox import about
+
+    asked = [about.Asked(way.agent, way.who, way.kind, way.line) for way in ways if way.kind != "model"]
+    told = about.told(asked, environ, usual_sandbox())
+    return told.lines, [Lack(*lack) for lack in told.lacks]

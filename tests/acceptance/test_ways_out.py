@@ -1,0 +1,287 @@
+"""More than twenty ways for a command agent to decide, forge, read or stay, tried at each level of the sandbox.
+
+Under bubblewrap none succeeds. What holds at the other levels is measured, and is the table in docs/security.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.acceptance.support.ways_out import WAYS, WORDS, Way
+
+import reconvene
+from commands import call, process
+from reconvene.core.facts.events import AttemptEnded
+from reconvene.wiring import open_log
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
+SOURCE = Path(reconvene.__file__).resolve().parents[1]
+COMMAND = f"{sys.executable} -m reconvene.doors.cli"
+# What lies below /tmp is only shown where the command line names it. A person would have it installed elsewhere.
+SHOWN = ("sh", str(SOURCE), sys.executable)
+LEVELS = ("bubblewrap", "landlock", "none")
+VICTIM = """
+name: victim
+agents: {writer: {command: "cat >/dev/null; echo VICTIMS-WORD > draft.md", sandbox: "off"}}
+phases: [{id: draft, agents: [writer], checkpoint: {approval_required: true}}]
+"""
+FILES = {
+    ".ssh/id_ed25519": "SSH-WORD\n",
+    ".aws/credentials": "SSH-WORD\n",
+    ".config/reconvene/keys/signing": "KEYS-WORD\n",
+    ".config/reconvene/accepted": "",
+    ".claude/settings.json": "{}\n",
+    ".profile": "",
+}
+
+
+class Seen(NamedTuple):
+    level: str  # on record
+    succeeded: frozenset[str]
+    said: dict[str, str]
+
+
+class Scene:
+    """A person's machine: their own folder, a home with runs that wait, an ssh-agent.
+
+    `broken`: bubblewrap is there, and does not work."""
+
+    def __init__(self, root: Path, *, broken: bool, sandbox: str) -> None:
+        self.root, self.home, self.person = root, root / "state" / ".reconvene", root / "person"
+        self.socket, self.gate = str(root / "agent.sock"), root / "gate" / "pipe"
+        for path, text in FILES.items():
+            file = self.person / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        programs = root / "programs"
+        for folder in (programs, self.gate.parent, self.home.parent):
+            folder.mkdir()
+        if broken:
+            (programs / "bwrap").write_text("#!/bin/sh\nexit 1\n")
+            (programs / "bwrap").chmod(0o755)
+        os.mkfifo(self.gate)
+        self.environ = {
+            "HOME": str(self.person), "XDG_CONFIG_HOME": None, "XDG_STATE_HOME": None, "SSH_AUTH_SOCK": self.socket,
+            "RECONVENE_HOME": str(self.home), "RECONVENE_SANDBOX": sandbox, "ENGINES_OWN": "ENGINES-WORD",
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        }  # fmt: skip
+        (root / "victim.yaml").write_text(VICTIM)
+        self.victims = {}
+        for number, way in enumerate((way for way in WAYS if "$VICTIM" in way.script), start=1):
+            call("run", "victim.yaml", "--no-input", cwd=root, **self.environ)
+            self.victims[way.name] = f"victim-{number}"
+
+    def token(self, way: Way) -> str:
+        return f"stays-{way.name}-{self.root.name}"
+
+    def command(self, way: Way) -> list[str]:
+        facts = {
+            "RECONVENE": COMMAND, "HOUSE": self.home, "PERSON": self.person, "PYTHON": sys.executable,
+            "VICTIM": self.victims.get(way.name, ""), "TOKEN": self.token(way), "SOCKET": self.socket,
+        }  # fmt: skip
+        given = "\n".join(f"{name}='{value}'" for name, value in facts.items())
+        return ["sh", "-c", f"cat >/dev/null\n{given}\n{{ {way.script}\n}} 2>&1\nexit 0", *SHOWN]
+
+    def attacked(self) -> Seen:
+        agents: dict[str, list[str]] = {way.name: self.command(way) for way in WAYS}
+        agents["peer"] = ["sh", "-c", 'echo PEERS-WORD > note.md; cat "$1"', "sh", str(self.gate)]
+        agents["own"] = ["sh", "-c", "cat >/dev/null; echo as it was > own.md"]
+        agents["control"] = ["sh", "-c", f"{COMMAND} --version", *SHOWN]
+        flow = {
+            "name": "attack",
+            "limits": {"concurrency": 50},
+            "agents": {name: {"command": words, "retries": 0, "prompt": "."} for name, words in agents.items()},
+            "phases": [
+                {"id": "first", "steps": [{"agents": ["own"], "writes": ["own.md"]}]},
+                {"id": "all", "reads": [], "agents": [name for name in agents if name != "own"]},
+            ],
+        }
+        (self.root / "attack.yaml").write_text(json.dumps(flow))
+        before = {run: self.head(run) for run in self.victims.values()}
+        with self.ssh_agent():
+            engine = threading.Thread(target=self.drive)
+            engine.start()
+            self.open_the_gate(len(WAYS) + 2, engine)
+            engine.join()
+        ended = self.ended()
+        assert "reconvene" in ended["control"][1], "where the command itself does not work, nothing is shown"
+        said = {name: text for name, (_, text) in ended.items()}
+        done = frozenset(way.name for way in WAYS if self.succeeded(way, said.get(way.name, ""), before))
+        return Seen("; ".join({level for level, _ in ended.values()}), done, said)
+
+    def drive(self) -> None:
+        process("run", "attack.yaml", "--no-input", cwd=self.root, **self.environ)
+
+    def open_the_gate(self, others: int, engine: threading.Thread) -> None:
+        """The peer works until all others have ended."""
+        while engine.is_alive() and len(self.ended()) < others:
+            select.select([], [], [], 0.05)
+        if engine.is_alive():
+            self.gate.write_text("over\n")
+
+    def ended(self) -> dict[str, tuple[str, str]]:
+        """agent → its level and what it said, as recorded."""
+        if not (self.home / "reconvene.db").exists():
+            return {}
+        with closing(open_log(self.home)) as log:
+            events = [event for _, event in log.read("attack-1") if isinstance(event, AttemptEnded)]
+            texts = [
+                log.artefact(one.output.digest).decode("utf-8", "replace") if one.output else one.why for one in events
+            ]
+        return {one.task.rpartition("/")[2]: (one.sandbox, text) for one, text in zip(events, texts, strict=True)}
+
+    def head(self, run: str) -> int:
+        with closing(open_log(self.home)) as log:
+            return log.head(run)
+
+    def succeeded(self, way: Way, said: str, before: dict[str, int]) -> bool:
+        match way.kind:
+            case "act":
+                run = self.victims[way.name]
+                return self.head(run) > before[run] or bool(self.alive(way))
+            case "read":
+                return any(word in said for word in WORDS)
+            case "stay":
+                return bool(self.alive(way))
+            case _ if way.file:
+                file = self.root / way.file.format(victim=self.victims.get(way.name, ""))
+                return "FORGED" in file.read_text()
+            case _:
+                with closing(sqlite3.connect(self.home / "reconvene.db")) as base:
+                    return bool(base.execute("SELECT 1 FROM sqlite_master WHERE name = 'forged'").fetchall())
+
+    def alive(self, way: Way) -> list[int]:
+        found, token = [], self.token(way).encode()
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit():
+                try:
+                    words = (folder / "cmdline").read_bytes().split(b"\0")
+                except OSError:
+                    continue
+                # the agent itself has the word inside its script, not as a word of its own
+                found += [int(folder.name)] if token in words else []
+        return found
+
+    def close(self) -> None:
+        for way in WAYS:
+            for pid in self.alive(way):
+                os.kill(pid, signal.SIGKILL)
+
+    @contextmanager
+    def ssh_agent(self) -> Iterator[None]:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(self.socket)
+            server.listen(10)
+
+            def serve() -> None:
+                while True:
+                    try:
+                        caller, _ = server.accept()
+                    except OSError:
+                        return
+                    with caller:
+                        caller.sendall(b"AGENTS-WORD")
+
+            threading.Thread(target=serve, daemon=True).start()
+            yield
+            server.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
+    found = {}
+    for level in LEVELS:
+        root, sandbox = tmp_path_factory.mktemp(level), "off" if level == "none" else "auto"
+        scene = Scene(root, broken=level == "landlock", sandbox=sandbox)
+        try:
+            found[level] = scene.attacked()
+        finally:
+            scene.close()
+    return found
+
+
+def needs(seen: dict[str, Seen], level: str) -> Seen:
+    recorded = {"none": "off"}.get(level, level)
+    if seen[level].level != recorded:
+        pytest.skip(f"{level} does not work here: {seen[level].level} was in force")
+    return seen[level]
+
+
+def test_there_are_more_than_twenty_ways() -> None:
+    assert len({way.name for way in WAYS}) > 20
+
+
+def test_without_a_sandbox_the_ways_are_real(seen: dict[str, Seen]) -> None:
+    """A way that fails everywhere shows nothing: most succeed where nothing keeps them."""
+    real = {"database", "edit-other", "edit-own", "peer-path", "other-run", "keys", "ssh", "environment", "ssh-agent"}
+    assert real <= needs(seen, "none").succeeded
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_under_bubblewrap_none_succeeds(way: Way, seen: dict[str, Seen]) -> None:
+    found = needs(seen, "bubblewrap")
+    assert way.name not in found.succeeded, found.said.get(way.name)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_table_says_what_is_measured(level: str, seen: dict[str, Seen]) -> None:
+    found = needs(seen, level)
+    assert table()[level] == {way.about: way.name not in found.succeeded for way in WAYS}
+
+
+@cache
+def table() -> dict[str, dict[str, bool]]:
+    rows = re.findall(r"^\| ([^|]+?) \| (✓|–) \| (✓|–) \| (✓|–) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return {level: {row[0]: row[number] == "✓" for row in rows} for number, level in enumerate(LEVELS, start=1)}
+
+
+ACTS = (
+    "decide x-1 --option Yes", "remark x-1 hm", "pause x-1", "abort x-1", "rollback x-1", "fork x-1 --at 1",
+    "resume x-1", "resume x-1 --model openai:gpt-5.4", "upgrade x-1 --to x.yaml", "reopen x-1", "take x-1 a.env",
+    "rounds x-1 --prune", "accept 12345678", "queue drop x-1 --yes", "queue move x-1 first", "queue run --no-input",
+    "delete x-1 --yes", "import x.zip",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ACTS)
+def test_a_command_by_which_people_act_says_that_it_is_for_people(words: str, tmp_path: Path) -> None:
+    done = call(*words.split(), cwd=tmp_path, RECONVENE_TASK="R1/0/writer")
+    assert done.code == 64
+    assert "is for people" in done.err
+
+
+def test_a_run_that_an_agent_starts_is_not_decided_by_the_agents_answers(tmp_path: Path) -> None:
+    (tmp_path / "victim.yaml").write_text(VICTIM)
+    (tmp_path / "answers.yaml").write_text("- {option: Continue}\n")
+    words = ("run", "victim.yaml", "--answers", "answers.yaml")
+    done = call(*words, cwd=tmp_path, RECONVENE_TASK="R1/0/writer")
+    assert done.code == 64
+    assert "is for people" in done.err
+    assert call(*words, cwd=tmp_path).code == 0
+
+
+def test_looking_is_for_everybody(tmp_path: Path) -> None:
+    assert call("runs", cwd=tmp_path, RECONVENE_TASK="R1/0/writer").code == 0
+
+
+def test_a_coding_agent_that_a_person_works_with_may_decide(tmp_path: Path) -> None:
+    (tmp_path / "victim.yaml").write_text(VICTIM)
+    assert call("run", "victim.yaml", "--no-input", cwd=tmp_path, CLAUDECODE="1").code == 3
+    line = f"{COMMAND} decide victim-1 --option Continue"
+    done = subprocess.run(["sh", "-c", f"sh -c '{line}'; exit $?"], cwd=tmp_path, env=os.environ | {"CLAUDECODE": "1"})
+    assert done.returncode == 0
