@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -39,6 +40,8 @@ for _name in list(os.environ):
     if _name.endswith(_OF_SOMEBODY) or _name.startswith(_OF_SOMEBODY) or _name in _OF_A_TERMINAL:
         del os.environ[_name]
 os.environ["PYDANTIC_AI_NO_BANNER"] = "1"
+_CONFIG = tempfile.TemporaryDirectory(prefix="reconvene-config-")
+os.environ["XDG_CONFIG_HOME"] = _CONFIG.name
 # A shell starts what it runs in the background with Ctrl-C ignored, and so would be every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for _number in (signal.SIGTERM, signal.SIGHUP):

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from reconvene.chain_ports import ChainedLog, Stored
+
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
     from reconvene.core.facts.events import AnyEvent, LeftOut, Usage
@@ -32,9 +34,10 @@ class Append(NamedTuple):
     events: Sequence[AnyEvent]
     artefacts: Mapping[str, bytes] = MappingProxyType({})  # digest → bytes
     row: IndexRow | None = None  # in the index; None = the run's row stays as it is
+    seal: Callable[[bytes], bytes] | None = None  # given the append's link in the chain: what to keep beside it
 
 
-class EventLog(Protocol):
+class EventLog(ChainedLog, Protocol):
     """Append-only logs, artefacts by digest, index rows, snapshots, leases. See reconvene.testing.conformance."""
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
@@ -48,6 +51,10 @@ class EventLog(Protocol):
 
     def artefact(self, digest: str) -> bytes:
         """StoreError where it is not there."""
+
+    def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
+        """A log that was made elsewhere, byte for byte, and one more append on it: all of it or nothing. Conflict where
+        there is or was such a run. `unchained`: of its first events, those from before there was a chain."""
 
     def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
         """The run that was started last first; never folds a log. `after`: what is listed after this run, "" = from the
@@ -295,6 +302,9 @@ class Workspace(Protocol):
 
     def read(self, path: str) -> bytes | None: ...
 
+    def leave(self) -> None:
+        """Nothing is written here any more: forget what was, and the folder where it is empty."""
+
 
 class Commit(NamedTuple):
     """One commit of a run's history, wholly determined by the log."""
@@ -315,6 +325,21 @@ class History(Protocol):
         """Seq of the newest commit on the run's branch, 0 for none."""
 
     def commit(self, run: str, commits: Iterable[Commit], blob: Callable[[str], bytes]) -> None: ...
+
+    def runs(self) -> list[str]:
+        """Those with a branch, by the name that their last commit gives them."""
+
+    def note_head(self, run: str, seq: int, value: str) -> None:
+        """Beside the branch: the log's last event, committed or not, and the value of the chain after it."""
+
+    def noted_head(self, run: str) -> tuple[int, str]:
+        """(0, "") where nothing is noted."""
+
+    def forget(self, run: str) -> None:
+        """Remove the run's branch, and whatever no other branch needs."""
+
+    def unsound(self, run: str) -> str:
+        """What is wrong with the run's branch; "" also where it has none."""
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff between two commits (ids), "" as old = the empty tree."""
@@ -348,6 +373,9 @@ class Showings(Protocol):
 
     def of(self, run: str) -> list[Showing]:
         """Oldest first. The same version shown again to the same viewer, and nothing between, is one."""
+
+    def drop(self, run: str) -> None:
+        """The run was deleted."""
 
 
 class Surroundings(Protocol):

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from reconvene.errors import ReconveneError, UserError
 from reconvene.home import SERVERS, STORE, make, require_ours, settings_files
 from reconvene.sandboxing import kept_in, sandbox_for
-from reconvene.settings import FEEDBACK_MODEL_VARIABLE, GATE_MODEL_VARIABLE, feedback_model, gate_model, provider_wait
+from reconvene.settings import (
+    FEEDBACK_MODEL_VARIABLE,
+    GATE_MODEL_VARIABLE,
+    feedback_model,
+    gate_model,
+    own_folder,
+    provider_wait,
+    system_user,
+)
 from reconvene.surroundings import LazyProjects, Machine, SystemClock
 from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
 
@@ -229,13 +237,15 @@ def located(workflow: Workflow, lack: Lack) -> str:
 
 def offer_of_run(log: EventLog, home: str, run: str) -> Offer:
     """What driving this run would start."""
+    from reconvene.app import index
     from reconvene.app.session import book_for, state_of
     from reconvene.app.views.what_runs import what_runs
 
     state = state_of(log, run)
     home = os.path.abspath(home)
     lines = what_runs(state, book_for(log, state.workflow, run), home)
-    return offer(f"a run of {state.name} in the home {home}", lines, state.workflow)
+    where = "imported into" if index.is_imported(log, run) else "in"
+    return offer(f"a run of {state.name} {where} the home {home}", lines, state.workflow)
 
 
 def require_accepted(log: EventLog, home: str, run: str) -> None:
@@ -297,6 +307,7 @@ def open_engine(
     foreign: bool = False,
 ) -> Engine:
     """`foreign`: this home was not made by the person. Its runs can be read; what they accepted can be driven."""
+    from reconvene.adapters.keys import OwnKey
     from reconvene.app.backoff import within
     from reconvene.app.discretion import Discretion
     from reconvene.app.engine import Engine
@@ -314,9 +325,10 @@ def open_engine(
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace
+        from reconvene.app import index
         from reconvene.app.new_runs import require_own_folder
 
-        if foreign and log.head(run):
+        if log.head(run) and (foreign or index.is_imported(log, run)):
             require_accepted(log, root, run)
         manifest = os.path.join(root, "manifests", f"{file_name(run)}.json")
 
@@ -345,4 +357,7 @@ def open_engine(
     run_folders = RunFolders(log)
     patience = within(provider_wait())
     discreet = Discretion(environ, aside_for)
-    return Engine(log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet)
+    who = OwnKey(own_folder(), system_user(), say)
+    return Engine(
+        log, clock, runner, workspace_for, history_for, root, judge, projects, machine, patience, discreet, who
+    )

@@ -10,6 +10,7 @@ from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from exploring import examples
+from reconvene.adapters.git import GitHistory
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import as_sent
 from reconvene.app import measures as review
@@ -60,7 +61,7 @@ def test_every_remark_is_in_the_prompt_of_every_later_task(stops: list[tuple[int
             SystemClock(),
             ScriptedAgents({}, default=reply),
             lambda run, place: FolderWorkspace(place, f"{folder}/manifest.json"),
-            lambda: None,  # type: ignore[arg-type, return-value]
+            lambda: GitHistory(f"{folder}/history.git"),
             f"{folder}/home",
         )
         run = machine.start(load_workflow(WORKFLOW), {"company": COMPANY, "question": "Build a second mill by 2030?"})

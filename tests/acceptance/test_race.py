@@ -11,9 +11,11 @@ import pytest
 from support.fuse import noted
 
 from forks import Forks
+from reconvene.adapters.git import GitHistory
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
+from reconvene.app.verifying import verify
 from reconvene.core.facts.commands import AnswerCheckpoint, Pause
 from reconvene.core.facts.events import (
     AttemptEnded,
@@ -61,6 +63,7 @@ def test_of_two_decisions_and_of_two_resumes_exactly_one_wins(forks: Forks, tmp_
         assert [e.status for e in events if isinstance(e, RunEnded)] == ["completed"]
         assert Counter(e.task for e in events if isinstance(e, AttemptEnded)) == {"R1/0/a": 1, "R2/0/b": 1}
     assert sorted(noted(f"{home}/calls.txt")) == sorted(f"{run} R2/0/b#1" for run in runs)
+    assert not [looked for run in runs if not (looked := verify(log, run)).sound]
     log.close()
 
 
@@ -85,6 +88,7 @@ def test_of_an_upgrade_and_a_decision_one_wins_and_of_two_reopenings_one_does(fo
         winner = 0 if by_left == "" else 1
         assert [e.by for e in events if isinstance(e, RunReopened)] == [f"person {winner}"]
         assert [e.text for e in events if isinstance(e, RemarkAdded)] == [f"by {winner}"]
+    assert not [looked for run in runs if not (looked := verify(log, run)).sound]
     log.close()
 
 
@@ -96,6 +100,7 @@ def test_remarks_of_two_people_at_the_same_moment_are_all_kept(forks: Forks, tmp
     race(forks, "remark", home=home, run=run, count=100)
     log = SqliteLog(tmp_path / "home" / "reconvene.db")
     remarks = [event for _, event in log.read(run) if isinstance(event, RemarkAdded)]
+    assert verify(log, run).sound
     log.close()
     assert {remark.text for remark in remarks} == {f"{me}: remark {n}" for me in (0, 1) for n in range(100)}
     assert [remark.number for remark in remarks] == list(range(1, 201))
@@ -130,10 +135,10 @@ def open_meddled(home: Path, agents: ScriptedAgents) -> Engine:
     def workspace_for(run: str, folder: str) -> FolderWorkspace:
         return Meddled(folder, str(home / "manifests" / f"{run}.json"))
 
-    def no_history() -> object:
-        raise AssertionError("not asked for")
+    def history_for() -> GitHistory:
+        return GitHistory(str(home / "history.git"))
 
-    return Engine(SqliteLog(home / "reconvene.db"), SystemClock(), agents, workspace_for, no_history, str(home))  # type: ignore[arg-type]
+    return Engine(SqliteLog(home / "reconvene.db"), SystemClock(), agents, workspace_for, history_for, str(home))
 
 
 @pytest.mark.parametrize("then_pause", [False, True])

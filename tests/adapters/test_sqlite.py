@@ -13,7 +13,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +26,7 @@ from reconvene.core.facts.events import Paused, RemarkAdded
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError
 from reconvene.ports import Append, IndexRow
+from reconvene.testing.chain_conformance import chain_holds
 
 AT = "2026-03-01T09:00:00.000Z"
 
@@ -126,6 +127,7 @@ def test_four_processes_that_race_for_every_place_win_each_exactly_once(path: Pa
     log = SqliteLog(path)
     assert writers(log) == [winners[place] for place in range(100)]
     assert [log.artefact(str(place)).decode() for place in range(100)] == [winners[place] for place in range(100)]
+    assert chain_holds(log, "run-1")
     log.close()
 
 
@@ -170,6 +172,7 @@ def test_every_append_acknowledged_before_a_kill_is_there_after_it(path: Path) -
         found = log.index_row("run-1")
         assert found
         assert found.doc == str(head)
+        assert chain_holds(log, "run-1")
         log.close()
 
 
@@ -373,6 +376,19 @@ def test_a_damaged_database_is_said_plainly(path: Path) -> None:
         log.read("run-1")
     assert "backup" in caught.value.hint
     log.close()
+
+
+def test_a_database_whose_complaints_cannot_be_read_either_is_said_to_be_damaged(path: Path) -> None:
+    SqliteLog(path).close()
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("PRAGMA writable_schema=ON")
+        junk = (b"CREATE TABLE runs (id", b"ru\xccns")
+        change = "UPDATE sqlite_master SET sql = CAST(? AS TEXT), name = CAST(? AS TEXT) WHERE name = 'runs'"
+        store.execute(change, junk)
+        store.commit()
+    with pytest.raises(StoreError, match="is damaged") as caught:
+        SqliteLog(path)
+    assert "backup" in caught.value.hint
 
 
 def test_a_folder_that_may_not_be_written_is_named_with_what_to_do() -> None:

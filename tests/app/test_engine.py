@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reconvene.adapters.git import GitHistory
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app import queries, session
@@ -39,10 +40,10 @@ def engine(tmp_path: Path, **replies: object) -> Engine:
     def workspace_for(run: str, folder: str) -> FolderWorkspace:
         return FolderWorkspace(folder, str(tmp_path / "manifests" / f"{run}.json"))
 
-    def no_history() -> None:
-        raise AssertionError("not used here")
+    def history_for() -> GitHistory:
+        return GitHistory(str(tmp_path / "history.git"))
 
-    return Engine(MemoryLog(), SystemClock(), runner, workspace_for, no_history, str(tmp_path / "home"))
+    return Engine(MemoryLog(), SystemClock(), runner, workspace_for, history_for, str(tmp_path / "home"))
 
 
 def drive(machine: Engine, run: str) -> str:

@@ -119,7 +119,7 @@ def test_a_child_that_was_made_but_not_recorded_is_found_again(engine: Engine) -
     run = triaged(engine)
     choose(engine, run, "Split")
     session = engine.session(run)
-    made = engine._new.make_child(session, "b")
+    made = engine.new.make_child(session, "b")
     engine.make_children(run)
     assert made == "split-1.b"
     assert order(engine) == ["split-1.a", "split-1.b", "split-1.c"]

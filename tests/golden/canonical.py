@@ -47,9 +47,11 @@ CHANGES: tuple[Change, ...] = (
     Change("0.2.0", "Record", "spent", ""),
     Change("0.2.0", "Record", "withdrawn", ""),
     Change("0.2.0", "Record", "unasked", ""),
+    Change("0.2.0", "Record", "keys", ""),
     Change("0.2.0", "Record", "unshown", ""),
     *(Change("0.2.0", "Record", name, "") for name in ("funds", "upgrades", "reopened")),
     Change("0.2.0", "RunState", "awaits", ""),
+    Change("0.2.0", "RunState", "imported", ""),
     Change("0.2.0", "OutputAt", "ignored", ""),
     *(Change("0.2.0", "TaskAt", name, "") for name in ("reason", "told", "since", "parked", "answer", "ignored")),
 )

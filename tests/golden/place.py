@@ -18,6 +18,7 @@ from reconvene.adapters.git import GitHistory
 from reconvene.adapters.project import GitProjects
 from reconvene.adapters.workspace import FolderWorkspace
 from reconvene.app.engine import Engine
+from reconvene.app.signing import Signer
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment, Clock, Listener, ProjectWork
@@ -109,7 +110,9 @@ def environment(folder: Path) -> dict[str, str]:
     return {"PATH": path, "HOME": str(folder / HOME), "RECONVENE_DEMO_SPEED": "0"}
 
 
-def open_golden(folder: Path, clock: Clock, runner: AgentRunner | None = None) -> Engine:
+def open_golden(
+    folder: Path, clock: Clock, runner: AgentRunner | None = None, signer: Signer | None = None
+) -> Engine:
     """An engine on the home that was unpacked into this folder."""
     home, environ = folder / HOME, environment(folder)
 
@@ -125,4 +128,5 @@ def open_golden(folder: Path, clock: Clock, runner: AgentRunner | None = None) -
         f"{PLACE}/{HOME}",
         projects=_Moved(folder, environ),
         surroundings=Machine({}),
+        signer=signer,
     )

@@ -115,8 +115,12 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
         ("queue", "move", "two-step-3.p2", "first"), ("queue", "drop", "two-step-3.p1"), ("queue", "run"), ("runs",),
         ("upgrade", "two-step-2", "--to", "mended.yaml", "--dry-run"), ("upgrade", "two-step-2", "--to", "mended.yaml"),
         ("upgrade", "two-step-2", "--to", "bad.yaml"), ("decide", "two-step-2", "--option", "Accept"),
-        ("reopen", "two-step-2", "--grant", "calls=5", *said), ("stats",), ("show", "nothing"), ("check", "flow.yaml"),
+        ("reopen", "two-step-2", "--grant", "calls=5", *said), ("stats",), ("verify", "two-step-2"), ("verify",),
+        ("export", "two-step-2", "run.zip"), ("import", "run.zip"),
+        ("delete", "two-step-1", "--yes"), ("runs", "--deleted"), ("verify",),
+        ("show", "nothing"), ("check", "flow.yaml"),
         ("check", "bad.yaml"), ("workflows",), ("doctor",), ("eject", "early-exit", "copy"), ("accept",),
+        ("import", "run.zip", "--as", "theirs"),
     ]  # fmt: skip
     return {" ".join(each): _printed(reconvene, *each) for each in words}
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from reconvene.app.engine import Engine
+from reconvene.app.references import named_by
 from reconvene.app.session import index_row
+from reconvene.app.verifying import verify, verify_all
 from reconvene.core.facts.evolve import fold
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
+from reconvene.wire.content_pieces import below
 
 from .archive import lay_out
 from .canonical import differences, nameless
@@ -72,6 +77,7 @@ def drive_on(golden: Golden, engine: Engine, folder: Path, clock: Still, way: st
     Nothing recorded is changed, no remark is lost, the files are as the log says, and all that is rendered on the way
     is what an earlier day rendered.
     """
+    old = heads(engine)
     watch = Watch(engine, folder, clock, heads(engine))
     for run in runs_in(golden):
         before, begun = engine.load(run), engine.log.read(run)
@@ -79,7 +85,29 @@ def drive_on(golden: Golden, engine: Engine, folder: Path, clock: Still, way: st
         assert engine.log.read(run)[: len(begun)] == begun
         assert set(before.record.remarks) <= set(state.record.remarks)
         assert on_disk(state, folder) == {path: version.digest for path, version in state.files.items()}
+        found = verify(engine.log, run, engine.history())
+        assert found.misfit is None
+        assert found.unchained == old[run]
     check(golden.release, golden.workflow, {f"{way}/{golden.stop}": watch.found})
+
+
+@pytest.mark.parametrize("golden", EVERY, ids=str)
+def test_every_home_fits_together_and_says_that_it_is_from_before_the_chain(golden: Golden, engine: Engine) -> None:
+    whole = verify_all(engine.log, engine.history())
+    assert whole.sound, whole
+    assert all((one.chain, one.unchained) == ("", one.head) for one in whole.runs)
+    assert all("unchained until event" in one.notes[0] for one in whole.runs)
+
+
+@pytest.mark.parametrize("golden", list(_FIRST.values()), ids=str)
+def test_every_content_belongs_to_a_run_that_names_it(golden: Golden, engine: Engine, tmp_path: Path) -> None:
+    """So that a run can be exported, or deleted, with all that is its own."""
+    named = {digest for run in engine.log.runs() for digest in named_by(event for _, event in engine.log.read(run))}
+    with closing(sqlite3.connect(next(tmp_path.rglob("reconvene.db")))) as store:
+        kept = {str(name) for (name,) in store.execute("SELECT digest FROM artefacts")}
+        lists = [bytes(data) for (data,) in store.execute("SELECT data FROM artefacts WHERE packed = 2")]
+    assert named <= kept
+    assert kept - named == {name for data in lists for name in below(data)} - named
 
 
 def on_disk(state: RunState, folder: Path) -> dict[str, str]:

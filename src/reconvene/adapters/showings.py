@@ -56,13 +56,22 @@ class ShownFiles:
             return []
         return [showing for line in data.splitlines() for showing in _read(line)]
 
+    def drop(self, run: str) -> None:
+        with suppress(FileNotFoundError), self._folder_opened() as folder:
+            os.unlink(f"{self._file_name(run)}.jsonl", dir_fd=folder)
+
     @contextmanager
-    def _opened(self, run: str, how: int) -> Iterator[int]:
+    def _folder_opened(self) -> Iterator[int]:
         folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
-            file = os.open(f"{self._file_name(run)}.jsonl", how | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+            yield folder
         finally:
             os.close(folder)
+
+    @contextmanager
+    def _opened(self, run: str, how: int) -> Iterator[int]:
+        with self._folder_opened() as folder:
+            file = os.open(f"{self._file_name(run)}.jsonl", how | os.O_NOFOLLOW, 0o600, dir_fd=folder)
         try:
             yield file
         finally:

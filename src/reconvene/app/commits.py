@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from reconvene.app.session import state_after
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import EMPTY, RunState
+from reconvene.errors import ReconveneError
 from reconvene.ports import Commit, EventLog, History
+
+CHAIN = "Reconvene-Chain"  # the trailer that names an append's last event and the value of the chain after it
 
 _AT_THE_END = (e.FilesRendered, e.RunEnded)
 _COMMITTED = (
@@ -19,13 +23,34 @@ _COMMITTED = (
 def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState] = ()) -> None:
     """Commit what the history has not got yet. `known`: earlier states, newest first, so that not all is folded."""
     done = history.last_seq(run)
-    events = log.read(run, done)
-    if not any(_may_commit(event, ended=True) for _, event in events):
-        return
-    state = _start(events, known)
-    if state.seq < done:
-        events = log.read(run, state.seq)
-    history.commit(run, (commit for commit in commits(run, events, state) if commit.seq > done), log.artefact)
+    events, values = log.read(run, done), log.chain(run, done)
+    if any(_may_commit(event, ended=True) for _, event in events):
+        state = _start(events, known)
+        if state.seq < done:
+            events = log.read(run, state.seq)
+        made = (commit for commit in commits(run, events, state) if commit.seq > done)
+        history.commit(run, _with_values(made, values), log.artefact)
+    if values:
+        history.note_head(run, values[-1][0], values[-1][1].hex())
+
+
+def note(log: EventLog, history: History, run: str, seq: int) -> None:
+    """The log's last event, beside the history: it shows, too, what was recorded and is in no commit."""
+    for last, value in log.chain(run, seq - 1)[-1:]:
+        with suppress(ReconveneError):  # a copy of the log: whatever keeps it back must not keep the run back
+            history.note_head(run, last, value.hex())
+
+
+def _with_values(made: Iterable[Commit], values: list[tuple[int, bytes]]) -> Iterator[Commit]:
+    """Each with the value of the chain after the append that holds its event: whoever cuts the log off, or writes it
+    anew, must write the history anew as well."""
+    rest = iter(values)
+    seq, value = next(rest, (0, b""))
+    for commit in made:
+        while seq < commit.seq:
+            seq, value = next(rest, (commit.seq, b""))
+        trailer = ((CHAIN, f"{seq} {value.hex()}"),) if value else ()
+        yield commit._replace(trailers=commit.trailers + trailer)
 
 
 def commits(run: str, events: Iterable[tuple[int, e.AnyEvent]], state: RunState = EMPTY) -> Iterator[Commit]:

@@ -317,3 +317,9 @@ class Branch:
             wrong = error.message
         if wrong:
             self._listener(Progress(state.run, "", "project", "note", wrong))
+
+    def leave(self, state: RunState) -> None:
+        """An ended run leaves its branch to the person, and no worktree behind."""
+        self.sync(state)
+        if self._projects is not None and state.record.project is not None:
+            self._projects.close(state.run)

@@ -16,6 +16,7 @@ from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
 from reconvene.app.shown_versions import on_what_was_shown
+from reconvene.app.signing import Signer
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
@@ -83,9 +84,10 @@ class Engine:
         surroundings: Surroundings | None = None,
         patience: Patience = USUAL,
         discretion: Discretion | None = None,
+        signer: Signer | None = None,
     ) -> None:
         self.log = log
-        self._projects = projects
+        self.projects = projects
         self.surroundings = surroundings
         self.home = home
         self._clock = clock
@@ -95,10 +97,11 @@ class Engine:
         self.discretion = discretion or Discretion()
         self._workspace_for = workspace_for
         self._history_for = history_for
-        self._new = NewRuns(log, clock, home, workspace_for)
+        self.signer = signer  # of what people do through this engine
+        self.new = NewRuns(log, clock, home, workspace_for, signer)
         self._drivers: dict[str, Driver] = {}
         self._leases = Leases(log)
-        self._sessions = Sessions(log, clock, self._new.placed)
+        self._sessions = Sessions(log, clock, self.new.placed, signer)
         self._handed_over: dict[str, _InHand] = {}  # run → what `submit` left for the `drive` that follows
 
     # --- starting and finding ---
@@ -123,8 +126,8 @@ class Engine:
         blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
-            run, folder = self._new.free(workflow)
-            session = Session.new(self.log, self._clock, run, book)
+            run, folder = self.new.free(workflow)
+            session = Session.new(self.log, self._clock, run, book, self.signer)
             command = StartRun(
                 run,
                 digest_of(pinned),
@@ -140,16 +143,15 @@ class Engine:
             if error is None:
                 self._sessions.keep(session)
                 if session.state.world.files:  # templates that people may read before anybody works
-                    self._files(session).restore(session)
+                    self.files(session).restore(session)
                 return run
             if self.log.head(run) == 0:
                 raise error
 
     def foreseen(self, workflow: Workflow, inputs: Mapping[str, object]) -> list[str]:
         """What would stop a run of this workflow hours from now, and can be mended before it starts."""
-        if self._projects is None:
-            return []
-        return [why for path in new_runs.projects(workflow, inputs) if (why := self._projects.unfit(path))]
+        unfit = self.projects.unfit if self.projects is not None else None
+        return [why for path in new_runs.projects(workflow, inputs) if (why := unfit(path))] if unfit else []
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
@@ -183,7 +185,7 @@ class Engine:
         """
         session = self.session(run)
         command = self.discretion.said(session.book.workflow, command)
-        files = self._files(session)
+        files = self.files(session)
         holder = self._leases.take(run) if driving else ""
         claim = token() if holder else ""
         try:
@@ -206,7 +208,11 @@ class Engine:
             raise
         if holder:
             self._handed_over[run] = _InHand(session, files, holder, claim, tidied)
-        elif session.state.ended or isinstance(command, RecordEdits):
+            return session.state
+        from reconvene.app.commits import note
+
+        note(self.log, self._history_for(), run, session.state.seq)
+        if session.state.ended or isinstance(command, RecordEdits):
             self._tidy(session)
         return session.state
 
@@ -214,22 +220,22 @@ class Engine:
         """The folder is to be as the log says. Whoever drives the run now does this when its agents have stopped."""
         with self._leases.held(session.run) as held:
             if held:
-                self._files(session).restore(session)
+                self.files(session).restore(session)
                 if session.state.ended:
-                    self._leave_project(session.state, _silent)
+                    Branch(self.projects, _silent).leave(session.state)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
         session = self.session(run)
         if session.state.ended:
             return []
-        return self._record_edits(session, self._files(session), by, door)
+        return self._record_edits(session, self.files(session), by, door)
 
     def prune(self, run: str, *, keep: int = 0, by: str = "", door: str = "") -> tuple[list[Archive], tuple[str, ...]]:
         """Remove folders kept of undone rounds from the workspace, but for the newest `keep`: what went, and the files
         that stayed because a person changed them."""
         session = self.session(run)
-        files = self._files(session)
+        files = self.files(session)
         changed = files.changed_archives(session)
         pruned = prunable(session.state, keep, changed)
         session.do(PruneArchives(keep, changed, by, door))
@@ -258,7 +264,7 @@ class Engine:
                     files.restore(session, scan)
         return [edit.path for edit in command.edits] if command is not None else []
 
-    def _files(self, session: Session) -> Files:
+    def files(self, session: Session) -> Files:
         return Files(self._workspace_for(session.run, session.state.workspace))
 
     # --- driving ---
@@ -294,7 +300,7 @@ class Engine:
             holder = self._leases.take(run) if plan(session.state, session.book) else ""
             if not holder:
                 return session.state
-            in_hand = _InHand(session, self._files(session), holder, token())
+            in_hand = _InHand(session, self.files(session), holder, token())
 
     async def _take_up(self, run: str) -> _InHand:
         """What the `submit` before has in hand, or the lease and the run's state."""
@@ -313,7 +319,7 @@ class Engine:
             raise Busy(f"Another process is driving run {run}.", hint=f"reconvene log {run} --follow shows it working")
         try:
             session = self.session(run)
-            return _InHand(session, self._files(session), holder, token())
+            return _InHand(session, self.files(session), holder, token())
         except BaseException:
             self._leases.give_back(run, holder)
             raise
@@ -330,10 +336,10 @@ class Engine:
             if session.state.ended:
                 tell_passed(session, listener)
                 files.restore(session)
-                self._leave_project(session.state, listener)
+                Branch(self.projects, listener).leave(session.state)
                 return session
             driver = Driver(
-                session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self._projects,
+                session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
                 self._patience, self.discretion,
             )  # fmt: skip
             self._drivers[session.run] = driver
@@ -342,17 +348,11 @@ class Engine:
             except BaseExceptionGroup as group:
                 raise first_error(group) from None
             if session.state.ended:
-                self._leave_project(session.state, listener)
+                Branch(self.projects, listener).leave(session.state)
             return session
         finally:
             self._drivers.pop(session.run, None)
             self._leases.give_back(session.run, in_hand.holder)
-
-    def _leave_project(self, state: RunState, listener: Listener) -> None:
-        """An ended run leaves its branch to the person, and no worktree behind."""
-        Branch(self._projects, listener).sync(state)
-        if self._projects is not None and state.record.project is not None:
-            self._projects.close(state.run)
 
     def make_children(self, run: str) -> None:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
@@ -363,7 +363,7 @@ class Engine:
     def _make_children(self, session: Session) -> None:
         """Make the runs that a decision started and that have no log yet; also after the run's own end."""
         for effect in unmade_children(session.state):
-            child = self._new.make_child(session, effect.key)
+            child = self.new.make_child(session, effect.key)
             session.submit([RecordChild(effect.key, child)])
 
     def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
@@ -381,7 +381,7 @@ class Engine:
 
     def fork(self, run: str, at: int = 0, *, by: str = "", door: str = "") -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
-        return self._new.fork(run, at, by, door)
+        return self.new.fork(run, at, by, door)
 
     def commit_history(self, run: str) -> None:
         """Let the git history catch up with the log."""

@@ -87,6 +87,14 @@ class Files:
         known = self.known(session)
         self._workspace.write({path: None for path in paths if path not in known}, known)
 
+    def clear(self, session: Session) -> list[str]:
+        """Take from disk all that is as the log says. What a person changed stays, and is named."""
+        known = self.known(session)
+        changed = {change.path for change in self._workspace.look(known).changes}
+        self._workspace.write({path: None for path in known if path not in changed}, {})
+        self._workspace.leave()
+        return sorted(changed)
+
     def restore(self, session: Session, scan: Scan | None = None) -> None:
         """Bring to disk whatever a crash left unwritten. Scan for a person's edits first, and give what was found."""
         known = self.known(session)

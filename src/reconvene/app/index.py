@@ -168,3 +168,16 @@ def _made_anew(log: EventLog, row: IndexRow) -> tuple[IndexRow, dict[str, Any]]:
         columns = {"workflow": row.workflow, "started": row.started, "updated": row.updated}
         doc = {"run": row.run, "status": row.status, **nothing, **columns, "why": error.message}
         return row._replace(doc=json.dumps(doc)), doc
+
+
+def is_imported(log: EventLog, run: str) -> bool:
+    """Whether its log, or that of the run which made it, came from elsewhere."""
+    seen = set[str]()
+    while run and run not in seen:
+        seen.add(run)
+        row = log.index_row(run)
+        if row is None or '"imported":true' in row.doc:
+            return row is not None
+        doc = document(row) if '"parent":' in row.doc else None
+        run = str(doc.get("parent", "")) if doc else ""
+    return False

@@ -15,6 +15,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from reconvene.app.session import Session, book_for, index_row, state_after, state_of
+from reconvene.app.signing import Signer, to_sign
 from reconvene.core.definition.bindings import EVERYONE, fitting
 from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow, every_phase
@@ -35,8 +36,16 @@ _MOST_NAMES = 1000  # that are tried for one child
 
 
 class NewRuns:
-    def __init__(self, log: EventLog, clock: Clock, home: str, workspace_for: Callable[[str, str], Workspace]) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        clock: Clock,
+        home: str,
+        workspace_for: Callable[[str, str], Workspace],
+        signer: Signer | None = None,
+    ) -> None:
         self._log = log
+        self._signer = signer
         self._clock = clock
         self._home = home
         self._workspace_for = workspace_for
@@ -167,7 +176,7 @@ class NewRuns:
         if held == {name: at.binding for name, at in state.record.bindings.items()}:
             return []
         now = tuple(sorted(held.values(), key=lambda one: one.agent))
-        return [AgentsBound(at=forked.at, bindings=now, by=forked.by, door=forked.door)]
+        return [AgentsBound(at=forked.at, bindings=now, by=forked.by, user=forked.user, door=forked.door)]
 
     def fork(self, run: str, at: int, by: str, door: str) -> str:
         """A new run with this one's log up to `at` (0 = all of it): remarks travel, open work starts anew."""
@@ -178,7 +187,7 @@ class NewRuns:
             raise UserError(
                 f"Run {run} has events 1 to {events[-1][0]}; {at} is not one of them.", hint=f"reconvene log {run}"
             )
-        prefix, state = _rest_point(run, events[: at or len(events)])
+        prefix, state = rest_point(run, events[: at or len(events)])
         if not prefix:
             raise UserError(f"Nothing had been started at event {at} of {run}.", hint=f"reconvene log {run}")
         book = book_for(self._log, state.workflow, run)  # refuses what nobody could drive, before anything is written
@@ -188,7 +197,7 @@ class NewRuns:
             if why := why_no_run_id(new):
                 raise UserError(f"{run} cannot be forked: the id {new!r} {why}.")
             folder = os.path.join(os.path.dirname(state.workspace), new)
-            if not self._log.head(new) and self.occupied(new, folder):
+            if self._log.head(new) or self.occupied(new, folder):
                 number += 1
                 continue
             forked = Forked(
@@ -196,13 +205,16 @@ class NewRuns:
                 run=new,
                 source=run,
                 source_seq=len(prefix),
+                source_chain=next((value for seq, value in self._log.chain(run) if seq >= len(prefix)), b"").hex(),
                 workspace=folder,
                 by=by,
+                user=self._signer.user if self._signer is not None else "",
                 door=door,
             )
             try:
                 own: list[AnyEvent] = [forked, *self._bound_now(forked, state, book.workflow.agents)]
-                self._log.append(new, 0, Append([*prefix, *own], row=index_row(fold(own, state))))
+                made = to_sign(self._signer, state, fold(own, state), own)
+                self._log.append(new, 0, Append([*prefix, *made.events], row=index_row(made.state), seal=made.seal))
                 return new
             except Conflict:
                 number += 1
@@ -305,7 +317,7 @@ def with_workflows(session: Session, command: AnswerCheckpoint) -> tuple[AnswerC
     return replace(command, workflows=workflows), blobs
 
 
-def _rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
+def rest_point(run: str, events: list[tuple[int, AnyEvent]]) -> tuple[list[AnyEvent], RunState]:
     """The longest prefix after which the run was at rest and had not ended: it waited for a person, or for agents."""
     state, best, at_best = EMPTY, 0, EMPTY
     for seq, event in events:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reconvene.core.facts.events import Forked, RunStarted
-from reconvene.ports import EventLog
+from reconvene.core.facts.events import Forked, Imported, RunStarted
+from reconvene.ports import EventLog, IndexRow
 
 _MOST = 1000  # runs, the newest first
 
@@ -18,13 +18,15 @@ class RunFolders:
     def __call__(self) -> list[str]:
         for row in self._log.index(limit=_MOST):
             if row.run not in self._found:
-                self._found[row.run] = self._folder(row.run)
+                self._found[row.run] = self._folder(row)
         return [folder for folder in self._found.values() if folder]
 
-    def _folder(self, run: str) -> str:
-        """A fork's log begins as that of the run that it came from."""
-        for limit in (1, 0):
-            for _, event in self._log.read(run, 0, limit):
-                if isinstance(event, RunStarted | Forked) and event.run == run:
-                    return event.workspace
+    def _folder(self, row: IndexRow) -> str:
+        """A fork's log begins as that of the run that it came from, and an imported one names its folder here last."""
+        for limit in (0,) if '"imported":true' in row.doc else (1, 0):
+            events = [event for _, event in self._log.read(row.run, 0, limit)]
+            own = [one.workspace for one in events if isinstance(one, RunStarted | Forked) and one.run == row.run]
+            here = [one.workspace for one in events if isinstance(one, Imported)]
+            if own or here:
+                return (here or own)[-1]
         return ""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from reconvene.app.signing import Signer, to_sign
 from reconvene.app.views import projections
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.book import Book
@@ -26,7 +27,7 @@ from reconvene.wire import replies
 from reconvene.wire.pins import unpin
 from reconvene.wire.snapshot_json import FEWEST_EVENTS, decode_state, due_after, encode_state, snapshot_key
 
-_How = Callable[[RunState, Command, str, Book, str], Handled]
+_How = Callable[[RunState, Command, str, Book, str, str], Handled]
 _TRIES = 100  # lost compare-and-swaps in a row before giving up
 _KEPT = 8  # runs that stay known
 _WORKFLOWS = 32  # pinned workflows whose books share what was worked out once
@@ -44,9 +45,19 @@ def book_for(log: EventLog, digest: str, run: str) -> Book:
 
 
 class Session:
-    def __init__(self, log: EventLog, clock: Clock, run: str, state: RunState, book: Book, snapshot: int = 0) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        clock: Clock,
+        run: str,
+        state: RunState,
+        book: Book,
+        snapshot: int = 0,
+        signer: Signer | None = None,
+    ) -> None:
         self._log = log
         self._clock = clock
+        self._signer = signer
         self._snapshot = snapshot
         self.run = run
         self.state = state
@@ -55,21 +66,22 @@ class Session:
         # Of the checkpoints that were not asked, those that people were told of; the same list in every session of a
         # run. What an open checkpoint is shown with is told there.
         self._told = [] if state.world.open is None else list(state.record.passed_over)
+        self._recorded = ""  # the folder that the log names, where the files lie elsewhere now
 
     @classmethod
-    def load(cls, log: EventLog, clock: Clock, run: str) -> Session:
+    def load(cls, log: EventLog, clock: Clock, run: str, signer: Signer | None = None) -> Session:
         """Fold the log, from the newest snapshot that this code may trust."""
         state, snapshot = _folded(log, run)
-        return cls(log, clock, run, state, book_for(log, state.workflow, run), snapshot)
+        return cls(log, clock, run, state, book_for(log, state.workflow, run), snapshot, signer)
 
     @classmethod
-    def new(cls, log: EventLog, clock: Clock, run: str, book: Book) -> Session:
-        return cls(log, clock, run, EMPTY, book)
+    def new(cls, log: EventLog, clock: Clock, run: str, book: Book, signer: Signer | None = None) -> Session:
+        return cls(log, clock, run, EMPTY, book, 0, signer)
 
     def again(self) -> Session:
         """Another session of the same run, with what was appended since."""
-        other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot)
-        other._told = self._told
+        other = Session(self._log, self._clock, self.run, self.state, self.book, self._snapshot, self._signer)
+        other._told, other._recorded = self._told, self._recorded
         other.refresh()
         return other
 
@@ -89,6 +101,11 @@ class Session:
     def refresh(self) -> None:
         """Take in what others appended."""
         self._stands(fold(self.run, self._log.read(self.run, self.state.seq), self.state))
+
+    def place(self, placed: Callable[[RunState, Workflow], RunState]) -> None:
+        """The state has the folder where it lies now. What is kept of it goes on to say what the log says."""
+        before, self.state = self.state, placed(self.state, self.book.workflow)
+        self._recorded = before.workspace if before.workspace != self.state.workspace else ""
 
     def _stands(self, state: RunState) -> None:
         """From now on. A run that goes on with another workflow is read with that one."""
@@ -147,10 +164,10 @@ class Session:
     ) -> tuple[RunState, list[AnyEvent], dict[str, bytes], list[ReconveneError | None]]:
         state, events, artefacts = self.state, list[AnyEvent](), dict(blobs)
         outcomes: list[ReconveneError | None] = []
-        now = self.now()
+        now, user = self.now(), self._signer.user if self._signer is not None else ""
         for command in commands:
             try:
-                handled = by(state, command, now, self.book, claim)
+                handled = by(state, command, now, self.book, claim, user)
             except ReconveneError as error:
                 outcomes.append(error)
                 continue
@@ -161,11 +178,13 @@ class Session:
         return state, events, artefacts, outcomes
 
     def _append(self, state: RunState, events: list[AnyEvent], artefacts: dict[str, bytes]) -> None:
-        self._log.append(self.run, self.state.seq, Append(events, artefacts, index_row(state)))
+        state, recorded, seal = to_sign(self._signer, self.state, state, events)
+        kept = msgspec.structs.replace(state, workspace=self._recorded) if self._recorded else state
+        self._log.append(self.run, self.state.seq, Append(recorded, artefacts, index_row(kept), seal))
         self._stands(state)
-        self.recorded = events
+        self.recorded = recorded
         if state.seq - self._snapshot > due_after(state):
-            self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(state))
+            self._log.save_snapshot(self.run, state.seq, snapshot_key(state.workflow), encode_state(kept))
             self._snapshot = state.seq
 
 
@@ -182,7 +201,11 @@ def _folded(log: EventLog, run: str) -> tuple[RunState, int]:
     kept = snapshot_of(log, run)
     state = fold(run, log.read(run, kept.seq), kept)
     if not state.seq:
-        raise UserError(f"There is no run {run!r}.", hint="reconvene runs lists them")
+        was = "was deleted" if any(one.run == run for one in log.deleted()) else ""
+        raise UserError(
+            f"Run {run} {was}." if was else f"There is no run {run!r}.",
+            hint="reconvene runs --deleted tells who did" if was else "reconvene runs lists them",
+        )
     return state, kept.seq
 
 
@@ -239,18 +262,25 @@ def _broken(run: str, seq: int, why: str) -> StoreError:
 class Sessions:
     """`placed`: a state with the folder of its run where it lies now."""
 
-    def __init__(self, log: EventLog, clock: Clock, placed: Callable[[RunState, Workflow], RunState]) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        clock: Clock,
+        placed: Callable[[RunState, Workflow], RunState],
+        signer: Signer | None = None,
+    ) -> None:
         self._log = log
         self._clock = clock
         self._placed = placed
+        self._signer = signer
         self._newest: dict[str, Session] = {}
         self._first: dict[str, RunState] = {}  # as each was when it came into hand, or when its history last caught up
 
     def open(self, run: str) -> Session:
         known = self._newest.get(run)
-        session = known.again() if known is not None else Session.load(self._log, self._clock, run)
+        session = known.again() if known is not None else Session.load(self._log, self._clock, run, self._signer)
         if known is None:
-            session.state = self._placed(session.state, session.book.workflow)
+            session.place(self._placed)
         self.keep(session)
         return session
 

@@ -26,6 +26,8 @@ from reconvene.ports import EventLog
 _OF_PEOPLE = (e.RemarkAdded, e.RemarkWithdrawn, e.FilesEdited, e.DraftSaved)
 # What may happen while a checkpoint is open and is nobody's change to it, or follows from one.
 _BESIDE = (
+    e.KeyIntroduced,
+    e.Imported,
     e.RemarkRead,
     e.OptionsRevised,
     e.FilesRendered,
@@ -63,15 +65,15 @@ def _states(log: EventLog, run: str) -> Iterator[RunState]:
         yield state
 
 
-def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command, str, Book, str], Handled]:
+def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command, str, Book, str, str], Handled]:
     """As `record`, for decisions: on the version that the command names, whoever appended meanwhile. `once`: Repeated
     where the same person took exactly this decision before."""
 
-    def handled(state: RunState, command: Command, now: str, book: Book, claim: str) -> Handled:
+    def handled(state: RunState, command: Command, now: str, book: Book, claim: str, user: str) -> Handled:
         if not isinstance(command, AnswerCheckpoint):
-            return record(state, command, now, book, claim)
+            return record(state, command, now, book, claim, user)
         try:
-            made = record(state, _bound(log, state, command, book), now, book, claim)
+            made = record(state, _bound(log, state, command, book), now, book, claim, user)
         except StaleDecision as error:
             known = versions(log, state.run, command.digest) if command.digest and not error.now else []
             raise (stale(error.message, known[-1].state, state, book) if known else error) from None

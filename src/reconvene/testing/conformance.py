@@ -9,36 +9,20 @@ It must not know any store, and needs nothing from pytest but the names of its m
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 
-from reconvene.core.facts.events import AnyEvent, Paused, RemarkAdded, Resumed
+from reconvene.core.facts.events import AnyEvent, Paused, Resumed
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, ReconveneError, StoreError
-from reconvene.ports import Append, EventLog, IndexRow
-
-_NOW = "2026-03-01T09:00:00.000Z"
-_UNICODE = "Zoë said “naïve” 漢字 🙂 \u2028 \x00 'quoted' \\ and\nnew lines"
-
-
-def paused(by: str) -> Paused:
-    return Paused(at=_NOW, by=by)
+from reconvene.ports import Append, EventLog
+from reconvene.testing.chain_conformance import ChainConformance, chain_holds
+from reconvene.testing.samples import NOW, UNICODE, paused, refused, remark, row
 
 
-def remark(text: str) -> RemarkAdded:
-    return RemarkAdded(at=_NOW, id="FB-001", number=1, kind="comment", text=text)
-
-
-def row(run: str, status: str = "waiting", *, updated: str = _NOW, note: str = "") -> IndexRow:
-    doc = json.dumps({"run": run, "status": status, "note": note}, ensure_ascii=False)
-    return IndexRow(run, "digest-of-workflow", status, _NOW, updated, doc)
-
-
-class LogConformance:
+class LogConformance(ChainConformance):
     """Each test starts with an empty store."""
 
     def make_log(self, folder: Path) -> EventLog:
@@ -68,7 +52,7 @@ class LogConformance:
     # -- append and read
 
     def test_the_first_append_starts_at_one_and_returns_the_new_head(self) -> None:
-        events: list[AnyEvent] = [paused("a"), Resumed(at=_NOW, by="b")]
+        events: list[AnyEvent] = [paused("a"), Resumed(at=NOW, by="b")]
         assert self.log.append("run-1", 0, Append(events)) == 2
         assert self.log.read("run-1") == [(1, events[0]), (2, events[1])]
         assert self.log.head("run-1") == 2
@@ -111,10 +95,10 @@ class LogConformance:
 
     def test_unicode_survives_everywhere(self) -> None:
         run = "überprüfung-漢字-🙂"
-        index = row(run, note=_UNICODE)
-        self.log.append(run, 0, Append([remark(_UNICODE)], {"d1": _UNICODE.encode()}, index))
-        assert self.log.read(run) == [(1, remark(_UNICODE))]
-        assert self.log.artefact("d1") == _UNICODE.encode()
+        index = row(run, note=UNICODE)
+        self.log.append(run, 0, Append([remark(UNICODE)], {"d1": UNICODE.encode()}, index))
+        assert self.log.read(run) == [(1, remark(UNICODE))]
+        assert self.log.artefact("d1") == UNICODE.encode()
         assert self.log.index_row(run) == index
 
     def test_text_that_is_not_unicode_is_refused_and_leaves_nothing(self) -> None:
@@ -176,6 +160,7 @@ class LogConformance:
         events = logs[0].read("run-1")
         assert [_by(event) for _, event in events] == [winners[place] for place in range(len(events))]
         assert len(events) == len(winners)
+        assert chain_holds(logs[0], "run-1")
 
     def test_writers_that_reload_after_a_conflict_all_get_their_events_in(self) -> None:
         logs = [self.open(), self.open()]
@@ -190,6 +175,7 @@ class LogConformance:
         written = [_by(event) for _, event in logs[1].read("run-1")]
         assert [name for name in written if name.startswith("0:")] == [f"0:{n}" for n in range(25)]
         assert [name for name in written if name.startswith("1:")] == [f"1:{n}" for n in range(25)]
+        assert chain_holds(logs[0], "run-1")
 
     # -- artefacts
 
@@ -338,15 +324,6 @@ class LogConformance:
         mine, theirs = self.open(), self.open()
         assert mine.acquire("run-1", "me")
         assert theirs.append("run-1", 0, Append([paused("a")])) == 1
-
-
-def refused(kind: type[ReconveneError], attempt: Callable[[], object]) -> ReconveneError:
-    """The error that `attempt` ends with, which must be of that kind."""
-    try:
-        attempt()
-    except kind as error:
-        return error
-    raise AssertionError(f"nothing was refused; expected {kind.__name__}")
 
 
 def _wins(log: EventLog, place: int, name: str) -> bool:

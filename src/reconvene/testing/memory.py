@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
+from zlib import decompress
 
+from reconvene.chain_ports import Deleted, Fault, Stored, Unneeded
 from reconvene.core.facts.events import AnyEvent
-from reconvene.errors import Conflict, StoreError
+from reconvene.core.facts.ids import digest_of
+from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.ports import Append, IndexRow
+from reconvene.wire.chain import BEGINNING, link, value
 from reconvene.wire.event_json import decode_batch, encode_batch
 
 
@@ -16,6 +21,9 @@ class MemoryLog:
     def __init__(self) -> None:
         self._lock = Lock()
         self._logs: dict[str, list[AnyEvent]] = {}
+        self._stored: dict[str, list[Stored]] = {}
+        self._old: dict[str, int] = {}  # run → the last event from before the chain
+        self._deleted: dict[str, Deleted] = {}
         self._artefacts: dict[str, bytes] = {}
         self._index: dict[str, IndexRow] = {}
         self._snapshots: dict[str, tuple[int, str, bytes]] = {}
@@ -23,12 +31,20 @@ class MemoryLog:
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
         # Through the codec, so that a test meets here whatever a real store would change or refuse.
-        recorded = decode_batch(encode_batch(append.events))
+        data = encode_batch(append.events)
+        recorded = decode_batch(data)
         with self._lock:
+            if run in self._deleted:
+                raise UserError(f"Run {run} was deleted.")
             head = len(self._logs.get(run, ()))
             if head != expected_seq:
                 raise Conflict(f"Run {run} has moved on: its log is at {head}, not at {expected_seq}.")
             self._logs.setdefault(run, []).extend(recorded)
+            if recorded:
+                rows = self._stored.setdefault(run, [])
+                linked = link(_value_after(run, rows), run, head + len(recorded), False, data)
+                seal = append.seal(linked) if append.seal is not None else b""
+                rows.append(Stored(head + len(recorded), False, data, value(linked, seal), seal))
             for digest, data in append.artefacts.items():
                 self._artefacts.setdefault(digest, bytes(data))
             if append.row is not None:
@@ -37,7 +53,7 @@ class MemoryLog:
 
     def head(self, run: str) -> int:
         with self._lock:
-            return len(self._logs.get(run, ()))
+            return self._deleted[run].head if run in self._deleted else len(self._logs.get(run, ()))
 
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         after = max(after, 0)
@@ -50,6 +66,51 @@ class MemoryLog:
             if digest not in self._artefacts:
                 raise StoreError(f"There is no content with the digest {digest}.")
             return self._artefacts[digest]
+
+    def runs(self) -> list[str]:
+        with self._lock:
+            return [run for run, events in self._logs.items() if events]
+
+    def chain(self, run: str, after: int = 0) -> list[tuple[int, bytes]]:
+        return [(row.seq, row.chain) for row in self.stored(run) if row.seq > after]
+
+    def stored(self, run: str) -> list[Stored]:
+        with self._lock:
+            return list(self._stored.get(run, ()))
+
+    def unchained(self, run: str) -> int:
+        return self._old.get(run, 0)
+
+    def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
+        events = [event for row in rows for event in decode_batch(decompress(row.data) if row.packed else row.data)]
+        with self._lock:
+            if run in self._deleted or self._logs.get(run):
+                raise Conflict(f"There is a run {run} already.")
+            self._logs[run], self._stored[run] = events, list(rows)
+            self._old[run] = unchained
+        return self.append(run, len(events), append)
+
+    def delete(self, left: Deleted, unneeded: Callable[[], Unneeded]) -> None:
+        gone = unneeded().gone
+        with self._lock:
+            if len(self._logs.get(left.run, ())) != left.head:
+                raise Conflict(f"Run {left.run} has moved on.")
+            for kept in (self._logs, self._stored, self._index, self._snapshots):
+                kept.pop(left.run, None)
+            self._deleted[left.run] = left
+            for digest in gone:
+                self._artefacts.pop(digest, None)
+
+    def deleted(self) -> list[Deleted]:
+        with self._lock:
+            return list(self._deleted.values())
+
+    def audit(self) -> Iterator[Fault]:
+        with self._lock:
+            kept = dict(self._artefacts)
+        for digest, data in kept.items():
+            if digest_of(data) != digest:
+                yield Fault(f"the content {digest}", f"bytes with the digest {digest}", f"{digest_of(data)}")
 
     def index(self, *, status: str | None = None, after: str = "", limit: int = 0) -> list[IndexRow]:
         with self._lock:
@@ -88,3 +149,13 @@ class MemoryLog:
 
     def close(self) -> None:
         """Nothing to do: the store lives as long as the object."""
+
+
+def _value_after(run: str, rows: Sequence[Stored]) -> bytes:
+    """Worked out where they are from before the chain."""
+    if rows and rows[-1].chain:
+        return rows[-1].chain
+    found = BEGINNING
+    for row in rows:
+        found = value(link(found, run, row.seq, row.packed, row.data), row.seal)
+    return found

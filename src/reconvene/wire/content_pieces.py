@@ -110,6 +110,11 @@ def put_together(top: bytes, fetch: Callable[[list[str]], Mapping[str, bytes]]) 
     return b"".join(_there(pieces, name) for name in names)
 
 
+def below(data: bytes) -> list[str]:
+    """The names in a list: of pieces, or of the lists below it."""
+    return _named(data)[1]
+
+
 def _named(data: bytes) -> tuple[int, list[str]]:
     prefix = "+" if data[0] > 1 else ""
     return data[0], [prefix + data[at : at + _NAME].hex() for at in range(1, len(data), _NAME)]

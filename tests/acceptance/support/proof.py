@@ -11,6 +11,7 @@ from typing import NamedTuple
 from forks import Forks
 from reconvene.adapters.git import GitHistory
 from reconvene.adapters.sqlite import SqliteLog
+from reconvene.app.verifying import verify
 from reconvene.core.facts.events import AnyEvent
 from support.crashing import RUN
 from support.fuse import noted
@@ -84,6 +85,19 @@ def _nothing_lost(home: Path, before: list[AnyEvent]) -> None:
     assert now[: len(before)] == before
     acknowledged = max((int(seq) for seq in noted(str(home / "acknowledged.txt"))), default=0)
     assert len(now) >= acknowledged
+    if now:
+        _fits_together(home)
+
+
+def _fits_together(home: Path) -> None:
+    """Chain, contents, the row in the list of runs, the cached state, and the history as far as it goes."""
+    log = SqliteLog(home / "reconvene.db")
+    try:
+        found = verify(log, RUN, GitHistory(str(home / "history.git")))
+        assert found.misfit is None
+        assert found.unchained == 0
+    finally:
+        log.close()
 
 
 def _resume(forks: Forks, home: Path, cast: Cast, play: str) -> None:
@@ -109,3 +123,4 @@ def _same_story(home: Path, expected: Story) -> None:
     assert story.files == expected.files
     assert story.commits == expected.commits
     assert not os.listdir(home / "processes"), "the dead still hold leases"
+    _fits_together(home)

@@ -131,7 +131,7 @@ def test_a_log_that_lost_events_says_which_run_and_which_event(folder: Path, rec
 def test_an_event_that_cannot_follow_says_which_run_and_which_event(folder: Path, reconvene: Command) -> None:
     key = "(SELECT id << 32 | head + 1 FROM runs WHERE run = ?)"
     event = '[{"v":1,"type":"StepClosed","at":"2030-01-01T00:00:00.000Z","serial":1,"step":7}]'
-    change(folder, f"INSERT INTO appends VALUES ({key}, ?)", RUN, event)
+    change(folder, f"INSERT INTO appends (key, events) VALUES ({key}, ?)", RUN, event)
     change(folder, "UPDATE runs SET head = head + 1 WHERE run = ?", RUN)
     done = reconvene("show", RUN)
     assert done.code == 1

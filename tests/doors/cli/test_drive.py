@@ -348,7 +348,7 @@ def test_a_failed_agent_waits_for_attention_and_answers_are_not_used_for_it(reco
     assert "attention" in done.err
     reconvene("decide", "broken-1", "--option", "Go on without it", "--by", "ada")
     told = reconvene("show", "broken-1")
-    assert "decisions about trouble\n  draft: Go on without it (ada)\n" in told.out
+    assert "decisions about trouble\n  draft: Go on without it (ada [claimed by" in told.out
     [settled] = cast("list[dict[str, object]]", reconvene("show", "broken-1", "--json").object["settled"])
     assert (settled["phase"], settled["option"], settled["by"]) == ("draft", "Go on without it", "ada")
 

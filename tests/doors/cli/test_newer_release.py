@@ -90,7 +90,7 @@ def append(home: Path, batch: str) -> None:
     """One more event, as another release wrote it."""
     with sqlite3.connect(home / STORE) as connection:
         key, head = connection.execute("SELECT id, head FROM runs").fetchone()
-        connection.execute("INSERT INTO appends VALUES (?, ?)", (key << 32 | head + 1, batch))
+        connection.execute("INSERT INTO appends (key, events) VALUES (?, ?)", (key << 32 | head + 1, batch))
         connection.execute("UPDATE runs SET head = head + 1")
     connection.close()
 

@@ -251,7 +251,7 @@ def test_a_file_decides_what_is_there_and_the_record_says_from_a_file(reconvene:
     assert reconvene("resume", RUN, "--answers", "answers.yaml", "--by", "Bob").code == 3
     assert [event["source"] for event in decided(reconvene)] == ["answers.yaml:1", "answers.yaml:2"]
     shown = reconvene("show").out
-    assert "draft: Once more (Bob; from a file, answers.yaml:1)" in shown
+    assert f"draft: Once more (Bob [claimed by {system_user()}]; from a file, answers.yaml:1)" in shown
     assert "captured" in (ledger := reconvene("ledger", RUN).out)
-    assert "by Bob, from a file, answers.yaml:1" in ledger
+    assert f"by Bob [claimed by {system_user()}], from a file, answers.yaml:1" in ledger
     assert reconvene(*GO_ON, "--by", "Bob").code == 0, "the stop at which the answers ran out was shown"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from reconvene.adapters.git import refs
-from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, seconds_of, seq_of
+from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, run_of, seconds_of, seq_of
 from reconvene.adapters.git.objects import Found, Objects, TreeWriter
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
@@ -67,6 +67,58 @@ class GitHistory:
         with self._in_plain_words():
             found = [(one.id, commit_of(one.message, one.author, one.seconds)) for one in self._ours(self._tip(run))]
         return found[::-1]
+
+    def runs(self) -> list[str]:
+        """Those with a branch. Whatever else somebody put there is passed over."""
+        with self._in_plain_words():
+            tips = [next(self._ours(refs.target(self.path, name)), None) for name in refs.branches(self.path)]
+        return [name for tip in tips if tip is not None if (name := run_of(tip.message))]
+
+    def note_head(self, run: str, seq: int, value: str) -> None:
+        if not refs.exists(self.path):
+            return
+        with self._in_plain_words():
+            branch = _branch(run)
+            refs.note_head(self.path, branch, f"{seq} {value or '-'} {refs.target(self.path, branch)}\n")
+
+    def noted_head(self, run: str) -> tuple[int, str]:
+        with self._in_plain_words():
+            seq, value, _ = self._noted(run)
+        return seq, value
+
+    def _noted(self, run: str) -> tuple[int, str, str]:
+        """The last event, the value of the chain after it, and the last commit."""
+        words = refs.noted_head(self.path, _branch(run)).split()
+        if not words:
+            return 0, "", ""
+        if len(words) not in (2, 3) or not words[0].isdecimal():
+            raise refs.Damaged(f"the note of the head of {run} cannot be read")
+        return int(words[0]), words[1].removeprefix("-"), words[2] if len(words) == 3 else ""
+
+    def forget(self, run: str) -> None:
+        """Objects that plain git has packed stay until `git gc --prune=now`."""
+        if not refs.exists(self.path):
+            return
+        with self._in_plain_words(), self._locked():
+            branch, self._last = _branch(run), None
+            tip = refs.target(self.path, branch)
+            others = [refs.target(self.path, name) for name in refs.branches(self.path) if name != branch]
+            refs.remove(self.path, branch)
+            if tip:
+                self._objects.remove(self._objects.reachable([tip]) - self._objects.reachable(others))
+
+    def unsound(self, run: str) -> str:
+        """Looks at the commits of the branch, not at the files in them."""
+        with self._in_plain_words():
+            last, todo = self._noted(run)[2], [refs.target(self.path, _branch(run))]
+            seen = not last
+            while todo and todo[0]:
+                found = self._objects.commit(todo[0])
+                if found is None or not self._objects.is_sound(todo[0]):
+                    return f"the commit {todo[0]} is not there, or its bytes are not those that its id says"
+                seen = seen or todo[0] == last
+                todo = found.parents[:1]
+        return "" if seen else f"the commit {last}, which was its last, is not among them"
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff of a file, a folder or all (path ""). "" as old: the empty tree; as new: the newest commit."""

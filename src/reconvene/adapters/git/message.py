@@ -46,6 +46,12 @@ def seq_of(message: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def run_of(message: str) -> str:
+    """The run that one of our commits names; "" where it names none."""
+    line = message.rstrip("\n").split("\n")[-2:-1]
+    return line[0].removeprefix(f"{RUN}: ") if line and line[0].startswith(f"{RUN}: ") else ""
+
+
 def commit_of(message: str, author: Person, seconds: int) -> Commit:
     """The commit again, files left empty. Times are whole seconds: git keeps no more."""
     parts = message.rstrip("\n").split("\n\n")

@@ -72,6 +72,33 @@ class Objects:
         known = int(seconds) if seconds.isdecimal() else 0
         return Found(oid, parents, Person(name, email), known, message.decode("utf-8", "replace"))
 
+    def is_sound(self, oid: str) -> bool:
+        """Whether its bytes are there, and those that its id says."""
+        kind, data = self._read(oid)
+        return sha1(b"%b %d\0%b" % (kind, len(data), data), usedforsecurity=False).hexdigest() == oid
+
+    def reachable(self, tips: Iterable[str]) -> set[str]:
+        """Every object that these commits are made of, and those before them."""
+        found, todo = set[str](), [tip for tip in tips if tip]
+        while todo:
+            oid = todo.pop()
+            if oid in found:
+                continue
+            found.add(oid)
+            kind, data = self._read(oid)
+            if kind == b"commit":
+                head = data.partition(b"\n\n")[0].decode("utf-8", "replace").split("\n")
+                todo += [line.partition(" ")[2] for line in head if line.startswith(("tree ", "parent "))]
+            elif kind == b"tree":
+                todo += _ids_in(data)
+        return found
+
+    def remove(self, oids: Iterable[str]) -> None:
+        """Those that lie in files of their own."""
+        for oid in oids:
+            with suppress(FileNotFoundError):
+                os.unlink(self._path(oid))
+
     def _add(self, kind: bytes, data: bytes) -> str:
         whole = b"%b %d\0%b" % (kind, len(data), data)
         oid = sha1(whole, usedforsecurity=False).hexdigest()
@@ -122,6 +149,15 @@ class Objects:
 
     def _path(self, oid: str) -> str:
         return os.path.join(self._folder, oid[:2], oid[2:])
+
+
+def _ids_in(tree: bytes) -> list[str]:
+    """Of a tree's entries: mode, a blank, a name, a zero, and 20 bytes of an id each."""
+    found, at = [], 0
+    while (end := tree.find(b"\0", at)) >= 0:
+        found.append(tree[end + 1 : end + 21].hex())
+        at = end + 21
+    return found
 
 
 def _is_there(path: str) -> bool:

@@ -56,12 +56,36 @@ def target(repository: str, name: str) -> str:
     raise Damaged(f"{name} holds no id")
 
 
+def branches(repository: str) -> list[str]:
+    """Names of all branches."""
+    found = [os.path.join("refs/heads", name) for name in _listed(os.path.join(repository, "refs/heads"))]
+    packed = (line.partition(" ")[2] for line in (_read(os.path.join(repository, "packed-refs")) or "").splitlines())
+    return sorted({*found, *(name for name in packed if name.startswith("refs/heads/"))})
+
+
+def _listed(folder: str) -> list[str]:
+    with suppress(FileNotFoundError):
+        return [name for name in os.listdir(folder) if not name.endswith(".lock")]
+    return []
+
+
 def move(repository: str, name: str, to: str, *, was: str) -> None:
     """Let the branch point there, if it still points where it did."""
     _put(repository, name, f"{to}\n", was)
     head = (_read(os.path.join(repository, "HEAD")) or "").strip()
     if head.startswith("ref: ") and not target(repository, head.removeprefix("ref: ")):
         _put(repository, "HEAD", f"ref: {name}\n")  # so that a plain `git log` shows something
+
+
+def remove(repository: str, name: str) -> None:
+    """The branch, wherever git keeps it, and what is noted beside it."""
+    packed = _read(os.path.join(repository, "packed-refs"))
+    if packed and _packed(repository, name):
+        lines = [line for line in packed.splitlines(keepends=True) if line.rstrip("\n").partition(" ")[2] != name]
+        _put(repository, "packed-refs", "".join(lines))
+    for path in (os.path.join(repository, name), _note(repository, name), _head(repository, name)):
+        with suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def _packed(repository: str, name: str) -> str:
@@ -135,3 +159,21 @@ def note_blobs(repository: str, name: str, tip: str, blobs: dict[str, str]) -> N
 
 def _note(repository: str, name: str) -> str:
     return os.path.join(repository, "reconvene", f"{os.path.basename(name)}.json")
+
+
+def note_head(repository: str, name: str, text: str) -> None:
+    """Beside the branch, where there is a repository. A disk that is full must not keep the run back."""
+    path = _head(repository, name)
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.new", "w", encoding="ascii") as file:
+            file.write(text)
+        os.replace(f"{path}.new", path)
+
+
+def noted_head(repository: str, name: str) -> str:
+    return _read(_head(repository, name)) or ""
+
+
+def _head(repository: str, name: str) -> str:
+    return os.path.join(repository, "reconvene", f"{os.path.basename(name)}.head")

@@ -15,7 +15,7 @@ from reconvene.errors import StoreError
 if TYPE_CHECKING:
     from reconvene.wire.content_pieces import Cutter
 
-_PLAIN, _PACKED, _LIST = 0, 1, 2  # the column `packed`: as it is, zlib-compressed, a list of pieces
+PLAIN, PACKED, LIST = 0, 1, 2  # the column `packed`: as it is, zlib-compressed, a list of pieces
 _WHOLE = 8 * 1024  # above it a content is kept in pieces
 _LONG, _LONG_PIECE = 1024, 256  # above it, packing is tried
 _REMEMBERED = 4096
@@ -64,6 +64,10 @@ class Contents:
             self._stored.clear()
         self._stored.update(row.digest for row in rows)
 
+    def forget(self) -> None:
+        """Somebody may have deleted what was there."""
+        self._stored.clear()
+
     def read(self, digest: str) -> bytes:
         found = self._query(_READ, (digest,))
         if not found:
@@ -72,7 +76,7 @@ class Contents:
                 hint="If a log refers to it, the store is damaged: restore it from a backup.",
             )
         row = Row(*found[0])
-        return self._put_together(row) if row.packed == _LIST else unpack(self._path, *row[1:])
+        return self._put_together(row) if row.packed == LIST else unpack(self._path, *row[1:])
 
     def _in_pieces(self, long: Mapping[str, bytes]) -> list[Row]:
         from reconvene.wire.content_pieces import Cutter
@@ -87,7 +91,7 @@ class Contents:
             pieces |= laid.pieces
         there = self._there([*lists, *pieces])
         kept = [Row(name, *pack(data, _LONG_PIECE)) for name, data in pieces.items() if name not in there]
-        return kept + [Row(name, _LIST, data) for name, data in lists.items() if name not in there]
+        return kept + [Row(name, LIST, data) for name, data in lists.items() if name not in there]
 
     def _there(self, names: Iterable[str]) -> set[str]:
         known = {name for name in names if name in self._stored}
@@ -109,7 +113,7 @@ class Contents:
 
     def _fetch(self, names: list[str]) -> dict[str, bytes]:
         rows = self._ask(_READ_THESE, list(dict.fromkeys(names)))
-        return {row.digest: row.data if row.packed == _LIST else unpack(self._path, *row[1:]) for row in rows}
+        return {row.digest: row.data if row.packed == LIST else unpack(self._path, *row[1:]) for row in rows}
 
     def _ask(self, question: str, names: list[str]) -> Iterator[Row]:
         for first in range(0, len(names), _ASKED):
@@ -122,8 +126,8 @@ def pack(data: bytes, long: int) -> tuple[int, bytes]:
     if len(data) > long:
         packed = _compressed(data)
         if len(packed) * 10 < len(data) * 9:
-            return _PACKED, packed
-    return _PLAIN, data
+            return PACKED, packed
+    return PLAIN, data
 
 
 def _compressed(data: bytes) -> bytes:

@@ -46,11 +46,14 @@ _FAULTS[sqlite3.SQLITE_AUTH] = _FAULTS[sqlite3.SQLITE_CANTOPEN]
 _UNKNOWN = ("could not serve", "Check the file and its folder, then try again.")
 
 
-def store_error(error: sqlite3.Error | OSError | UnicodeEncodeError, path: str) -> StoreError | UserError:
+def store_error(error: sqlite3.Error | OSError | UnicodeError, path: str) -> StoreError | UserError:
     """The error to raise instead."""
-    if isinstance(error, UnicodeEncodeError):
+    if isinstance(error, UnicodeDecodeError):  # not even what SQLite complains of can be read
+        what, hint = _FAULTS[sqlite3.SQLITE_CORRUPT]
+        return StoreError(f"The store {path} {what} ({error}).", hint=hint)
+    if isinstance(error, UnicodeError):
         return UserError(
-            f"A text cannot be stored: it holds bytes that are not valid UTF-8 ({error.reason}).",
+            f"A text cannot be stored: it holds bytes that are not valid UTF-8 ({getattr(error, 'reason', error)}).",
             hint="Save or type the text as UTF-8 and try again.",
         )
     if isinstance(error, OSError):

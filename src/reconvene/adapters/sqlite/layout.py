@@ -24,7 +24,7 @@ from typing import NoReturn
 
 from reconvene.errors import StoreError
 
-STEPS = ("0001_the_log.sql", "0002_long_contents_in_pieces.sql")
+STEPS = ("0001_the_log.sql", "0002_long_contents_in_pieces.sql", "0003_appends_are_chained.sql")
 NEWEST = len(STEPS)
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")

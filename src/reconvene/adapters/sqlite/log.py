@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from reconvene.adapters.sqlite.chained import LAST_SEQ, SEQ_BITS, stored, value_at, values
 from reconvene.adapters.sqlite.contents import ADD, Contents, pack, unpack
 from reconvene.adapters.sqlite.faults import store_error
 from reconvene.adapters.sqlite.layout import connect
 from reconvene.adapters.sqlite.presence import Presence
-from reconvene.errors import Conflict
+from reconvene.chain_ports import Deleted, Fault, Stored, Unneeded
+from reconvene.errors import Conflict, UserError
 from reconvene.ports import Append, IndexRow
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import AnyEvent
 
-_SEQ_BITS = 32
-_LAST_SEQ = (1 << _SEQ_BITS) - 1
 _LONG_SNAPSHOT = 1024
 _REMEMBERED = 4096
 _LONG_BATCH = 2048  # above it, two would not fit on a page; below, packing costs more time than it saves space
@@ -34,8 +34,11 @@ _MOVE_HEAD = "UPDATE runs SET head = ? WHERE id = ? AND head = ?"
 # Naming `status` rewrites its index even where the value stays, one more page to sync: only when it changes.
 _MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, doc = ? WHERE id = ? AND head = ?"
 _MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
-_ADD_EVENTS = "INSERT INTO appends (key, events) VALUES (?, CAST(? AS TEXT))"
-_ADD_PACKED_EVENTS = "INSERT INTO appends (key, events) VALUES (?, ?)"
+_ADD_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, CAST(? AS TEXT), ?, ?)"
+_ADD_PACKED_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, ?, ?, ?)"
+_DELETIONS = "SELECT max(rowid) FROM deleted"
+_RUNS = "SELECT run FROM runs WHERE head > 0 ORDER BY id"
+_UNCHAINED = "SELECT seq FROM unchained JOIN runs ON runs.id = unchained.run WHERE runs.run = ?"
 _READ = (
     "SELECT key, typeof(events) = 'blob', CAST(events AS BLOB) FROM appends"
     " WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
@@ -47,6 +50,15 @@ _INDEX_ROW = f"SELECT {_COLUMNS} FROM runs WHERE run = ? AND status IS NOT NULL"
 _SAVE_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (run, seq, key, packed, data) VALUES (?, ?, ?, ?, ?)"
 
 
+class _Place(NamedTuple):
+    """Where a run stands."""
+
+    id: int
+    status: str | None
+    head: int
+    chain: bytes
+
+
 class SqliteLog:
     """The log in the file at `path`; `processes/` beside it holds the signs of life of those who drive runs.
 
@@ -56,23 +68,70 @@ class SqliteLog:
     def __init__(self, path: str | os.PathLike[str], *, busy_timeout: float = 10.0) -> None:
         self._path = os.path.abspath(path)
         self._lock = RLock()
-        self._places: dict[str, tuple[int, str | None, int]] = {}  # run → id, status and head after our last append
+        self._places: dict[str, _Place] = {}  # run → where our last append left it
         self._contents = Contents(self._path, self._query)
+        self._deletions: int | None = None  # the last one that is known here
         self._presence = Presence(os.path.join(os.path.dirname(self._path), "processes"))
         with self._plain_words():
             self._connection = connect(self._path, busy_timeout)
 
     def append(self, run: str, expected_seq: int, append: Append) -> int:
+        return self._append(run, expected_seq, append)
+
+    def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
+        def lay() -> None:
+            if self._connection.execute(_FIND, (run,)).fetchone():
+                raise self._conflict(run, 0)
+            number = self._connection.execute(_ADD_RUN, (run,)).lastrowid or 0
+            for row in rows:
+                added = (number << SEQ_BITS | row.seq, row.data, row.chain or None, row.seal or None)
+                self._connection.execute(_ADD_PACKED_EVENTS if row.packed else _ADD_EVENTS, added)
+            self._connection.execute(_MOVE_HEAD, (rows[-1].seq, number, 0))
+            if unchained:
+                self._connection.execute("INSERT INTO unchained VALUES (?, ?)", (number, unchained))
+
+        return self._append(run, rows[-1].seq, append, lay)
+
+    def delete(self, left: Deleted, unneeded: Callable[[], Unneeded]) -> None:
+        from reconvene.adapters.sqlite.removal import delete
+
+        with self._plain_words():
+            self._connection.execute("PRAGMA secure_delete=ON")
+        with self._transaction():
+            found = self._connection.execute(_FIND, (left.run,)).fetchone()
+            if not found or found[1] != left.head:
+                raise self._conflict(left.run, left.head)
+            delete(self._connection, found[0], left, unneeded)
+        self._places.pop(left.run, None)
+        self._contents.forget()
+        with self._plain_words():  # the write-ahead log holds the bytes still
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def deleted(self) -> list[Deleted]:
+        from reconvene.adapters.sqlite.removal import deleted
+
+        with self._plain_words():
+            return deleted(self._connection)
+
+    def _append(self, run: str, expected_seq: int, append: Append, first: Callable[[], None] | None = None) -> int:
+        """`first`: what is done before, in the same transaction."""
+        from reconvene.wire import chain
         from reconvene.wire.event_json import encode_batch
 
-        events, artefacts, index = append
+        events, artefacts, index, seal = append
         # Everything that needs no lock is done before one is taken.
         batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
         fresh = self._contents.missing(artefacts)
         new_head = expected_seq + len(events)
         with self._transaction():
             execute = self._connection.execute
-            key, status = self._place(run, expected_seq)
+            if first is not None:
+                first()
+            if artefacts and self._deletions != (now := execute(_DELETIONS).fetchone()[0]):
+                self._deletions = now  # what is known to be on disk may not be there any more
+                self._contents.forget()
+                fresh = self._contents.missing(artefacts)
+            key, status, _, value = self._place(run, expected_seq)
             if index is None:
                 moved = execute(_MOVE_HEAD, (new_head, key, expected_seq))
             else:
@@ -84,30 +143,37 @@ class SqliteLog:
             if index is not None and index.status != status:
                 execute(_MOVE_STATUS, (index.status, key))
             if events:
-                execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, (key << _SEQ_BITS | new_head, batch))
+                linked = chain.link(value, run, new_head, bool(batch_is_packed), batch)
+                mark = seal(linked) if seal is not None else b""
+                value = chain.value(linked, mark)
+                added = (key << SEQ_BITS | new_head, batch, value, mark or None)
+                execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, added)
             for artefact in fresh:
                 execute(ADD, artefact)
         if index is not None:
             if len(self._places) > _REMEMBERED:
                 self._places.clear()
-            self._places[run] = (key, index.status, new_head)
+            self._places[run] = _Place(key, index.status, new_head, value)
         self._contents.added(fresh)
         return new_head
 
-    def _place(self, run: str, expected_seq: int) -> tuple[int, str | None]:
-        """A run's id and status. What the last append here left may be trusted: if anybody appended since, the swap of
-        the head fails."""
+    def _place(self, run: str, expected_seq: int) -> _Place:
+        """What the last append here left may be trusted: if anybody appended since, the swap of the head fails."""
         known = self._places.get(run)
-        if known is not None and known[2] == expected_seq:
-            return known[0], known[1]
+        if known is not None and known.head == expected_seq:
+            return known
         found = self._connection.execute(_FIND, (run,)).fetchone()
         key, head, status = found or (0, 0, None)
         if head != expected_seq:
             raise self._conflict(run, expected_seq)
-        return (key, status) if found else (self._connection.execute(_ADD_RUN, (run,)).lastrowid or 0, None)
+        if not found:
+            key = self._connection.execute(_ADD_RUN, (run,)).lastrowid or 0
+        return _Place(key, status, head, value_at(self._connection, self._path, run, key, head))
 
     def _conflict(self, run: str, expected_seq: int) -> Conflict:
         found = self._connection.execute(_FIND, (run,)).fetchone()
+        if found and found[1] < 0:
+            raise UserError(f"Run {run} was deleted.", hint="See who did: reconvene runs --deleted")
         return Conflict(
             f"Run {run} has moved on: its log is at {found[1] if found else 0}, not at {expected_seq}.",
             hint="Somebody else was faster. Look at where it stands now: reconvene show " + run,
@@ -116,7 +182,7 @@ class SqliteLog:
     def head(self, run: str) -> int:
         with self._plain_words():
             found = self._connection.execute(_FIND, (run,)).fetchone()
-        return found[1] if found else 0
+        return abs(found[1]) if found else 0
 
     def read(self, run: str, after: int = 0, limit: int = 0) -> list[tuple[int, AnyEvent]]:
         from reconvene.wire.event_json import decode_batch
@@ -125,12 +191,12 @@ class SqliteLog:
             found = self._connection.execute(_FIND, (run,)).fetchone()
             if not found:
                 return []
-            base = found[0] << _SEQ_BITS
-            rows = self._connection.execute(_READ, (base | max(after, 0), base | _LAST_SEQ, limit or -1)).fetchall()
+            base = found[0] << SEQ_BITS
+            rows = self._connection.execute(_READ, (base | max(after, 0), base | LAST_SEQ, limit or -1)).fetchall()
         events: list[tuple[int, AnyEvent]] = []
         for key, packed, batch in rows:
             decoded = decode_batch(unpack(self._path, packed, batch), run)
-            first = (key & _LAST_SEQ) - len(decoded) + 1
+            first = (key & LAST_SEQ) - len(decoded) + 1
             events.extend(enumerate(decoded, first))
         # The first row may begin before `after`.
         skip = max(after, 0) - events[0][0] + 1 if events else 0
@@ -138,6 +204,31 @@ class SqliteLog:
 
     def artefact(self, digest: str) -> bytes:
         return self._contents.read(digest)
+
+    def runs(self) -> list[str]:
+        with self._plain_words():
+            return [str(name) for (name,) in self._connection.execute(_RUNS)]
+
+    def chain(self, run: str, after: int = 0) -> list[tuple[int, bytes]]:
+        with self._plain_words():
+            found = self._connection.execute(_FIND, (run,)).fetchone()
+            return values(self._connection, found[0], after) if found else []
+
+    def stored(self, run: str) -> list[Stored]:
+        with self._plain_words():
+            found = self._connection.execute(_FIND, (run,)).fetchone()
+            return list(stored(self._connection, found[0])) if found else []
+
+    def unchained(self, run: str) -> int:
+        with self._plain_words():
+            found = self._connection.execute(_UNCHAINED, (run,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def audit(self) -> Iterator[Fault]:
+        from reconvene.adapters.sqlite.auditing import audit
+
+        with self._plain_words():
+            yield from audit(self._connection)
 
     def _query(self, sql: str, values: Sequence[str]) -> list[tuple[str, int, bytes]]:
         with self._plain_words():
@@ -206,7 +297,7 @@ class SqliteLog:
         with self._lock:
             try:
                 yield
-            except (sqlite3.Error, OSError, UnicodeEncodeError) as error:
+            except (sqlite3.Error, OSError, UnicodeError) as error:
                 raise store_error(error, self._path) from error
 
     @contextmanager
@@ -222,7 +313,7 @@ class SqliteLog:
                 # After some errors (a full disk) SQLite has already done it.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error | OSError | UnicodeEncodeError):
+                if isinstance(error, sqlite3.Error | OSError | UnicodeError):
                     raise store_error(error, self._path) from error
                 raise
 

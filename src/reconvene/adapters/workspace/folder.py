@@ -102,6 +102,11 @@ class FolderWorkspace:
                 return None
         return found[0] if found else None
 
+    def leave(self) -> None:
+        self._file.remove()
+        with suppress(OSError):  # somebody's files are there
+            os.rmdir(self.root)
+
     def write(self, files: Mapping[str, bytes | None], known: Mapping[str, str]) -> None:
         """Bring `files` to disk, removals first. A text of a person's that nobody has seen yet stays in its place."""
         self._check()

@@ -83,6 +83,11 @@ class ManifestFile:
             os.close(handle)
         self._kept, self._stamp = manifest, self._stamp_now()
 
+    def remove(self) -> None:
+        if os.path.lexists(self._path):
+            os.unlink(self._path)
+        self._kept, self._stamp = Manifest({}, set()), None
+
     def _stamp_now(self) -> tuple[int, int, int] | None:
         try:
             there = os.stat(self._path)

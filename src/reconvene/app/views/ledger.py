@@ -29,6 +29,7 @@ from reconvene.app.views.remark_lives import (
     judged,
     ledger_of,
 )
+from reconvene.app.views.who import is_proved
 from reconvene.core import kit_finder
 from reconvene.core.extensions import Citation, Stated
 from reconvene.core.facts import events as e
@@ -151,6 +152,7 @@ class _Fold:
             judged(
                 replace(
                     convert(remark, Entry, from_attributes=True),
+                    proved=is_proved(remark.by, remark.user),
                     source=self._sources.get(remark.id, ""),
                     delivered=delivered[remark.number],
                     answers=tuple(answers.get(remark.id, ())),

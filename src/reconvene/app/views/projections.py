@@ -10,6 +10,7 @@ from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
 from reconvene.app.views import talk_lines
+from reconvene.app.views.who import is_proved
 from reconvene.core.definition.workflow import Phase, Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
@@ -128,6 +129,7 @@ def run(state: RunState) -> model.Run:
         children=tuple(model.Child(one.run or one.child.run, one.child.title) for one in children),
         unmade=sum(not one.run for one in children),
         pinned=state.workflow,
+        imported=state.imported > 0,
     )
 
 
@@ -263,10 +265,19 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
     taken = [one for one in made if not one.attention]
     return tuple(
         structs.replace(
-            row, item=" / ".join(_ITEM.findall(one.scope)), version=one.digest, source=one.source, since=one.since
+            row,
+            item=" / ".join(_ITEM.findall(one.scope)),
+            version=one.digest,
+            source=one.source,
+            since=one.since,
+            **_who(one),
         )
         for row, one in zip(rows, taken)
     )
+
+
+def _who(act: e.Act) -> dict[str, str | bool]:
+    return {"user": act.user, "proved": is_proved(act.by, act.user)}
 
 
 def settled(state: RunState) -> tuple[model.Decision, ...]:
@@ -284,6 +295,8 @@ def settled(state: RunState) -> tuple[model.Decision, ...]:
             version=one.digest,
             source=one.source,
             since=one.since,
+            user=one.user,
+            proved=is_proved(one.by, one.user),
         )
         for one in made
         if one.attention
@@ -297,7 +310,9 @@ def _budget(one: spending.CostLimit) -> model.Budget:
 
 
 def remarks(state: RunState, said: Iterable[e.RemarkAdded]) -> tuple[model.Remark, ...]:
-    return convert(on_record.views_of(state, said), tuple[model.Remark, ...])
+    said = list(said)
+    rows = convert(on_record.views_of(state, said), tuple[model.Remark, ...])
+    return tuple(structs.replace(row, **_who(one)) for row, one in zip(rows, said))
 
 
 def tasks(state: RunState) -> tuple[model.Task, ...]:
@@ -338,12 +353,13 @@ def _said(state: RunState, book: Book, entry: TalkEntry) -> model.Said:
     text = talk_lines.told(state, book, entry)
     said = model.Said(entry.kind, entry.role, entry.n, entry.at, text)
     if entry.kind == "decision":
-        same = (one for one in state.record.decisions.values() if (one.at, one.option) == (entry.at, entry.text))
-        return structs.replace(said, source=next((one.source for one in same), ""))
+        decided = state.record.decisions.values()
+        same = [one for one in decided if (one.at, one.option) == (entry.at, entry.text)]
+        return structs.replace(said, source=same[0].source, **_who(same[0])) if same else said
     if entry.kind != "remark":
         return said
     made = state.record.remarks[entry.number]
-    return structs.replace(said, id=made.id, remark=made.kind, checkpoint=made.checkpoint)
+    return structs.replace(said, id=made.id, remark=made.kind, checkpoint=made.checkpoint, **_who(made))
 
 
 def todo(state: RunState, book: Book) -> tuple[model.Todo, ...]:

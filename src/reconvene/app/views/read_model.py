@@ -204,6 +204,7 @@ class Run(Shown, frozen=True):
     children: tuple[Child, ...] = ()
     unmade: int = 0  # of the children, those without a log
     pinned: str = ""  # digest of the workflow that it goes on with
+    imported: bool = False  # its log came from elsewhere, in a file
     driven: bool | None = None  # while running: whether a process is at work on it
     error: str = ""  # why it could not be driven on just now
     items: tuple[Item, ...] = ()  # at which the run is, the outermost first; where they were looked up
@@ -231,6 +232,8 @@ class Remark(Shown, frozen=True):
     read_by: str
     checkpoint: str
     origin: str
+    user: str = ""  # for whom the system vouches
+    proved: bool = False  # `by` is that name; else it is only claimed
 
 
 class Decision(Shown, frozen=True, kw_only=True):
@@ -243,6 +246,8 @@ class Decision(Shown, frozen=True, kw_only=True):
     by: str
     timestamp: str
     item: str = ""  # its key, where the phase goes through a list
+    user: str = ""  # as of a remark
+    proved: bool = False
     version: str = ""  # of the checkpoint: what was shown
     source: str = ""  # what decided instead of somebody who saw it: a file of answers and its line, or --latest
     since: tuple[str, ...] = ()  # the person's own remarks and edits after that was shown
@@ -259,6 +264,8 @@ class Said(Shown, frozen=True):
     id: str = ""  # these three of a remark
     remark: str = ""
     checkpoint: str | None = None
+    user: str = ""  # of a person, as of a remark
+    proved: bool = False
     source: str = ""  # of a decision: a file of answers and its line, or --latest
 
 
@@ -348,16 +355,6 @@ class Reopened(Shown, frozen=True):
     outcome: str
     phase: str
     grants: dict[str, float]  # limit → what was added to it
-
-
-class Changed(Shown, frozen=True):
-    """How another version of a workflow differs in one place."""
-
-    what: str  # "agent economist, prompt"
-    how: str  # new, gone, changed
-    was: str = ""
-    now: str = ""
-    diff: str = ""  # of a long text
 
 
 class RunInFull(Run, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Literal, overload
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconvene.app.views.who import told
 from reconvene.errors import UserError
 
 Status = Literal["captured", "delivered", "declined", "addressed", "reflected"]
@@ -92,6 +93,8 @@ class Entry(Struct, frozen=True):
 
     status: Status = "captured"
     open: bool = True  # nobody has answered it and no deliverable shows it
+    user: str = ""  # for whom the system vouches
+    proved: bool = False  # `by` is that name; else it is only claimed
 
     @property
     def standing(self) -> dict[str, Answer]:
@@ -163,7 +166,8 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
     state = f"{entry.status}, open" if entry.open else entry.status
     yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
     where = f"{entry.phase} round {entry.n}" if entry.n else entry.phase or "the start"
-    who = (f" by {entry.by}" if entry.by else "") + (f", from a file, {entry.source}" if entry.source else "")
+    who = f" by {told(entry.by, entry.user)}" if entry.by else ""
+    who += f", from a file, {entry.source}" if entry.source else ""
     yield f"    captured {entry.at[:16].replace('T', ' ')} at {where}{who}"
     if entry.delivered:
         yield f"    delivered to {', '.join(entry.delivered.agents)} ({len(entry.delivered)} tasks)"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from reconvene.app.line_diff import diff_summary, unified_diff
-from reconvene.app.views.read_model import Changed
+from reconvene.app.views.read_model import Shown
 from reconvene.core.definition.workflow import Workflow
 
 _ASIDE = frozenset({"line", "source", "file", "beside"})  # where something is written, and not what
@@ -21,6 +21,16 @@ _MEMBERS: Mapping[str, str] = {
     "fields": "field", "gates": "gate", "rules": "rule", "files": "file",
 }  # fmt: skip
 _NAMED_BY = ("id", "label", "name", "path")  # what tells the members of a list apart; else their number does
+
+
+class Changed(Shown, frozen=True):
+    """How another version of a workflow differs in one place."""
+
+    what: str  # "agent economist, prompt"
+    how: str  # new, gone, changed
+    was: str = ""
+    now: str = ""
+    diff: str = ""  # of a long text
 
 
 def changes(before: Workflow, after: Workflow) -> tuple[Changed, ...]:

@@ -120,30 +120,49 @@ class Event(
     at: str  # ISO 8601 UTC with milliseconds and Z
 
 
-class RunStarted(Event, frozen=True):
+class Act(Event, frozen=True, kw_only=True):
+    """What somebody did. `user` vouches for it: the system's user, or whom a token admits; "" = nothing does. `by` is
+    what they call themselves, and is proved where it is the same."""
+
+    by: str = ""
+    user: str = ""
+    door: str = ""
+
+
+class KeyIntroduced(Act, frozen=True, kw_only=True):
+    """A key signs in this run for the first time: the public part, as in ed25519:1f0c…"""
+
+    key: str
+
+
+class RunStarted(Act, frozen=True, kw_only=True):
     run: str
     workflow: str  # digest of the pinned workflow
     name: str
     inputs: str = ""  # digest of the JSON object of inputs
     settings: str = ""  # digest of the JSON object of settings
     workspace: str = ""
-    by: str = ""
-    door: str = ""
     parent: str = ""
     piece: str = ""  # its key among the parent's children
     title: str = ""
     place: str = ""  # in the queue; "" = it begins at once
 
 
-class Forked(Event, frozen=True):
+class Forked(Act, frozen=True, kw_only=True):
     """This log's events so far were copied from another run's."""
 
     run: str
     source: str
     source_seq: int
+    source_chain: str = ""  # the value of the source's chain after the append that holds that event; "" = it has none
     workspace: str = ""
-    by: str = ""
-    door: str = ""
+
+
+class Imported(Act, frozen=True, kw_only=True):
+    """This log's events so far were made elsewhere and came in a file. `chain`: the value of the chain after them."""
+
+    chain: str
+    workspace: str
 
 
 class PhaseEntered(Event, frozen=True):
@@ -400,7 +419,7 @@ class CheckpointOpened(Event, frozen=True):
     question: str = ""  # what is to be decided, where the workflow says it apart from the prompt
 
 
-class RemarkAdded(Event, frozen=True):
+class RemarkAdded(Act, frozen=True, kw_only=True):
     """What a person said. kind: correction, new context, clarification, strategic shift, reaction, missing factor,
     comment, edit (then path/diff are set)."""
 
@@ -409,8 +428,6 @@ class RemarkAdded(Event, frozen=True):
     kind: str
     text: str
     target: str = ""
-    by: str = ""
-    door: str = ""
     phase: str = ""
     n: int = 0
     checkpoint: str = ""
@@ -426,7 +443,7 @@ class RemarkAdded(Event, frozen=True):
     origin: str = ""  # inherited: the run it was made in, and its id there
 
 
-class RemarkRead(Event, frozen=True):
+class RemarkRead(Act, frozen=True, kw_only=True):
     """A remark was read again: by a model, or by a person who puts the reading right. The last reading counts."""
 
     id: str
@@ -438,34 +455,28 @@ class RemarkRead(Event, frozen=True):
     level: str = ""
     reason: str = ""
     reader: Literal["model", "person"] = "person"
-    by: str = ""  # the name of the model, or of the person
-    door: str = ""
 
 
-class RemarkWithdrawn(Event, frozen=True):
+class RemarkWithdrawn(Act, frozen=True, kw_only=True):
     """A person took a remark back before any agent was shown it."""
 
     id: str
     number: int
-    by: str = ""
-    door: str = ""
 
 
-class FilesEdited(Event, frozen=True):
+class FilesEdited(Act, frozen=True, kw_only=True):
     """A person's edits in the workspace, found by a scan."""
 
     files: tuple[FileOut, ...]
-    by: str = ""
 
 
-class DraftSaved(Event, frozen=True):
+class DraftSaved(Act, frozen=True, kw_only=True):
     checkpoint: str
     place: str  # scope of the checkpoint
     fields: str  # digest of the JSON object
-    by: str = ""
 
 
-class DecisionRecorded(Event, frozen=True):
+class DecisionRecorded(Act, frozen=True, kw_only=True):
     checkpoint: str
     number: int
     phase: str
@@ -479,8 +490,6 @@ class DecisionRecorded(Event, frozen=True):
     target: str = ""
     feedback: str = ""
     remarks: tuple[str, ...] = ()
-    by: str = ""
-    door: str = ""
     digest: str = ""  # of what was shown
     key: str = ""  # digest of the answer, to recognise the same decision given twice
     n: int = 0  # the round it was about
@@ -500,25 +509,22 @@ class SkipsChanged(Event, frozen=True):
     removed: tuple[str, ...] = ()
 
 
-class RoundUndone(Event, frozen=True):
+class RoundUndone(Act, frozen=True, kw_only=True):
     serial: int
     phase: str
     scope: str
     n: int
     dropped: bool = False  # True: the round is not run again
-    by: str = ""
     why: str = ""
     checkpoint: str = ""  # where it was decided
     folder: str = ""  # where its files are kept
     archived: tuple[FileOut, ...] = ()  # under their paths there
 
 
-class ArchivesPruned(Event, frozen=True):
+class ArchivesPruned(Act, frozen=True, kw_only=True):
     """Files kept of undone rounds were removed from the workspace. Their bytes stay in the log."""
 
     paths: tuple[str, ...]
-    by: str = ""
-    door: str = ""
 
 
 class WentBack(Event, frozen=True):
@@ -575,15 +581,13 @@ class Child(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     place: str = ""  # in the queue
 
 
-class ChildrenQueued(Event, frozen=True):
+class ChildrenQueued(Act, frozen=True, kw_only=True):
     """A decision started these runs. They are made afterwards, in order, and inherit the first `remarks` remarks."""
 
     checkpoint: str
     serial: int  # the round that was decided on
     children: tuple[Child, ...]
     remarks: int = 0
-    by: str = ""
-    door: str = ""
 
 
 class ChildStarted(Event, frozen=True):
@@ -593,39 +597,30 @@ class ChildStarted(Event, frozen=True):
     run: str
 
 
-class QueueMoved(Event, frozen=True):
+class QueueMoved(Act, frozen=True, kw_only=True):
     place: str
-    by: str = ""
-    door: str = ""
 
 
-class QueueLeft(Event, frozen=True):
+class QueueLeft(Act, frozen=True, kw_only=True):
     """The run was taken up: it is in the queue no more."""
 
-    by: str = ""
-    door: str = ""
 
 
-class Paused(Event, frozen=True):
-    by: str = ""
-    door: str = ""
+class Paused(Act, frozen=True, kw_only=True):
     now: bool = False
 
 
-class Resumed(Event, frozen=True):
-    by: str = ""
-    door: str = ""
+class Resumed(Act, frozen=True, kw_only=True):
+    """The run goes on."""
 
 
-class AgentsBound(Event, frozen=True):
+class AgentsBound(Act, frozen=True, kw_only=True):
     """Who carries these agents out from the next attempt on. Groups are spread; what is for everyone comes first."""
 
     bindings: tuple[Binding, ...]
-    by: str = ""
-    door: str = ""
 
 
-class WorkflowUpgraded(Event, frozen=True):
+class WorkflowUpgraded(Act, frozen=True, kw_only=True):
     """The run goes on with another workflow. Its rounds so far were done with the one before."""
 
     before: str  # digest of the pinned workflow so far
@@ -636,21 +631,18 @@ class WorkflowUpgraded(Event, frozen=True):
     rounds: int = 0  # so many were begun with the one before
     moved: dict[str, tuple[int, ...]] = field(default_factory=dict)  # phase → where its phases, and its end, are now
     unbound: tuple[str, ...] = ()  # agents whose bindings hold no more
-    by: str = ""
-    door: str = ""
 
 
 EndStatus = Literal["completed", "failed", "aborted"]
 
 
-class RunEnded(Event, frozen=True):
+class RunEnded(Act, frozen=True, kw_only=True):
     status: EndStatus
     outcome: str = ""
-    by: str = ""
     why: str = ""
 
 
-class RunReopened(Event, frozen=True):
+class RunReopened(Act, frozen=True, kw_only=True):
     """A run that had ended is taken up again: where it stood then, or at a checkpoint that it had been at."""
 
     status: EndStatus  # how it had ended
@@ -658,13 +650,13 @@ class RunReopened(Event, frozen=True):
     phase: str = ""  # where it goes on; "" = at its beginning
     visit: int = -1  # the checkpoint that opens anew; -1 = none
     grants: dict[str, float] = field(default_factory=dict)  # limit → what is added to it
-    by: str = ""
-    door: str = ""
 
 
 AnyEvent = (
     RunStarted
+    | KeyIntroduced
     | Forked
+    | Imported
     | PhaseEntered
     | PhaseSkipped
     | ItemStarted

@@ -188,6 +188,14 @@ def _forked(state: RunState, ev: e.Forked) -> RunState:
     return _set_round(state, replace(_round(state.world.top), open=replace(step, tasks=tasks)))
 
 
+def _imported(state: RunState, ev: e.Imported) -> RunState:
+    return replace(state, workspace=ev.workspace, imported=state.seq)
+
+
+def _key_introduced(state: RunState, ev: e.KeyIntroduced) -> RunState:
+    return _set_record(state, keys=state.record.keys.set(ev.key, ev))
+
+
 def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
     before = state.record.bindings
     held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
@@ -954,6 +962,8 @@ _HANDLERS: dict[type, _Handler] = cast(
     {
         e.RunStarted: _run_started,
         e.Forked: _forked,
+        e.Imported: _imported,
+        e.KeyIntroduced: _key_introduced,
         e.RunEnded: _run_ended,
         e.RunReopened: _run_reopened,
         e.WorkflowUpgraded: _workflow_upgraded,

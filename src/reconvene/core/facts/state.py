@@ -27,6 +27,7 @@ from reconvene.core.facts.events import (
     CheckpointOpened,
     DecisionRecorded,
     FieldAsked,
+    KeyIntroduced,
     ProviderAwaited,
     Ref,
     RemarkAdded,
@@ -261,6 +262,7 @@ class Record(Struct, frozen=True):
     passed_over: tuple[PassedOver, ...] = ()  # the latest few
     bindings: Map[str, BoundAt] = Map()  # agent, "" = every agent of a model → who carries it out
     unasked: tuple[Unasked, ...] = ()  # the latest few
+    keys: Map[str, KeyIntroduced] = Map()  # public key → when it first signed here
     unshown: tuple[Unshown, ...] = ()  # likewise
     upgrades: tuple[WorkflowUpgraded, ...] = ()
     reopened: tuple[RunReopened, ...] = ()
@@ -284,6 +286,7 @@ class RunState(Struct, frozen=True):
     paused: bool = False
     pause_now: bool = False
     awaits: ProviderAwaited | None = None  # the provider for which it waits
+    imported: int = 0  # the last event that was made elsewhere; 0 = none
     ended: str = ""  # completed | failed | aborted
     outcome: str = ""
     why: str = ""

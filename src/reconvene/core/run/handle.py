@@ -40,20 +40,20 @@ class Handled(Struct, frozen=True):
 _NEED_NO_KIT = (c.Upgrade, c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives)
 
 
-def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "") -> Handled:
-    """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives."""
-    tx = _taken(state, command, now, book, claim)
+def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "", user: str = "") -> Handled:
+    """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives. `user`: see `e.Act`."""
+    tx = _taken(state, command, now, book, claim, user)
     advance(tx)
     return _handled(tx, state)
 
 
-def record(state: RunState, command: c.Command, now: str, book: Book, claim: str = "") -> Handled:
+def record(state: RunState, command: c.Command, now: str, book: Book, claim: str = "", user: str = "") -> Handled:
     """The command's own events. What follows from them is left to `GoOn`; until then `plan` names it."""
-    return _handled(_taken(state, command, now, book, claim), state)
+    return _handled(_taken(state, command, now, book, claim, user), state)
 
 
-def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str) -> Transaction:
-    tx = Transaction(state, book, now, claim)
+def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str, user: str) -> Transaction:
+    tx = Transaction(state, book, now, claim, user)
     if not isinstance(command, c.StartRun) and not state.run:
         raise Refused("There is no such run.")
     if not isinstance(command, _NEED_NO_KIT):
@@ -152,23 +152,8 @@ def _start(tx: Transaction, command: c.StartRun) -> None:
         raise Refused(f"Run {command.run} exists already.", hint=f"reconvene resume {command.run}")
     if why := why_no_run_id(command.run):
         raise Refused(f"{command.run!r} cannot be the id of a run: it {why}.")
-    tx.emit(
-        e.RunStarted(
-            at=tx.now,
-            run=command.run,
-            workflow=command.workflow,
-            name=command.name,
-            inputs=command.inputs,
-            settings=command.settings,
-            workspace=command.workspace,
-            by=command.by,
-            door=command.door,
-            parent=command.parent,
-            piece=command.piece,
-            title=command.title,
-            place=command.place,
-        )
-    )
+    own = {name: said for name, said in structs.asdict(command).items() if name not in ("remarks", "bindings")}
+    tx.emit(e.RunStarted(at=tx.now, **own))
     binding.bind(tx, command.bindings, command.by, command.door)
     inherit(tx, command.remarks, command.parent)
 

@@ -26,11 +26,12 @@ def _phase_of(book: Book, frame: Frame) -> Phase:
 class Transaction:
     """Mutable, lives for one call of `handle`; everything in it is derived from the call's arguments."""
 
-    def __init__(self, state: RunState, book: Book, now: str, claim: str) -> None:
+    def __init__(self, state: RunState, book: Book, now: str, claim: str, user: str = "") -> None:
         self.state = state
         self.book = book
         self.now = now
         self.claim = claim
+        self.user = user  # who vouches for what is done here
         self.events: list[e.AnyEvent] = []
         self.blobs: dict[str, bytes] = {}
         self.steps = 0  # from stage to stage, in this transaction
@@ -38,6 +39,8 @@ class Transaction:
         self.phase: Phase = _phase_of(book, self.frame)  # its definition
 
     def emit(self, event: e.AnyEvent) -> None:
+        if self.user and isinstance(event, e.Act) and event.by:
+            event = replace(event, user=self.user)
         self.events.append(event)
         self.state = evolve(self.state, event)
         before, self.frame = self.frame, self.state.world.cursor[-1]

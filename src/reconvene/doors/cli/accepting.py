@@ -34,9 +34,10 @@ def open_to_change(call: Call, given: str | None) -> tuple[Engine, str]:
 
 
 def permit_run(call: Call, engine: Engine, run: str) -> None:
-    if is_foreign(call.place):
-        from reconvene.wiring import offer_of_run
+    from reconvene.app.index import is_imported
+    from reconvene.wiring import offer_of_run
 
+    if is_foreign(call.place) or is_imported(engine.log, run):
         _permit(call, offer_of_run(engine.log, call.home, run))
 
 
@@ -136,15 +137,19 @@ def _home_in(named: str) -> str:
 
 
 def _offers(call: Call) -> Iterator[Offer]:
+    from reconvene.app.index import is_imported
     from reconvene.settings_file import in_force
     from reconvene.wiring import offer_of_run
 
     yield from filter(None, map(of_settings, in_force()))
-    if is_foreign(call.place):
+    foreign = is_foreign(call.place)
+    if os.path.lexists(os.path.join(call.home, STORE)):
         engine = open_engine(call)
         seen = set[str]()
         for status in (*OPEN, "queued"):
             for row in engine.log.index(status=status):
+                if not foreign and not is_imported(engine.log, row.run):
+                    continue
                 one = offer_of_run(engine.log, call.home, row.run)
                 if one.digest not in seen:
                     yield one

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconvene.app.views.who import told
 from reconvene.doors.cli import pager
 from reconvene.doors.cli.text import clean, fitted, one_line
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
@@ -202,7 +203,7 @@ class Screen:
             self._console.print()
             self.line("said here so far:", "bold")
         for one in here:
-            by = f" ({one.by})" if one.by else ""
+            by = f" ({told(one.by, one.user)})" if one.by else ""
             self._indented(f"{one.id} {said_in(one)}{by}")
             self._indented(f"  {weight_of(one)}", "dim")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.app.views.who import told as by_whom
 from reconvene.doors.cli.common import (
     BY,
     COUNT,
@@ -146,8 +147,8 @@ def _decision(one: Decision) -> str:
     from reconvene.doors.shared.advice import from_where
 
     item = f" of {one_line(one.item)}" if one.item else ""
-    told = [one.by, from_where(one.source) if one.source else "", f"with {', '.join(one.since)}" if one.since else ""]
-    by = "; ".join(part for part in told if part)
+    source, since = from_where(one.source) if one.source else "", f"with {', '.join(one.since)}" if one.since else ""
+    by = "; ".join(part for part in (by_whom(one.by, one.user), source, since) if part)
     return f"{one.phase}{item}: {one_line(one.option)}" + (f" ({by})" if by else "")
 
 
@@ -177,7 +178,8 @@ def _unjudged(shown: RunInFull) -> list[str]:
 
 
 def _remark(remark: Remark) -> str:
-    told = ", ".join(part for part in (remark.by, f"in {remark.origin}" if remark.origin else "") if part)
+    by, origin = by_whom(remark.by, remark.user), f"in {remark.origin}" if remark.origin else ""
+    told = ", ".join(part for part in (by, origin) if part)
     target = f" to {remark.target}" if remark.target else ""
     text = one_line(remark.text or remark.path, 200)
     return f"{remark.id} {remark.kind}{target}: {text}" + (f" ({told})" if told else "")

@@ -16,7 +16,9 @@ from reconvene.doors.cli.common import (
     Call,
     command,
     note,
+    open_home,
     put,
+    put_json,
     put_none,
     put_table,
 )
@@ -157,10 +159,13 @@ def _put_inbox(rows: Sequence[tuple[str, ...]]) -> None:
     type=click.Choice(["queued", "running", "waiting", "paused", "completed", "failed", "aborted"]),
     help="Only these.",
 )
+@click.option("--deleted", is_flag=True, help="Those that were deleted: by whom, and when.")
 @_LIMIT
 @_AFTER
-def runs(call: Call, status: str | None, after: str, limit: int) -> int:
+def runs(call: Call, status: str | None, deleted: bool, after: str, limit: int) -> int:
     """Every run, the one that was started last first."""
+    if deleted:
+        return _put_deleted(call)
     found = _rows(call, status, after, limit)
     rows, alone = found.rows, found.alone
     if call.as_json:
@@ -178,6 +183,22 @@ def runs(call: Call, status: str | None, after: str, limit: int) -> int:
         put_none(call, f"there are no runs{of}")
     _tell_more(call, "runs", found, limit, *(("--status", status) if status else ()))
     _put_alone(call, alone)
+    return 0
+
+
+def _put_deleted(call: Call) -> int:
+    from reconvene.app.tombstones import gone
+    from reconvene.app.views.who import told
+
+    found = [gone(left) for left in open_home(call).log.deleted()] if is_there(call.place) else []
+    if call.as_json:
+        put_json(found)
+    elif found:
+        when = [one.at[:16].replace("T", " ") for one in found]
+        rows = [(one.run, one.head, at, told(one.by, one.user), one.workflow) for one, at in zip(found, when)]
+        put_table(rows, ("RUN", "EVENTS", "DELETED", "BY", "WORKFLOW"))
+    else:
+        put_none(call, "no run was deleted")
     return 0
 
 

@@ -50,6 +50,10 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "take": ("take", "take", "Take a file that was kept aside because it holds a secret."),
     "diff": ("inspect_runs", "diff", "What a round changed in the files."),
     "fork": ("decide", "fork", "A new run that shares another's history up to an event."),
+    "verify": ("verify", "verify", "Whether what is stored of a run fits together."),
+    "export": ("exchange", "export_command", "Write a run into one file, to take it elsewhere."),
+    "import": ("exchange", "import_command", "Take a run in that was exported elsewhere."),
+    "delete": ("delete", "delete", "Delete a run for good, with what no other run needs."),
     "eject": ("eject", "eject", "A copy of a packaged workflow, to change."),
     "accept": ("accepting", "accept_command", "Accept what a file that was found here may start."),
     "workflows": ("help", "workflows", "The packaged workflows."),
@@ -67,6 +71,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Mend": ("upgrade", "reopen"),
     "Look": ("runs", "show", "output", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "take", "fork"),
+    "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),
     "This machine": ("doctor", "accept", "completion"),
 }

@@ -15,7 +15,7 @@ from reconvene.errors import UserError
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.upgrading import Fitting
-    from reconvene.app.views.read_model import Changed
+    from reconvene.app.views.workflow_changes import Changed
     from reconvene.core.definition.workflow import Workflow
 
 _NO_INPUT = click.option("--no-input", is_flag=True, help="Never ask: park at the first checkpoint.")

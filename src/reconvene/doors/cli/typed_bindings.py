@@ -129,8 +129,9 @@ def bind(call: Call, engine: Engine, run: str) -> None:
 
 def accept_own_words(call: Call, engine: Engine, run: str) -> None:
     """In a home of somebody else: what the person typed just now is not asked about the next time."""
+    from reconvene.app.index import is_imported
     from reconvene.trust import accept, is_foreign
     from reconvene.wiring import offer_of_run
 
-    if is_foreign(call.place):
+    if is_foreign(call.place) or is_imported(engine.log, run):
         accept(offer_of_run(engine.log, call.home, run))

@@ -17,6 +17,16 @@ from reconvene.wiring import file_name
 _FOLDER = "unsent"
 
 
+def forget(home: str, run: str) -> None:
+    """The run was deleted: whatever its checkpoint was, nothing is kept of it."""
+    with suppress(FileNotFoundError):
+        os.unlink(_file(home, run))
+
+
+def _file(home: str, run: str) -> str:
+    return os.path.join(home, _FOLDER, f"{file_name(run)}.json")
+
+
 class Unsent(NamedTuple):
     """Of one option at one checkpoint of a run."""
 
@@ -47,7 +57,7 @@ class Unsent(NamedTuple):
 
     @property
     def _file(self) -> str:
-        return os.path.join(self.home, _FOLDER, f"{file_name(self.run)}.json")
+        return _file(self.home, self.run)
 
     def _options(self) -> dict[str, object]:
         try:

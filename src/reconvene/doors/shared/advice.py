@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from reconvene.app.views.read_model import LATEST
+from reconvene.app.views.who import told as by_whom
 from reconvene.doors.shared.harmless import clean, one_line
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def never_answered(ledger: Ledger, command: str) -> str:
 def talk_line(row: Said) -> str:
     """`ann: question 2 makes no sense`, `brainstormer presented: 4 items`, `ann chose “Discuss”`"""
     text = one_line("; ".join(row.text.split("\n")) if row.kind == "answer" else row.text, _LONGEST_SAID)
-    who = one_line(row.who or "the person")
+    who = one_line(by_whom(row.who, row.user) or "the person")
     match row.kind:
         case "remark":
             return f"{who}: {text} [{row.id}]"
