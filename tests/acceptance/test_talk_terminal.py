@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 from functools import partial
@@ -121,7 +122,7 @@ def test_a_whole_conversation_with_discussing_going_back_and_a_break(terminal: T
     child.expect("what do you say")
     child.send("it is simpler than that" + ENTER)
     child.expect("the talk so far")
-    child.expect("ann: it is simpler than that")
+    child.expect(r"ann \[claimed by \S+\]: it is simpler than that")
     child.expect("Level: straightforward")
     child.expect("Your decision")
     child.send(ENTER)
@@ -150,13 +151,13 @@ def test_a_whole_conversation_with_discussing_going_back_and_a_break(terminal: T
 
     told = script(folder, "show", "talk-1")
     assert "ann answered: Real-time updates? → yes please" in told
-    assert "ann: staleness matters, not real time [FB-002]" in told
+    assert re.search(r"ann \[claimed by \S+\]: staleness matters, not real time \[FB-002\]", told)
     assert "[answered: PostgreSQL]" in told
 
     child = terminal("resume", "talk-1")
     child.expect("the talk so far")
     child.expect("brain presented: Three questions")
-    child.expect("ann: staleness matters, not real time")
+    child.expect(r"ann \[claimed by \S+\]: staleness matters, not real time")
     child.expect(r"\[answered: PostgreSQL\]")
     child.expect(r"Discuss \[t\]  \(not now: limit rounds\.max \(2\)")
     say(child, "t")
@@ -281,7 +282,7 @@ def test_in_trouble_everything_that_was_said_is_told(terminal: Terminal, folder:
     child.expect("the talk so far")
     child.expect("This needs you before the run can go on")
     assert "ann answered: Which persistence layer? → SQLite" in child.before
-    assert "ann: Why live? [FB-001]" in child.before
+    assert re.search(r"ann \[claimed by \S+\]: Why live\? \[FB-001\]", child.before)
     child.expect("Your decision")
     child.send(DOWN + ENTER)  # go on without it
     child.expect("what do you say")

@@ -98,8 +98,8 @@ class Scene:
         return ["sh", "-c", f"cat >/dev/null\n{given}\n{{ {way.script}\n}} 2>&1\nexit 0", *SHOWN]
 
     def attacked(self) -> Seen:
-        agents: dict[str, list[str]] = {way.name: self.command(way) for way in WAYS}
-        agents["peer"] = ["sh", "-c", 'echo PEERS-WORD > note.md; cat "$1"', "sh", str(self.gate)]
+        agents = {"peer": ["sh", "-c", 'echo PEERS-WORD > note.md; cat "$1"', "sh", str(self.gate)]}  # it starts first
+        agents |= {way.name: self.command(way) for way in WAYS}
         agents["own"] = ["sh", "-c", "cat >/dev/null; echo as it was > own.md"]
         agents["control"] = ["sh", "-c", f"{COMMAND} --version", *SHOWN]
         flow = {

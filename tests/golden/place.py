@@ -110,9 +110,7 @@ def environment(folder: Path) -> dict[str, str]:
     return {"PATH": path, "HOME": str(folder / HOME), "RECONVENE_DEMO_SPEED": "0"}
 
 
-def open_golden(
-    folder: Path, clock: Clock, runner: AgentRunner | None = None, signer: Signer | None = None
-) -> Engine:
+def open_golden(folder: Path, clock: Clock, runner: AgentRunner | None = None, signer: Signer | None = None) -> Engine:
     """An engine on the home that was unpacked into this folder."""
     home, environ = folder / HOME, environment(folder)
 

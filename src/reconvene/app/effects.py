@@ -186,7 +186,8 @@ async def _worked(runner: AgentRunner, work: Assignment, listener: Listener, pro
 def _fault(work: Assignment, error: AgentError, done: _Answered | None, judge_model: str) -> Fault:
     """What the agent gave before its gate could not be asked goes along: it is not asked again."""
     usage: Usage | None = getattr(error, "usage", None)
-    model = (usage.model if usage else "") or (judge_model if done else work.agent.model) or work.agent.kind
+    asked = work.agent.model if work.agent.kind == "model" else work.agent.python or " ".join(work.agent.command[:1])
+    model = (usage.model if usage else "") or (judge_model if done else asked) or work.agent.kind
     if done is None:
         return Fault(error, model, {})
     kept = msgspec.json.encode(done.command)

@@ -264,7 +264,10 @@ class _Composer:
         if isinstance(node, Scalar) and isinstance(node.value, str):
             return node.value
         what = f"the key {shown(node.value)}" if isinstance(node, Scalar) else "a key that is a list or a mapping"
-        self._problems.add(node.line, f"{what} is not text", "keys are words; put it in quotes", column=node.column)
+        hint = "keys are words; put it in quotes"
+        if not isinstance(node, Scalar):
+            hint = 'a value that begins with {{ stands in quotes: "{{ inputs.topic }}"'
+        self._problems.add(node.line, f"{what} is not text", hint, column=node.column)
         return None
 
     def _scalar(self, event: yaml.ScalarEvent) -> Scalar:

@@ -50,7 +50,7 @@ _TALK = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.ar
 
 def _tried(command: str) -> str:
     """More than once: the peer may not have written anything yet."""
-    return f"for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do {command} && break; sleep 0.2; done"
+    return f"for _ in $(seq 25); do {command} && break; sleep 0.2; done"
 
 
 WAYS = (

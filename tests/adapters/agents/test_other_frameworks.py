@@ -13,6 +13,7 @@ import pytest
 
 from commands import process
 from reconvene.adapters.agents import Agents
+from reconvene.adapters.agents.other_frameworks import require_whole
 from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment
@@ -278,3 +279,28 @@ def test_what_an_agent_prints_does_not_get_into_the_output_of_a_script(tmp_path:
     plain = process("run", str(folder), cwd=tmp_path)
     assert "said by" not in plain.out
     assert "completed" in plain.out
+
+
+class Cut:
+    def __init__(self, reason: str | None) -> None:
+        self.finish_reason = reason
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome"),
+    [("length", "length"), ("content_filter", "filter"), ("error", "cut"), ("stop", ""), (None, "")],
+)
+def test_a_reply_that_is_not_whole_is_no_answer(reason: str | None, outcome: str) -> None:
+    class Result:
+        output = "cut he"
+        response = Cut(reason)
+
+    message = Message("cut he")
+    message.response_metadata = {"finish_reason": reason}  # type: ignore[attr-defined]
+    for result in (Result(), message, {"messages": [message]}):
+        try:
+            require_whole(result)
+            found = ""
+        except AgentError as error:
+            found = error.outcome
+        assert found == outcome

@@ -196,6 +196,8 @@ def test_an_error_with_exit_code_zero_is_an_error(tmp_path: Path) -> None:
         ("claude",)
     )
     assert error.message.endswith("failed: error max turns")
+    silent = {**CLAUDE, "is_error": False, "result": "", "subtype": "error_max_turns"}
+    assert Stand(tmp_path, "claude", json.dumps(silent)).fails(("claude",)).message == error.message
 
 
 def test_words_of_its_own_are_run_as_written_and_its_output_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconvene.adapters.agents.as_answer import parse_value
 from reconvene.adapters.agents.thinking import without_thinking
 
 
@@ -88,3 +89,20 @@ def test_any_mixture_is_read_and_nothing_is_made_up(pieces: list[str]) -> None:
 def test_a_flood_of_tags_does_not_take_for_ever() -> None:
     for piece in ("<think>", "</think>", "<think></think>", "```\n", "\n</think>\n\n", "\n<think>a</think>\n"):
         without_thinking("x" + piece * 20_000)
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ('<think>a</think>{"score": 2}<think>or {"score": 3}?</think>', 2),
+        ('{"score": 4} <think> hmm, rather {"score": 1}', 4),
+        ('Well <think>{"score": 1}</think> then: {"score": 5}', 5),
+        ('{"score": 6, "why": "<think>{\\"score\\": 1}</think>"}', 6),
+        ('{"score": 7, "why": "it wrote <think> and stopped"}', 7),
+        ('<think>{"score": 8}', 8),  # nothing else is there
+    ],
+)
+def test_what_was_thought_beside_json_is_not_its_value(reply: str, score: int) -> None:
+    value = parse_value({"type": "object", "required": ["score"]}, reply)
+    assert isinstance(value, dict)
+    assert value["score"] == score

@@ -36,6 +36,7 @@ def parked(reconvene: Command) -> str:
         (("show", "other"), []),
         (("decide", "two-step-1", "--option", "c"), ["Continue"]),
         (("decide", "--option", "''"), ["Continue", "Abort"]),
+        (("decide", "two-step-1", "--option", "''"), ["Continue", "Abort"]),
         (("run", "two"), ["two-step.yaml"]),
         (("run", "market"), ["market-entry"]),
         (("output", "two-step-1", "wr"), ["writer"]),

@@ -108,3 +108,14 @@ def test_a_wait_that_is_no_number_is_refused(reconvene: Command, far: Far):
     done = reconvene("run", "ferry.yaml", RECONVENE_PROVIDER_WAIT="two minutes")
     assert done.code == 64
     assert "RECONVENE_PROVIDER_WAIT='two minutes' is not a number of seconds" in done.err
+
+
+def test_what_a_provider_asked_for_does_not_hold_for_another_agent(reconvene: Command, far: Far) -> None:
+    assert reconvene("run", "ferry.yaml").code == 3
+    lost = reconvene("resume", "--agent", "far=nosuchprogram")
+    assert lost.code == 64
+    assert "there is no program 'nosuchprogram' on PATH" in lost.err
+    done = reconvene("resume", "--agent", "far=echo hello")
+    assert done.code == 3
+    assert "✓ far done" in done.err
+    assert "(for a provider)" not in done.out

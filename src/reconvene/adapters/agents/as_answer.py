@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+import msgspec
 from msgspec import Struct
 
 from reconvene.adapters.agents.file_names import only_literal, safe_relative_path, shown, wanted, why_unsafe
@@ -62,13 +63,33 @@ class Taken(Struct, frozen=True):
 def parse_value(schema: object, text: str) -> object:
     """The JSON of a reply: the last that fits, since models write a draft first. AgentError says what to change."""
     try:
-        found = replies.json_values(text)
+        found = replies.json_values(_without_asides(text))
     except ValueError as error:
         raise AgentError(f"The reply should be JSON, but {error}.", outcome="form", said=text) from None
     for value in found:
         if not replies.validate(schema, value):
             return value
     return check_value(schema, found[0])
+
+
+def _without_asides(text: str) -> str:
+    """Around JSON whatever was thought is no answer, wherever in a line it stands. In JSON itself it may be a text."""
+    from reconvene.adapters.agents.thinking import without_any
+
+    bare = without_any(text)
+    if bare == text:
+        return text
+    for candidate in (text.strip(), bare):
+        try:
+            msgspec.json.decode(candidate)
+            return candidate
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            continue
+    try:
+        replies.json_values(bare)
+    except ValueError:
+        return text
+    return bare
 
 
 def check_value(schema: object, value: object) -> object:

@@ -70,7 +70,7 @@ def explain(connection: Connection, error: Exception) -> AgentError:
             return failure("filter", f"A content filter of {name} stopped it: {_short(error.message)}.", FILTER_HINT)
         case problems.UserError():
             return failure("usage", f"{name} cannot be asked this way: {error.message}", "Check the agent's options.")
-        case _ if tap.status == 200:
+        case _ if 200 <= tap.status < 300:
             return _unreadable(connection, error)
         case _:
             said = _short(f"{type(error).__name__}: {error}")

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 ANSWER_TOOL = "answer"
 # Reasons that say that it is not whole.
-_UNFINISHED = frozenset({"OTHER", "FINISH_REASON_UNSPECIFIED", "CONTINUATION", "pause_turn", "abort", "cancelled"})
+_UNFINISHED = frozenset(
+    {"OTHER", "FINISH_REASON_UNSPECIFIED", "CONTINUATION", "pause_turn", "abort", "cancelled", "error", "failed"}
+)
 _WRONG_CALL = frozenset({"UNEXPECTED_TOOL_CALL", "MALFORMED_FUNCTION_CALL"})
 
 

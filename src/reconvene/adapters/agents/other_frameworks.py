@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import msgspec
 from msgspec import Struct
 
+from reconvene.errors import AgentError, Outcome
 from reconvene.ports import Assignment
 
 
@@ -66,6 +68,35 @@ def said(result: object) -> Said:
             sent, received = _tokens(result)
             return Said(inner.result, sent or inner.input_tokens, received or inner.output_tokens)
     return Said(_plain(result))
+
+
+_CUT = {
+    "length": "length", "max_tokens": "length", "MAX_TOKENS": "length",
+    "content_filter": "filter", "SAFETY": "filter", "refusal": "refusal",
+    "error": "cut", "failed": "cut", "abort": "cut",
+}  # fmt: skip
+_WORDS = {
+    "length": "The reply was cut short: the model reached its limit of output tokens.",
+    "filter": "The provider's content filter stopped the reply.",
+    "refusal": "The model refused to answer.",
+    "cut": "The reply broke off: the provider says that it failed.",
+}
+
+
+def require_whole(result: object) -> None:
+    """AgentError where the model's last message says that it is not the whole answer."""
+    if isinstance(result, dict) and isinstance(result.get("messages"), list) and result["messages"]:
+        result = result["messages"][-1]
+    last = getattr(result, "response", None) or result
+    told = getattr(last, "response_metadata", None)  # of LangChain's messages
+    reasons = [getattr(last, "finish_reason", None)]
+    reasons += (
+        [told.get(name) for name in ("finish_reason", "stop_reason", "done_reason")] if isinstance(told, dict) else []
+    )
+    for reason in reasons:
+        outcome = _CUT.get(reason) if isinstance(reason, str) else None
+        if outcome is not None:
+            raise AgentError(_WORDS[outcome], outcome=cast(Outcome, outcome))
 
 
 def _of_blocks(content: object) -> object:

@@ -86,8 +86,8 @@ def _claude(stdout: str, stderr: str) -> Printed:
         output_tokens=_whole(usage, "output_tokens"),
         cost=_number(found, "total_cost_usd"),
     )
-    if found.get("is_error"):
-        subtype = _text(found, "subtype")
+    subtype = _text(found, "subtype")
+    if found.get("is_error") or (not said and subtype.startswith("error")):
         return printed._replace(text="", error=said or subtype.replace("_", " ") or "it says that it failed")
     return printed
 

@@ -50,6 +50,8 @@ async def run(assignment: Assignment) -> Answer:
 def _answer(assignment: Assignment, way: other_frameworks.Way, given: object, result: object, seconds: float) -> Answer:
     if isinstance(result, Answer):
         return result
+    if way.prompted:
+        other_frameworks.require_whole(result)
     said = other_frameworks.said(result) if way.prompted else other_frameworks.Said(result)
     usage = Usage(requests=1, seconds=seconds, input_tokens=said.input_tokens, output_tokens=said.output_tokens)
     if not way.prompted or not isinstance(said.result, str):
@@ -62,8 +64,9 @@ def _answer(assignment: Assignment, way: other_frameworks.Way, given: object, re
 
 
 def _failed(assignment: Assignment, error: Exception) -> AgentError:
-    said = str(error)
-    return AgentError(f"{assignment.agent.python} raised {type(error).__name__}" + (f": {said}" if said else "."))
+    from reconvene.adapters.agents import foreign_errors
+
+    return foreign_errors.failed(assignment.agent.python, error)
 
 
 async def _loaded(agent: Agent) -> other_frameworks.Way:

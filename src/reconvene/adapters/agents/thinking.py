@@ -49,6 +49,19 @@ def without_thinking(reply: str) -> Split:
     return Split(reply, False) if text == reply else Split(text.strip("\r\n"), True)
 
 
+def without_any(reply: str) -> str:
+    """Without every block, also in the middle of a line, and without one that is never closed."""
+    kept: list[str] = []
+    position = 0
+    while opening := _OPEN.search(reply, position):
+        kept.append(reply[position : opening.start()])
+        closing = _closing(reply, opening)
+        if closing is None:
+            return "".join(kept)
+        position = closing.end()
+    return "".join(kept) + reply[position:]
+
+
 def _leading(text: str) -> str:
     """Without the blocks that it begins with."""
     position = 0

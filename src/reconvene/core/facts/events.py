@@ -605,7 +605,6 @@ class QueueLeft(Act, frozen=True, kw_only=True):
     """The run was taken up: it is in the queue no more."""
 
 
-
 class Paused(Act, frozen=True, kw_only=True):
     now: bool = False
 

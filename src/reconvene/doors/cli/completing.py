@@ -114,10 +114,15 @@ def _workflows(context: click.Context) -> _Found:
             yield file, ""
 
 
+def _named_run(context: click.Context) -> str | None:
+    """Also where nothing of the option to be completed is typed yet: then what came before it was not sorted."""
+    return context.params.get("run") or next(iter(context.args), None)
+
+
 def _options(context: click.Context) -> _Found:
     import json
 
-    given = context.params.get("run")
+    given = _named_run(context)
     waiting = [one for one in _listed(context) if one.status == "waiting"]
     meant = [one for one in waiting if given in (None, one.run)] or [
         one for one in waiting if one.run.startswith(str(given))
@@ -132,7 +137,7 @@ def _agents(context: click.Context) -> _Found:
     from reconvene.app.session import book_for
     from reconvene.wiring import open_log
 
-    run = context.params.get("run")
+    run = _named_run(context)
     meant = next((one for one in _listed(context) if one.run == run), None)
     if meant is not None:
         import json

@@ -246,7 +246,8 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
         from reconvene.doors.cli.going_on import require_ready_to_go_on
 
         require_ready_to_go_on(engine, found)
-    return proceed(call, engine, found, decider, at_once=now, looks=not anyway)
+    # The time that a provider asked for does not hold for another one.
+    return proceed(call, engine, found, decider, at_once=now or bool(call.models or call.agents), looks=not anyway)
 
 
 def check_live(call: Call, workflow: Workflow) -> None:

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 def require_ready_to_go_on(engine: Engine, run: str) -> None:
     """Nobody begins where an agent whose turn it is cannot work here: the run stays as it is."""
     from reconvene.core.definition.bindings import bound
+    from reconvene.core.facts.ids import parse_task
     from reconvene.core.run.plan import RunTask, work
     from reconvene.wiring import preflight, require_ready
 
     session = engine.session(run)
     state, book = session.ahead(), session.book
     agents = {effect.agent for effect in work(state, book) if isinstance(effect, RunTask)}
+    agents |= {parse_task(task)[2] for task in (state.awaits.tasks if state.awaits is not None else ())}
     if agents:
         workflow = bound(book.workflow, [at.binding for at in state.record.bindings.values()])
         found = preflight(workflow, book.object(state.inputs), book.object(state.settings), agents=agents)

@@ -187,7 +187,10 @@ def _call(words: list[str]) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "reconvene"
-        return _complain(words, error.format_message(), f"see: {path} --help", USAGE)
+        quoted = (
+            "words with spaces between them stand in quotes; " if "extra argument" in error.format_message() else ""
+        )
+        return _complain(words, error.format_message(), f"{quoted}see: {path} --help", USAGE)
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("\ninterrupted; nothing that was recorded is lost\n")
         return INTERRUPTED

@@ -99,6 +99,13 @@ def check_said(engine: Engine, run: str, fields: Answers) -> None:
     said = str(fields.get(WHO) or "").strip()
     if not said:
         raise UserError("nobody was named", hint="a model as provider:name, or a command line")
+    from shutil import which
+
+    if not re.search(r"[\s/:]", said) and which(said) is None:
+        raise UserError(
+            f"there is no program {clean(said)!r}, and a model is written provider:name",
+            hint=f"for example openai:{clean(said)} or ollama:{clean(said)}",
+        )
     state, book = engine.load(run), engine.session(run).book
     names = {agent for trouble in state.world.trouble for agent in trouble.agents}
     check(book.workflow, {name: either(said, name) for name in names if name != EVERYONE})
