@@ -12,6 +12,7 @@ from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, tell_passed
 from reconvene.app.files import Files
+from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
@@ -89,7 +90,7 @@ class Engine:
         self.surroundings = surroundings
         self.home = home
         self._clock = clock
-        self._runner = runner
+        self.runner = runner
         self.judge_model = judge_model  # answers what gates ask; "" = nobody does
         self._patience = patience
         self.discretion = discretion or Discretion()
@@ -216,7 +217,8 @@ class Engine:
             if held:
                 self._files(session).restore(session)
                 if session.state.ended:
-                    self._leave_project(session.state, _silent)
+                    settle(self.runner, session.state)
+                    Branch(self._projects, _silent).leave(session.state)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
@@ -329,11 +331,12 @@ class Engine:
             self._make_children(session)
             if session.state.ended:
                 tell_passed(session, listener)
+                settle(self.runner, session.state)
                 files.restore(session)
-                self._leave_project(session.state, listener)
+                Branch(self._projects, listener).leave(session.state)
                 return session
             driver = Driver(
-                session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self._projects,
+                session, self.runner, files, listener, in_hand.claim, by, door, self.judge_model, self._projects,
                 self._patience, self.discretion,
             )  # fmt: skip
             self._drivers[session.run] = driver
@@ -342,17 +345,11 @@ class Engine:
             except BaseExceptionGroup as group:
                 raise first_error(group) from None
             if session.state.ended:
-                self._leave_project(session.state, listener)
+                Branch(self._projects, listener).leave(session.state)
             return session
         finally:
             self._drivers.pop(session.run, None)
             self._leases.give_back(session.run, in_hand.holder)
-
-    def _leave_project(self, state: RunState, listener: Listener) -> None:
-        """An ended run leaves its branch to the person, and no worktree behind."""
-        Branch(self._projects, listener).sync(state)
-        if self._projects is not None and state.record.project is not None:
-            self._projects.close(state.run)
 
     def make_children(self, run: str) -> None:
         """Make what the run's decisions started and a crash left unmade. Whoever drives the run does it, too."""
@@ -396,5 +393,5 @@ class Engine:
     async def close(self) -> None:
         for run in [*self._handed_over]:
             self.let_go(run)
-        await self._runner.close()
+        await self.runner.close()
         self.log.close()
