@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 from reconvene.chain_ports import ChainedLog, Stored
 
@@ -137,6 +137,7 @@ class Kept(NamedTuple):
     env: Mapping[str, str]
     level: str
     stand_in: Literal["", "keeper", "sandbox"] = ""
+    started: Callable[[int], None] | None = None  # wants to know the process
 
 
 class Sandbox(Protocol):
@@ -149,6 +150,32 @@ class Sandbox(Protocol):
         """For one attempt; afterwards nothing of it is left. AgentError where it is asked for and cannot be had."""
 
     def close(self) -> None: ...
+
+
+class Left(NamedTuple):
+    """A program of an agent that acts on the world, still at work though the process that started it is gone."""
+
+    key: str
+    task: str
+    attempt: int
+    pid: int
+    command: str
+    since: float  # seconds since 1970
+
+
+@runtime_checkable
+class Leftovers(Protocol):
+    """What is at work for runs although whoever started it is gone."""
+
+    def of(self, run: str) -> list[Left]:
+        """Only for who holds the run's lease. All else is ended when this returns, but agents that act on the world."""
+
+    def is_alive(self, left: Left) -> bool: ...
+
+    def end(self, left: Iterable[Left]) -> None: ...
+
+    def end_own(self) -> None:
+        """At once, all that this process has started."""
 
 
 class Assignment(NamedTuple):
@@ -218,7 +245,8 @@ Listener = Callable[[Progress], None]
 class AgentRunner(Protocol):
     """Runs one attempt. Raises AgentError, whose outcome says how it failed, and whether the provider did.
 
-    Tries nothing again by itself. On cancellation it ends everything it started before it returns.
+    Tries nothing again by itself. On cancellation it ends everything it started before it returns. One whose programs
+    may outlive this process has `leftovers`, which are `Leftovers`.
     """
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer: ...

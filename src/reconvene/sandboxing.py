@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from reconvene.adapters.sandbox import Sandboxes
 
 
-def sandbox_for(homes: Callable[[], Iterable[str]], environ: Mapping[str, str]) -> Sandboxes:
-    """`homes`: what is hidden beside what is the person's own."""
+def sandbox_for(homes: Callable[[], Iterable[str]], environ: Mapping[str, str], home: str = "") -> Sandboxes:
+    """`homes`: what is hidden beside what is the person's own. `home`: whose runs are worked on."""
     from reconvene.adapters.sandbox import Sandboxes
 
     def ours() -> list[str]:
         return [*homes(), *own_homes(), own_folder(), state_folder()]
 
-    return Sandboxes(os.path.join(state_folder(), "attempts"), environ, ours, usual_sandbox())
+    return Sandboxes(os.path.join(state_folder(), "attempts"), environ, ours, usual_sandbox(), home)
 
 
 def kept_in(ways: Sequence[Way], environ: Mapping[str, str]) -> tuple[tuple[str, ...], list[Lack]]:

@@ -148,7 +148,8 @@ def preflight(
     if agents is not None:
         reach = Reach(tuple(name for name in workflow.agents if name in agents), {})
         ways, lacks = looking.ways(workflow, reach, fixed, environ, beside=beside)
-        return Preflight(ways, lacks + [lack for way in ways for lack in looking.lacks(way, environ)], [])
+        lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
+        return Preflight(ways, [*lacks, *kept_in(ways, environ)[1]], [])
     whole = all(not spec.required or given.get(name) is not None for name, spec in workflow.inputs.items())
     reach = reachable(workflow, fixed if fixed and whole else None)
     helping = [(FEEDBACK_MODEL_VARIABLE, feedback_model() or from_files("feedback_model"))]
@@ -321,7 +322,8 @@ def open_engine(
         from reconvene.adapters.agents import Agents
 
         environ = dict(os.environ)
-        runner = Agents(sandbox_for(lambda: [root, *run_folders()], environ), environ, say, os.path.join(root, SERVERS))
+        sandbox = sandbox_for(lambda: [root, *run_folders()], environ, root)
+        runner = Agents(sandbox, environ, say, os.path.join(root, SERVERS))
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace

@@ -121,6 +121,17 @@ def test_strict_starts_nothing_without_a_sandbox_and_says_what_to_install(
     assert reconvene("runs", "--json").json == []
 
 
+def test_a_run_that_is_taken_up_is_refused_alike(reconvene: Command, folder: Path, nothing: None) -> None:
+    flow(folder, '{command: "cat >/dev/null; echo done", sandbox: strict}')
+    assert reconvene("new", "kept.yaml", "--anyway").code == 0
+    before = reconvene("log", "kept-1", "--json").out
+    refused = reconvene("resume", "kept-1", "--no-input")
+    assert refused.code == 64
+    assert "`sandbox: strict`, and there is no sandbox here: bubblewrap is not installed (agent one)" in refused.err
+    assert "apt install bubblewrap" in refused.err
+    assert reconvene("log", "kept-1", "--json").out == before
+
+
 def test_auto_goes_on_without_and_says_so(reconvene: Command, folder: Path, nothing: None) -> None:
     flow(folder, '{command: "cat >/dev/null; echo done", network: false}')
     started = reconvene("run", "kept.yaml")

@@ -167,7 +167,7 @@ def _finish(engine: Engine, session: Session) -> None:
     for effect in plan(session.state, session.book):
         assert isinstance(effect, RunTask)
         work = assignment(session.state, session.book, effect)
-        done = asyncio.run(run_task(engine._runner, work, lambda progress: None))
+        done = asyncio.run(run_task(engine.runner, work, lambda progress: None))
         session.submit([done.command], done.blobs)
     assert session.state.status == "waiting"
 

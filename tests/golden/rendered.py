@@ -70,7 +70,20 @@ def _without_rebind(text: str) -> str:
     return json.dumps(shown)
 
 
+def _again_first(text: str) -> str:
+    """What could be done twice was the first option, and the prompt said less of why."""
+    shown = json.loads(text)
+    point = shown.get("checkpoint") if isinstance(shown, dict) else None
+    if not isinstance(point, dict) or "may have acted already" not in str(point.get("prompt")):
+        return text
+    point["options"].sort(key=lambda option: option["label"] != "Try again")
+    why, then = "the process that ran it ended before its outcome", "the process ended before the outcome"
+    point["prompt"] = point["prompt"].replace(why, then)
+    return json.dumps(shown)
+
+
 ALLOWED: tuple[Allowed, ...] = (
+    Allowed("troubles/*/shown/*", "to do something twice is not what is suggested.", _again_first),
     Allowed("*/shown/*", "where an agent failed, another model may be tried.", _without_rebind),
     Allowed(
         "*/shown/*",

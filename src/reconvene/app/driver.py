@@ -14,6 +14,7 @@ from reconvene.app.backoff import USUAL, Park, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_check, run_task
 from reconvene.app.files import Files
+from reconvene.app.left_behind import awaited, leftovers_of, settled, told
 from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled
 from reconvene.app.session import Session
 from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttempt, RecordFault, Resume
@@ -24,7 +25,7 @@ from reconvene.core.run.plan import RunCheck, RunTask, Work, work
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
-from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
+from reconvene.ports import AgentRunner, Assignment, Left, Listener, Progress, Projects
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on how long an agent that failed may ask to hold back
@@ -55,6 +56,7 @@ class Driver:
         self._by = by
         self._door = door
         self._projects = projects
+        self._leftovers = leftovers_of(runner)
         self._branch = Branch(projects, listener)
         self._judge_model = judge_model
         self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
@@ -77,13 +79,17 @@ class Driver:
         time until which the run should wait for its provider."""
         session = self._session
         session.refresh()
+        left = await settled(self._runner, session.state, self._claim)
+        if not await self._until_over(awaited(session.state, left)):
+            return
         if not at_once and session.state.awaits is not None and not await self._until_due():
             return
         scan = None if tidied else self._files.scan(session, self._by, self._door)
         if scan is not None and not scan.settled:
             self._files.restore(session, scan)
         edits: list[Command] = [scan.command] if scan and scan.command else []
-        claim, resume = Claim(self._by, self._door), Resume(self._by, self._door)
+        running = {one.task: told(one) for one in left}
+        claim, resume = Claim(self._by, self._door, running), Resume(self._by, self._door)
         if session.state.awaits is not None:
             commands = [*edits, resume, claim]  # tasks that wait are free again, then taken
         else:
@@ -106,6 +112,31 @@ class Driver:
                     await self._receive()
             finally:
                 ticks.cancel()
+
+    async def _until_over(self, waited: list[Left]) -> bool:
+        """Wait until these have ended, as the person wants. False: not now."""
+        session, leftovers = self._session, self._leftovers
+        if leftovers is None:
+            return True
+        for left in waited:
+            agent = parse_task(left.task)[2]
+            said = f"waiting until it has ended: {told(left)}. Ctrl-C leaves it at work."
+            self._listener(Progress(session.run, left.task, agent, "waiting", said))
+            while leftovers.is_alive(left):
+                mail = await self._mail(_POLL)
+                if mail is not None:
+                    session.submit([mail.command], mail.blobs, self._claim)
+                elif session.behind():
+                    session.refresh()
+                if session.state.paused or session.state.ended:
+                    return False
+        return True
+
+    async def _mail(self, seconds: float) -> Done | None:
+        try:
+            return await asyncio.wait_for(self._mailbox.get(), seconds)
+        except TimeoutError:
+            return None
 
     async def _until_due(self) -> bool:
         """Wait for the time from which the provider may be asked again, if that is within bounds. False: not now."""
@@ -131,11 +162,7 @@ class Driver:
     async def _still(self, awaits: ProviderAwaited, seconds: float) -> bool:
         """Whether the run waits for this as before, so many seconds later; what comes by mail is recorded."""
         session = self._session
-        try:
-            mail = await asyncio.wait_for(self._mailbox.get(), seconds)
-        except TimeoutError:
-            mail = None
-        if mail is not None:
+        if (mail := await self._mail(seconds)) is not None:
             session.submit([mail.command], mail.blobs, self._claim)
         elif session.behind():
             session.refresh()

@@ -153,7 +153,7 @@ async def run_task(
         done = await _judged(work, done, judge_model, runner, listener)
     except asyncio.CancelledError:
         listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
-        return Done(RecordAttempt(task, attempt, cancelled=True, why="cancelled"), {})
+        return Done(RecordAttempt(task, attempt, cancelled=True, begun=answered is None, why="cancelled"), {})
     except AgentError as error:
         error = secrets.of_error(error)
         if error.of_provider:
@@ -239,6 +239,7 @@ def _failed(work: Assignment, error: AgentError, seconds: float) -> Done:
         reply=digest_of(reply) if reply else "",
         usage=replace(usage, seconds=usage.seconds or round(seconds, 3)),
         sandbox=error.sandbox,
+        begun=bool(error.sandbox) or work.agent.kind == "python",
         left_out=work.left_out,
     )
     return Done(command, blobs, error.wait)

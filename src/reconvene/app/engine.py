@@ -12,6 +12,7 @@ from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, tell_passed
 from reconvene.app.files import Files
+from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
@@ -91,7 +92,7 @@ class Engine:
         self.surroundings = surroundings
         self.home = home
         self._clock = clock
-        self._runner = runner
+        self.runner = runner
         self.judge_model = judge_model  # answers what gates ask; "" = nobody does
         self._patience = patience
         self.discretion = discretion or Discretion()
@@ -129,16 +130,9 @@ class Engine:
             run, folder = self.new.free(workflow)
             session = Session.new(self.log, self._clock, run, book, self.signer)
             command = StartRun(
-                run,
-                digest_of(pinned),
-                workflow.name,
-                digest_of(inputs_json),
-                digest_of(settings_json),
-                folder,
-                by,
-                door,
-                bindings=bindings,
-            )
+                run, digest_of(pinned), workflow.name, digest_of(inputs_json), digest_of(settings_json), folder, by,
+                door, bindings=bindings,
+            )  # fmt: skip
             (error,) = session.submit([command], blobs)
             if error is None:
                 self._sessions.keep(session)
@@ -222,6 +216,7 @@ class Engine:
             if held:
                 self.files(session).restore(session)
                 if session.state.ended:
+                    settle(self.runner, session.state)
                     Branch(self.projects, _silent).leave(session.state)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
@@ -335,11 +330,12 @@ class Engine:
             self._make_children(session)
             if session.state.ended:
                 tell_passed(session, listener)
+                settle(self.runner, session.state)
                 files.restore(session)
                 Branch(self.projects, listener).leave(session.state)
                 return session
             driver = Driver(
-                session, self._runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
+                session, self.runner, files, listener, in_hand.claim, by, door, self.judge_model, self.projects,
                 self._patience, self.discretion,
             )  # fmt: skip
             self._drivers[session.run] = driver
@@ -396,5 +392,5 @@ class Engine:
     async def close(self) -> None:
         for run in [*self._handed_over]:
             self.let_go(run)
-        await self._runner.close()
+        await self.runner.close()
         self.log.close()

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reconvene.adapters.agents.unkept import Open
 from reconvene.errors import AgentError, ReconveneError
-from reconvene.ports import Answer, Assignment, Listener, Sandbox
+from reconvene.ports import Answer, Assignment, Leftovers, Listener, Sandbox
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
@@ -35,6 +35,7 @@ class Agents:
         servers: str = "",
     ) -> None:
         self._sandbox = Open(scratch) if isinstance(scratch, str) else scratch
+        self.leftovers: Leftovers | None = scratch if isinstance(scratch, Leftovers) else None
         self._environ = environ
         self._say = say
         self._servers = servers

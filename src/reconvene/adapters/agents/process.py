@@ -91,10 +91,11 @@ async def run(
     timeout: float,
     heard: Callable[[bytes], None],
     stand_in: StandIn = "",
+    started: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Run to the end. TookTooLong after `timeout`; whatever happens, the whole process group is gone on return.
 
-    `stand_in`: what is started is no program of its own, but one that starts it.
+    `stand_in`: what is started is no program of its own, but one that starts it. `started`: is told its process id.
     """
     loop = asyncio.get_running_loop()
     starting = asyncio.ensure_future(
@@ -107,6 +108,8 @@ async def run(
         await _finish(*await starting, stand_in)
         raise
     try:
+        if started is not None:
+            started(transport.get_pid())
         _feed(transport, stdin)
         async with asyncio.timeout(timeout):
             await asyncio.shield(listening.ended)

@@ -7,12 +7,13 @@ started. What each level holds and does not hold: docs/security.md.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from reconvene.ports import Kept, Start
+from reconvene.ports import Kept, Left, Start
 
 if TYPE_CHECKING:
     from reconvene.adapters.sandbox.keeping import Keeping
@@ -20,21 +21,27 @@ if TYPE_CHECKING:
 
 class Sandboxes:
     """ports.Sandbox, loaded when a command is first started. `root`: below it attempts have their folders. `ours`: what
-    no program is ever shown. `usual`: what `auto` means here."""
+    no program is ever shown. `usual`: what `auto` means here. `home`: whose runs' programs these are."""
 
     def __init__(
-        self, root: str, environ: Mapping[str, str], ours: Callable[[], Iterable[str]], usual: str = "auto"
+        self,
+        root: str,
+        environ: Mapping[str, str],
+        ours: Callable[[], Iterable[str]],
+        usual: str = "auto",
+        home: str = "",
     ) -> None:
         self._root = root
         self._environ = environ
         self._ours = ours
         self._usual = usual
+        self._home = home
 
     @cached_property
     def _keeping(self) -> Keeping:
         from reconvene.adapters.sandbox.keeping import Keeping
 
-        return Keeping(self._root, self._environ, self._ours, self._usual)
+        return Keeping(self._root, self._environ, self._ours, self._usual, self._home)
 
     def scratch(self) -> str:
         return self._keeping.scratch()
@@ -42,6 +49,31 @@ class Sandboxes:
     def keep(self, start: Start) -> AbstractContextManager[Kept]:
         return self._keeping.keep(start)
 
+    # --- ports.Leftovers ---
+
+    def of(self, run: str) -> list[Left]:
+        """Most often nothing is there, and nothing is loaded."""
+        if "_keeping" not in self.__dict__ and not _holds_something(self._root):
+            return []
+        return self._keeping.of(run)
+
+    def is_alive(self, left: Left) -> bool:
+        return self._keeping.is_alive(left)
+
+    def end(self, left: Iterable[Left]) -> None:
+        self._keeping.end(left)
+
+    def end_own(self) -> None:
+        if "_keeping" in self.__dict__:
+            self._keeping.end_own()
+
     def close(self) -> None:
         if "_keeping" in self.__dict__:
             self._keeping.close()
+
+
+def _holds_something(folder: str) -> bool:
+    try:
+        return bool(os.listdir(folder))
+    except OSError:
+        return False

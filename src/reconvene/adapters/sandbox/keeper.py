@@ -5,8 +5,9 @@ nothing, for each attempt waits for it: `_signal` is `signal` without its enumer
 abandons becomes a child of this process, however it detached itself. When the program has ended, when this process is
 asked to end, and when the engine is gone, nothing of it stays.
 
-PLAN is a file of fields, each ended by a zero byte: the process id of the engine, then what `landlock.plan` gives, if
-anything. It is removed at the end: one that stays says that this process was killed. Linux only.
+PLAN is a file of fields, each ended by a zero byte: the process id of the engine, or 0 where the program may outlive
+the engine, because it acts on the world and a person decides about it; then what `landlock.plan` gives, if anything. It
+is removed at the end: one that stays says that this process was killed. Linux only.
 """
 
 from __future__ import annotations
@@ -170,9 +171,10 @@ def main() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
-    libc.prctl(_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
-    if os.getppid() != int(parent):
-        os._exit(CANNOT)  # the engine was gone before it could be heard of
+    if int(parent):
+        libc.prctl(_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
+        if os.getppid() != int(parent):
+            os._exit(CANNOT)  # the engine was gone before it could be heard of
     child = _start(libc, plan, sys.argv[2:])
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -184,7 +186,10 @@ def main() -> None:
         if got.si_signo != signal.SIGCHLD:
             break
     status = _end_all(child, status)
-    os.unlink(sys.argv[1])
+    try:  # noqa: SIM105
+        os.unlink(sys.argv[1])
+    except OSError:
+        pass  # swept meanwhile
     if status is None:
         os._exit(CANNOT)
     code = os.waitstatus_to_exitcode(status)

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import shlex
 import shutil
-import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
-from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, logins, private_home
+from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, logins, places, private_home, remains
 from reconvene.adapters.sandbox.about import INSTALL
 from reconvene.adapters.sandbox.levels import Level
 from reconvene.adapters.sandbox.places import Places, remove
 from reconvene.errors import AgentError
-from reconvene.ports import Kept, Start
+from reconvene.ports import Kept, Left, Start
 
 _PLAN = "plan"
+_MOST_SHOWN = 200  # characters of a command line
 
 
 class Keeping:
     """What `Sandboxes` says."""
 
-    def __init__(self, root: str, environ: Mapping[str, str], ours: Callable[[], Iterable[str]], usual: str) -> None:
+    def __init__(
+        self, root: str, environ: Mapping[str, str], ours: Callable[[], Iterable[str]], usual: str, home: str
+    ) -> None:
         self._places = Places(root)
         self._environ = environ
         self._ours = ours
         self._usual = usual
+        self._home = home
 
     def scratch(self) -> str:
         return self._places.own()
@@ -34,25 +39,61 @@ class Keeping:
     def close(self) -> None:
         self._places.close()
 
+    def of(self, run: str) -> list[Left]:
+        found = self._places.sweep(remains.home_key(self._home), run) if self._home else self._places.sweep()
+        return [left for path in found if (left := self._left(path, run)) is not None]
+
+    def _left(self, path: str, run: str) -> Left | None:
+        noted, pids = remains.noted(path), remains.alive([path])
+        if noted is None or not pids or (noted.home, noted.run) != (remains.home_key(self._home), run):
+            return None
+        return Left(path, noted.task, noted.attempt, remains.leader(path) or min(pids), noted.command, noted.began)
+
+    def is_alive(self, left: Left) -> bool:
+        return bool(remains.alive([left.key]))
+
+    def end(self, left: Iterable[Left]) -> None:
+        places.end({one.key for one in left})
+
+    def end_own(self) -> None:
+        self._places.end_own()
+
     @contextmanager
     def keep(self, start: Start) -> Iterator[Kept]:
         level = self._level(start)
         argv = _found(start)
         folder = self._places.new()
         try:
+            remains.note(folder, self._noted(start))
+            start = start._replace(env={**start.env, remains.MARK: folder})
             if level is None or level.name == "none":
-                yield self._kept(start, argv, folder, "off" if level is None else "none")
+                kept = self._kept(start, argv, folder, "off" if level is None else "none")
+                yield kept._replace(started=partial(remains.note_started, folder))
             else:
                 kept = self._confined(level, start, argv, folder)
                 renewed = logins.found(kept.env.get("HOME", ""), start.copies, start.logins)
                 try:
-                    yield kept
+                    yield kept._replace(started=partial(remains.note_started, folder))
                 finally:
                     logins.take_over(renewed)
         finally:
             if os.path.exists(os.path.join(folder, _PLAN)):  # its keeper was killed
-                _sweep(f"RECONVENE_WORKDIR={start.folder}")
+                remains.end([folder], at_once=True)
             remove(folder)
+
+    def _noted(self, start: Start) -> remains.Attempt:
+        env, agent = start.env, start.agent
+        number = env.get("RECONVENE_ATTEMPT", "")
+        return remains.Attempt(
+            remains.home_key(self._home) if self._home else "",
+            env.get("RECONVENE_RUN", ""),
+            env.get("RECONVENE_TASK", ""),
+            int(number) if number.isdecimal() else 0,
+            agent.name,
+            shlex.join(start.argv)[:_MOST_SHOWN],
+            time.time(),
+            agent.effects,
+        )
 
     def _empty(self) -> str:
         """A folder with nothing in it, which nobody can write to from inside a sandbox."""
@@ -79,7 +120,7 @@ class Keeping:
         if not levels.has_keeper():
             return Kept(argv, start.env, level)
         plan = os.path.join(folder, _PLAN)
-        levels.write_plan(plan, rules)
+        levels.write_plan(plan, rules, stays=start.agent.effects)
         return Kept(levels.keeper(plan, argv), start.env, level, "keeper")
 
     def _confined(self, level: Level, start: Start, argv: tuple[str, ...], folder: str) -> Kept:
@@ -104,7 +145,8 @@ class Keeping:
         if level.name == "bubblewrap":
             env["TMPDIR"] = "/tmp"
             walls = bubblewrap.Walls(hidden, readable, writable, devices, temporary, self._empty(), agent.network)
-            return Kept(bubblewrap.command(level.bubblewrap, walls, start.folder, argv), env, told, "sandbox")
+            base = [word for word in level.bubblewrap if not (agent.effects and word == levels.WITH_PARENT)]
+            return Kept(bubblewrap.command(base, walls, start.folder, argv), env, told, "sandbox")
         env["TMPDIR"] = temporary
         rules = landlock.plan(
             level.abi,
@@ -136,13 +178,3 @@ def _found(start: Start) -> tuple[str, ...]:
     if not path:
         raise FileNotFoundError(program)
     return start.argv
-
-
-def _sweep(mark: str) -> None:
-    """Kill every process that was started with this variable; one that cleared its environment is not found."""
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{name}/environ", "rb") as file:
-                entries = file.read().split(b"\0")
-            if os.fsencode(mark) in entries and int(name) != os.getpid():
-                os.kill(int(name), signal.SIGKILL)

@@ -18,9 +18,10 @@ Name = Literal["bubblewrap", "landlock", "none"]
 KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
 _SECONDS = 10.0
 
+WITH_PARENT = "--die-with-parent"
 # Everything is there to read; processes, shared memory and devices are the sandbox's own; no privileges.
 _BASE = (
-    "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL",
+    "--unshare-pid", "--unshare-ipc", WITH_PARENT, "--cap-drop", "ALL",
     "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 )  # fmt: skip
 # Root needs this one, and only over what is in the sandbox, to let programs in it have a sandbox of their own.
@@ -50,10 +51,10 @@ def has_keeper() -> bool:
     return sys.platform == "linux" and bool(sys.executable)
 
 
-def write_plan(path: str, landlock: Sequence[str] = ()) -> None:
-    """What the keeper is told."""
+def write_plan(path: str, landlock: Sequence[str] = (), *, stays: bool = False) -> None:
+    """What the keeper is told. `stays`: also when this process is gone, until its program has ended."""
     with open(path, "wb") as file:
-        file.write(b"".join(os.fsencode(field) + b"\0" for field in (str(os.getpid()), *landlock)))
+        file.write(b"".join(os.fsencode(field) + b"\0" for field in ("0" if stays else str(os.getpid()), *landlock)))
 
 
 def keeper(plan: str, argv: Sequence[str]) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Where attempts have their folders: outside every home, one folder for each process of the engine, gone with it.
 
-A lock that the process holds says that it lives. What a process that died has left behind is taken away by the next.
+A lock that the process holds says that it lives. What a process that died has left behind is taken away by the next:
+first the programs that are still at work, then the folders. A program that acts on the world stays until it is decided
+what becomes of it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,11 @@ import os
 import secrets
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from reconvene.adapters.sandbox import remains
+from reconvene.errors import UserError
 
 _LOCK = ".lock"
 
@@ -62,27 +69,97 @@ class Places:
                 return path
             os.close(lock)
 
-    def sweep(self) -> list[str]:
-        """Take away what belongs to no living process; what that was."""
-        import fcntl
+    def others(self) -> bool:
+        """Whether there are folders of other processes."""
+        own = os.path.basename(self._own) if self._process == os.getpid() else ""
+        return any(name.removesuffix(_LOCK) != own for name in _names(self._root))
 
-        swept = []
-        for name in _names(self._root):
-            path = os.path.join(self._root, name.removesuffix(_LOCK))
-            if not name.endswith(_LOCK):
-                if not os.path.lexists(path + _LOCK):
-                    remove(path)
-                continue
-            with contextlib.suppress(OSError):
-                lock = os.open(path + _LOCK, os.O_RDWR | os.O_CLOEXEC)
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    remove(path)
-                    os.unlink(path + _LOCK)
-                    swept.append(path)
-                finally:
-                    os.close(lock)
-        return swept
+    def sweep(self, home: str = "", run: str = "") -> list[str]:
+        """End and take away what belongs to no living process; the folders of attempts that act on the world and are
+        still at work. Of this run nobody else is at work: whoever sweeps for it holds its lease."""
+        if not self.others():
+            return []
+        left: list[str] = []
+        root = os.path.realpath(self._root)
+        with _turn(root):
+            for name in {name.removesuffix(_LOCK) for name in _names(root)}:
+                path = os.path.join(root, name)
+                if path == self._own and self._process == os.getpid():
+                    continue
+                with _dead(path + _LOCK) as dead:
+                    stays = _end_in(path, None if dead else (home, run))
+                    left += stays
+                    if dead and not stays:
+                        remove(path)
+                        with contextlib.suppress(OSError):
+                            os.unlink(path + _LOCK)
+        return left
+
+    def end_own(self) -> None:
+        """At once, all that this process has started for attempts."""
+        if self._own and self._process == os.getpid():
+            remains.end(_attempts(self._own), at_once=True)
+
+
+@contextmanager
+def _turn(root: str) -> Iterator[None]:
+    """One sweeps at a time: who waits finds everything ended."""
+    import fcntl
+
+    handle = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _dead(path: str) -> Iterator[bool]:
+    """Whether nobody holds this lock; it is held meanwhile."""
+    import fcntl
+
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield True
+        return
+    except OSError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(lock)
+
+
+def _attempts(place: str) -> list[str]:
+    return [os.path.join(place, name) for name in _names(place)]
+
+
+def _end_in(place: str, only: tuple[str, str] | None) -> list[str]:
+    """End the attempts there, of this home and run alone where they are given; those that act on the world and are
+    still at work."""
+    known = {path: remains.noted(path) for path in _attempts(place)}
+    if only is not None:
+        known = {path: one for path, one in known.items() if one and (one.home, one.run) == only}
+    lasting = [path for path, one in known.items() if one and one.effects and remains.alive([path])]
+    end(set(known) - set(lasting))
+    return lasting
+
+
+def end(folders: set[str]) -> None:
+    if folders and (left := remains.end(folders)):
+        pids = " ".join(map(str, sorted(left)))
+        raise UserError(
+            f"programs of a process that died cannot be ended (process {pids}); nothing was started",
+            hint=f"end them, then type the same again: kill -9 {pids}",
+        )
 
 
 def _names(folder: str) -> list[str]:

@@ -40,11 +40,27 @@ def with_consequences(point: Checkpoint, state: RunState, book: Book) -> Checkpo
         if defined is None or offered.index < 0:
             ends = shown.label == attention.STOP
             leads = _SETTLING.get(shown.label, "this version of the files stands")
+            leads = _in_doubt(state).get(shown.label, leads) if opened.attention else leads
             options.append(replace(shown, leads=leads, ends=ends))
         else:
             move = defined.options[offered.index]
             options.append(replace(shown, leads=_leads(move, state, book), ends=_ends_early(move, state, book)))
     return replace(point, options=tuple(options))
+
+
+def _in_doubt(state: RunState) -> dict[str, str]:
+    """What an option may cost where an agent that acts on the world was begun and its outcome is not known."""
+    if not any(trouble.kind == "doubt" for trouble in state.world.trouble):
+        return {}
+    step = state.world.top.round.open if state.world.top.round else None
+    running = step is not None and any(task.running for task in step.tasks.values())
+    first = "it is ended first, and its work so far is lost; " if running else ""
+    return {
+        attention.WAIT: "nothing is ended or started; you are asked again when it has ended",
+        WITHOUT: f"{first}nothing is done twice; what it has not done stays undone",
+        attention.AGAIN: f"{first}what it has done already may be done twice",
+        attention.STOP: f"{first}ends the run: aborted",
+    }
 
 
 def _leads(option: w.Option, state: RunState, book: Book) -> str:

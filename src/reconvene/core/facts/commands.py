@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct, field
@@ -130,6 +131,7 @@ class RecordAttempt(Struct, frozen=True):
     attempt: int
     failed: bool = False
     cancelled: bool = False
+    begun: bool = False  # failed or cancelled: it may have acted
     retryable: bool = True
     output: Ref | None = None
     value: Ref | None = None
@@ -188,10 +190,13 @@ class RecordCheck(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """A driver takes the run up, out of the queue too. Tasks claimed by anybody else are in doubt from here on."""
+    """A driver takes the run up, out of the queue too. Tasks claimed by anybody else are in doubt from here on.
+
+    running: task → what still works at it, in words."""
 
     by: str = ""
     door: str = ""
+    running: Mapping[str, str] = field(default_factory=dict)
 
 
 class RecordChild(Struct, frozen=True):

@@ -266,6 +266,7 @@ class AttemptEnded(Event, frozen=True):
     unasked: tuple[str, ...] = ()  # what a gate wanted to ask a model, and why that could not be asked
     sandbox: str = ""  # what kept the agent in: bubblewrap, landlock, none, off, in-process; "" = nothing was started
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
+    running: str = ""  # in doubt: what still worked at it when it was found, in words
 
 
 class ProviderFailed(Event, frozen=True):
@@ -350,7 +351,7 @@ class TroubleMet(Event, frozen=True):
 
 
 class TroubleSettled(Event, frozen=True):
-    """How the person ruled. ruling: again | without | true | false | raise | use"""
+    """How the person ruled. ruling: again | wait | without | true | false | raise | use"""
 
     key: str
     kind: str

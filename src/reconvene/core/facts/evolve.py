@@ -505,7 +505,15 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
         status: Literal["ask", "missing"] = "ask" if ev.then == "ask" else "missing"
         unjudged = ev if ev.then == "ask" and ev.output is not None else None
         rejected = ev.output if ev.output and not unjudged else task.rejected
-        task = replace(task, status=status, why=ev.why, told=_told(ev, task), rejected=rejected, unjudged=unjudged)
+        task = replace(
+            task,
+            status=status,
+            why=ev.why,
+            told=_told(ev, task),
+            rejected=rejected,
+            unjudged=unjudged,
+            running=ev.running,
+        )
     return _set_task(state, round_, step, task, closed=1)
 
 
@@ -724,6 +732,8 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     world = state.world
     left = tuple(trouble for trouble in world.trouble if trouble.key != ev.key)
     state = _set_world(state, trouble=left)
+    if ev.ruling == "wait":  # nothing is settled: the same is asked again afterwards
+        return _nobody_runs(state)
     if ev.ruling == "raise":
         grants = _bump(state.record.grants, ev.paths[0], int(ev.paths[1]))
         state = _set_record(state, grants=grants)
@@ -740,6 +750,15 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     ):
         return _set_round(state, replace(round_, open=_settled_step(step, ev)))
     return _set_world(state, rulings=state.world.rulings.set(ev.key, ev.ruling))
+
+
+def _nobody_runs(state: RunState) -> RunState:
+    round_ = state.world.top.round
+    if round_ is None or round_.open is None:
+        return state
+    tasks = round_.open.tasks
+    ended = {name: replace(task, running="") for name, task in tasks.items() if task.running}
+    return _set_round(state, replace(round_, open=replace(round_.open, tasks=tasks.update(ended))))
 
 
 def _without_hold(step: StepAt, ev: e.TroubleSettled) -> StepAt:
@@ -764,7 +783,16 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
             opened += task.status != "open"
             tasks = tasks.set(
                 agent,
-                replace(task, status="open", attempt=task.attempt + 1, tries=0, claim=ev.claim, output=None, files=()),
+                replace(
+                    task,
+                    status="open",
+                    attempt=task.attempt + 1,
+                    tries=0,
+                    claim=ev.claim,
+                    output=None,
+                    files=(),
+                    running="",
+                ),
             )
         elif task.status == "ask":
             tasks = tasks.set(agent, replace(task, status="missing"))
@@ -772,7 +800,9 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
     if ev.ruling == "use":
         for path in ev.paths:
             use = use.set(path, ev.use)
-    settled = step.settled if ev.ruling == "again" else (*step.settled, ev.kind)
+    # who goes on without an agent that may have acted is not asked once more because its output is missing
+    kinds = (ev.kind, "missing") if ev.kind == "doubt" else (ev.kind,)
+    settled = step.settled if ev.ruling == "again" else (*step.settled, *kinds)
     return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use)
 
 

@@ -31,6 +31,7 @@ class TaskAt(Struct, frozen=True):
     rejected: Ref | None = None  # the last output a gate sent back
     rejected_diff: Ref | None = None  # and what it had changed in the project
     example: str = ""  # digest of one that would pass
+    running: str = ""  # what still worked at it when it was found in doubt, in words
     unjudged: AttemptEnded | None = None  # its output waits because a kit that judges it failed
     since: str = ""  # when its provider first failed this attempt
     parked: ProviderFailed | None = None  # nobody tries by itself any more

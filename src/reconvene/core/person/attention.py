@@ -17,6 +17,7 @@ from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
 
 AGAIN = "Try again"
+WAIT = "Wait until it has ended"
 REBIND = "Try again with another model"
 WHO = "model"  # the field of that option
 TRUE = "Count it as true"
@@ -24,7 +25,7 @@ FALSE = "Count it as false"
 RAISE = "Raise the limit"
 STOP = "Stop the run"
 _MOST_SHOWN = 4000  # characters of an unusable answer
-RESERVED = (AGAIN, REBIND, WITHOUT, TRUE, FALSE, RAISE, STOP)
+RESERVED = (AGAIN, WAIT, REBIND, WITHOUT, TRUE, FALSE, RAISE, STOP)
 
 
 def _use_label(agent: str) -> str:
@@ -38,6 +39,8 @@ def open_attention(tx: Transaction) -> None:
     kinds = {trouble.kind for trouble in troubles}
     if any(trouble.boolean for trouble in troubles):
         labels += [TRUE, FALSE]
+    if "doubt" in kinds:  # what could be done twice is never what is suggested
+        labels += [WAIT] * _at_work(tx) + [WITHOUT]
     if kinds & {"missing", "doubt", "conflict", "check", "escalated", "kit"}:
         labels.append(AGAIN)
     if "limit" in kinds:
@@ -57,6 +60,12 @@ def open_attention(tx: Transaction) -> None:
         how = f"reconvene upgrade {tx.state.run} --to {tx.book.workflow.file or 'FILE'}"
         lines += f"\n\nThe mistake may be in the workflow: correct it there, then: {how}"
     emit_opened(tx, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
+
+
+def _at_work(tx: Transaction) -> bool:
+    """Whether an agent of a process that died still is."""
+    step = tx.frame.round.open if tx.frame.round else None
+    return step is not None and any(task.running for task in step.tasks.values())
 
 
 def _bindable(tx: Transaction, troubles: Iterable[e.Trouble]) -> list[str]:
@@ -102,6 +111,7 @@ def _what_came(tx: Transaction) -> list[str]:
 
 _RULINGS = {
     AGAIN: "again",
+    WAIT: "wait",
     REBIND: "again",
     WITHOUT: "without",
     TRUE: "true",
@@ -157,6 +167,8 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
                 claim=tx.claim,
             )
         )
+    if ruling == "wait":
+        return
     waiting = tuple(agent for trouble in troubles if trouble.kind == "kit" for agent in trouble.agents)
     judge_again(tx, waiting, without=ruling != "again")
     if tx.frame.stage == "closed":
@@ -164,7 +176,10 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
 
 
 def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
-    """One answer settles all that was asked: a ruling that does not fit a trouble means "go on without it"."""
+    """One answer settles all that was asked: a ruling that does not fit a trouble means "go on without it". To wait
+    settles nothing."""
+    if ruling == "wait":
+        return ruling
     fitting = {
         "missing": ("again",),
         "doubt": ("again",),

@@ -193,7 +193,7 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         sandbox=command.sandbox,
         left_out=command.left_out,
     )
-    attempts.end(tx, task, ended, wrong, retryable=command.retryable)
+    attempts.end(tx, task, ended, wrong, retryable=command.retryable, begun=command.begun)
 
 
 def _opened(tx: Transaction, opened: c.Opened | None) -> None:
@@ -289,6 +289,7 @@ def _claim(tx: Transaction, command: c.Claim) -> None:
                 then="ask" if effects else "retry",
                 why="the process that ran it ended before its outcome was recorded",
                 claim=tx.claim,
+                running=command.running.get(name, "") if effects else "",
             )
         )
     if free:

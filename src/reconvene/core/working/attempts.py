@@ -13,10 +13,20 @@ from reconvene.core.working.gates import Rejection
 from reconvene.core.working.transaction import Transaction
 
 
-def end(tx: Transaction, task: TaskAt, ended: e.AttemptEnded, wrong: Rejection, *, retryable: bool = True) -> None:
-    """`ended` has its verdict; what follows from it is settled here."""
+def end(
+    tx: Transaction,
+    task: TaskAt,
+    ended: e.AttemptEnded,
+    wrong: Rejection,
+    *,
+    retryable: bool = True,
+    begun: bool = False,
+) -> None:
+    """`ended` has its verdict; what follows from it is settled here. One that acts on the world and was begun is not
+    begun again without a question."""
     then: Literal["done", "retry", "missing", "ask"] = "done"
-    if ended.verdict == "doubt":
+    acted = begun and tx.book.workflow.agents[task.agent].effects
+    if ended.verdict == "doubt" or (acted and ended.verdict in ("cancelled", "failed")):
         then = "ask"
     elif ended.verdict == "cancelled":
         then = "retry"

@@ -220,15 +220,10 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
         if task.unjudged is not None:
             message = f"{task.why} The output of {task.agent} is kept, and nobody has judged it"
             tx.met("kit", f"kit at {where}, output of {task.agent}", message, agents=(task.agent,))
-    doubtful = tuple(task.agent for task in tasks if task.status == "ask" and task.unjudged is None)
+    doubtful = [task for task in tasks if task.status == "ask" and task.unjudged is None]
     if doubtful:
-        tx.met(
-            "doubt",
-            f"doubt at {where}",
-            f"{', '.join(doubtful)} may have acted already: the process ended before the "
-            "outcome was recorded, and this agent has effects",
-            agents=doubtful,
-        )
+        message = "\n- ".join(map(_doubt, doubtful))
+        tx.met("doubt", f"doubt at {where}", message, agents=tuple(task.agent for task in doubtful))
     elif (
         "missing" not in step.settled
         and tx.phase.steps[step.index].missing == "ask"
@@ -253,6 +248,16 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
                 paths=(path,),
             )
     return len(tx.state.world.trouble) > before
+
+
+def _doubt(task: TaskAt) -> str:
+    if task.running:
+        return (
+            f"{task.agent} is still at work: {task.running}. The process that started it ended, so its outcome will "
+            "not be recorded, and this agent has effects"
+        )
+    why = task.why or "the process ended before the outcome was recorded"
+    return f"{task.agent} may have acted already: {why.rstrip('.')}, and this agent has effects"
 
 
 def _held_trouble(tx: Transaction, tasks: list[TaskAt], where: str) -> None:

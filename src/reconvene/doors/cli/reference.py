@@ -144,7 +144,7 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `RECONVENE_MODEL` | what `model: auto` uses: provider:name, or `command:` and a command line |
 | `RECONVENE_CODER` | the command of the coding agent of `brainstorm`. A workflow of yours may read [others](language.md#inputs-and-settings) with `env` |
 | `RECONVENE_DEMO_SPEED` | how long recorded agents pretend to work: `0` not at all, `1` as recorded |
-| `RECONVENE_RUN`, `RECONVENE_TASK`, `RECONVENE_ATTEMPT`, `RECONVENE_WORKDIR` | set for an agent that is a command: the run, the task, the number of the attempt, its folder |
+| `RECONVENE_RUN`, `RECONVENE_TASK`, `RECONVENE_ATTEMPT`, `RECONVENE_WORKDIR`, `RECONVENE_MARK` | set for an agent that is a command: the run, the task, the number of the attempt, its folder, and what its processes are known by |
 | `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GOOGLE_API_KEY`, `GEMINI_API_KEY`, `MISTRAL_API_KEY`, `GROQ_API_KEY` | the key of that provider. `model: auto` takes the first one that is set. For another provider it is `PROVIDER_API_KEY`, unless `api_key_env` of the agent names one |
 | `OPENAI_BASE_URL` | another server for `openai:` models |
 | `OLLAMA_BASE_URL`, `OLLAMA_HOST` | where Ollama is |

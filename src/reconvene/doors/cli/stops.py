@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from reconvene.doors.cli.clean_stdout import for_us_only
+from reconvene.doors.cli.closed_terminal import leave_closed, open_terminals, unless_closed
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, clock_time, one_line
@@ -138,17 +139,23 @@ def keep_history(engine: Engine, run: str) -> None:
 
 async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = False) -> bool:
     """To the next stop. True when the person stopped it (Ctrl-C, or the terminal went away)."""
-    engine, by, loop = drive.engine, drive.call.by, drive.loop.get_loop()
-    stops = 0
+    from reconvene.app.left_behind import end_own
 
-    def stop() -> None:
+    engine, by, loop = drive.engine, drive.call.by, drive.loop.get_loop()
+    stops, screens = 0, open_terminals()
+
+    def stop(number: int) -> None:
         nonlocal stops
+        if stops and number == signal.SIGHUP:
+            return  # a terminal that is closed says so more than once, and nobody is impatient
+        leave_closed(screens)
         stops += 1
         if stops > 1:
             watch.__exit__(None, None, None)  # gives the terminal back before leaving at once
+            end_own(engine.runner)
             os._exit(_KILLED)
         engine.request_pause(run, now=True, by=by, door=DOOR)
-        with suppress(OSError):  # the terminal may be gone
+        with suppress(OSError):
             watch.say("stopping: agents at work are being cancelled (Ctrl-C again leaves at once)")
 
     known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -156,9 +163,9 @@ async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = 
     signals = [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
     with for_us_only(drawn=sys.stdout.isatty() and not drive.call.as_json), watcher(drive.call) as watch:
         for number in signals:
-            loop.add_signal_handler(number, stop)
+            loop.add_signal_handler(number, stop, number)
         try:
-            await engine.drive(run, watch, by=by, door=DOOR, take=take, at_once=at_once)
+            await engine.drive(run, unless_closed(watch), by=by, door=DOOR, take=take, at_once=at_once)
         finally:
             for number in signals:
                 loop.remove_signal_handler(number)
