@@ -25,7 +25,8 @@ from reconvene.core.run.plan import RunCheck, RunTask, Work, work
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working import spending
 from reconvene.errors import ReconveneError, UserError
-from reconvene.ports import AgentRunner, Assignment, Left, Listener, Progress, Projects
+from reconvene.ports import AgentRunner, Assignment, Listener, Progress, Projects
+from reconvene.sandbox_ports import Left
 
 _POLL = 0.25  # seconds between looks at what other processes appended
 _LONGEST_WAIT = 60.0  # cap on how long an agent that failed may ask to hold back

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import TaskAt
 from reconvene.core.facts.state import RunState
-from reconvene.ports import AgentRunner, Left, Leftovers
+from reconvene.ports import AgentRunner
+from reconvene.sandbox_ports import Left, Leftovers
 
 
 def leftovers_of(runner: AgentRunner) -> Leftovers | None:

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from reconvene.adapters.agents.unkept import Open
 from reconvene.errors import AgentError, ReconveneError
-from reconvene.ports import Answer, Assignment, Leftovers, Listener, Sandbox
+from reconvene.ports import Answer, Assignment, Listener
+from reconvene.sandbox_ports import Leftovers, Sandbox
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked

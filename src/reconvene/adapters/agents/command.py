@@ -24,7 +24,8 @@ from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, 
 from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, Outcome
-from reconvene.ports import Answer, Assignment, Kept, Listener, Progress, Sandbox, Start
+from reconvene.ports import Answer, Assignment, Listener, Progress
+from reconvene.sandbox_ports import Kept, Sandbox, Start
 from reconvene.secrets import redact, redact_text
 
 _ALLOWED = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL")

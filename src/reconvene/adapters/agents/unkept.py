@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reconvene.ports import Kept, Start
+from reconvene.sandbox_ports import Kept, Start
 
 
 class Open:

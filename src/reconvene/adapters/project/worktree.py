@@ -20,7 +20,7 @@ from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import ALONE, Git, GitFailed, signed
 from reconvene.adapters.project.repository import Repository
 from reconvene.errors import AgentError
-from reconvene.ports import Ground
+from reconvene.sandbox_ports import Ground
 from reconvene.secrets import Secrets
 
 MAX_DIFF = 60_000  # bytes of one diff that are recorded

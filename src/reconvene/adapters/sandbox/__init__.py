@@ -13,14 +13,14 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from reconvene.ports import Kept, Left, Start
+from reconvene.sandbox_ports import Kept, Left, Start
 
 if TYPE_CHECKING:
     from reconvene.adapters.sandbox.keeping import Keeping
 
 
 class Sandboxes:
-    """ports.Sandbox, loaded when a command is first started. `root`: below it attempts have their folders. `ours`: what
+    """A Sandbox, loaded when a command is first started. `root`: below it attempts have their folders. `ours`: what
     no program is ever shown. `usual`: what `auto` means here. `home`: whose runs' programs these are."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Sandboxes:
     def keep(self, start: Start) -> AbstractContextManager[Kept]:
         return self._keeping.keep(start)
 
-    # --- ports.Leftovers ---
+    # --- sandbox_ports.Leftovers ---
 
     def of(self, run: str) -> list[Left]:
         """Most often nothing is there, and nothing is loaded."""

@@ -15,7 +15,7 @@ from reconvene.adapters.sandbox.about import INSTALL
 from reconvene.adapters.sandbox.levels import Level
 from reconvene.adapters.sandbox.places import Places, remove
 from reconvene.errors import AgentError
-from reconvene.ports import Kept, Left, Start
+from reconvene.sandbox_ports import Kept, Left, Start
 
 _PLAN = "plan"
 _MOST_SHOWN = 200  # characters of a command line
