@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    "asyncio", "jinja2", "jsonschema", "msgspec", "pydantic", "pydantic_ai", "pygit2", "questionary", "rich", "yaml",
+    "asyncio", "jinja2", "jsonschema", "msgspec", "nacl", "pydantic", "pydantic_ai", "pygit2", "questionary", "rich",
+    "yaml",
 }  # fmt: skip
 
 # What a decision has no use for: the git library, the agent's project, conditions, the checks of a workflow file, and
@@ -24,7 +25,7 @@ NOT_TO_DECIDE = {
     "reconvene.adapters.guest.helper", "reconvene.adapters.project", "reconvene.app.asked_gates",
     "reconvene.doors.cli.drive", "reconvene.doors.cli.work_off", "reconvene.language.javascript",
     "reconvene.settings_file", "reconvene.wire.loading",
-} - {"asyncio", "msgspec"}  # fmt: skip
+} - {"asyncio", "msgspec", "nacl"}  # fmt: skip
 
 LIST_MODULES = """
 import json, sys

@@ -2,7 +2,7 @@
 head, who did it and when.
 
 The log goes first, and with it everything is decided. What a crash leaves of the rest goes when the run is deleted
-again. Files that a person changed stay where they are.
+again, but for the files in its folder: only the log knew which they are. Files that a person changed stay.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from reconvene.core.facts.events import Act, AnyEvent, KeyIntroduced
+from reconvene.core.facts.events import ACTS, Act, AnyEvent, KeyIntroduced
 from reconvene.core.facts.evolve import evolve
 from reconvene.core.facts.state import RunState
 from reconvene.wire.seals import Seal, encode_seal, signed_bytes
@@ -48,8 +48,10 @@ class ToSign(NamedTuple):
 
 def to_sign(signer: Signer | None, before: RunState, state: RunState, events: Sequence[AnyEvent]) -> ToSign:
     """`before`: the state that the events follow; `state`: the one they lead to."""
-    acts = [event for event in events if isinstance(event, Act) and event.user] if signer is not None else []
-    if signer is None or not acts:
+    if signer is None or ACTS.isdisjoint(map(type, events)):  # most appends are the agents'
+        return ToSign(state, events)
+    acts = [event for event in events if isinstance(event, Act) and event.user]
+    if not acts:
         return ToSign(state, events)
     key, seal = sealing(signer)
     if key and key not in state.record.keys:

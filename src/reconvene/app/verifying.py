@@ -185,7 +185,7 @@ def _appends(log: Readable, run: str, unchained: int) -> Iterator[tuple[Stored, 
     value, last = chain.BEGINNING, 0
     for row in log.stored(run):
         link = chain.link(value, run, row.seq, row.packed, row.data)
-        value = chain.value(link, row.seal)
+        value = chain.value_after(link, row.seal)
         chained = value if row.seq > unchained else b""
         where = f"the append that ends with event {row.seq}"
         if row.chain != chained:

@@ -16,7 +16,7 @@ def chain_holds(log: EventLog, run: str) -> bool:
     """Whether each append of a run from its beginning has the value that follows from those before it."""
     value, found = chain.BEGINNING, []
     for one in log.stored(run):
-        value = chain.value(chain.link(value, run, one.seq, one.packed, one.data), one.seal)
+        value = chain.value_after(chain.link(value, run, one.seq, one.packed, one.data), one.seal)
         found.append(value == one.chain)
     return bool(found) and all(found)
 
@@ -61,7 +61,7 @@ class ChainConformance:
         (kept,) = self.log.stored("run-1")
         assert seen == [chain.link(chain.BEGINNING, "run-1", 1, kept.packed, kept.data)]
         assert kept.seal == b"seal of " + seen[0]
-        assert kept.chain == chain.value(seen[0], kept.seal) != chain.value(seen[0], b"")
+        assert kept.chain == chain.value_after(seen[0], kept.seal) != chain.value_after(seen[0], b"")
 
     def test_a_refused_append_and_one_without_events_leave_the_chain(self) -> None:
         self.log.append("run-1", 0, Append([paused("a")]))
@@ -99,7 +99,7 @@ class ChainConformance:
         assert self.log.artefact("d1") == b"x"
         assert self.log.index_row("run-2") == row("run-2")
         last = self.log.stored("run-2")[2]
-        assert last.chain == chain.value(chain.link(rows[1].chain, "run-2", 3, last.packed, last.data), b"")
+        assert last.chain == chain.value_after(chain.link(rows[1].chain, "run-2", 3, last.packed, last.data), b"")
 
     def test_a_log_from_before_the_chain_stays_so_and_what_follows_covers_it(self) -> None:
         self.log.append("run-1", 0, Append([paused("a")]))
@@ -109,7 +109,7 @@ class ChainConformance:
         assert self.log.unchained("run-2") == 2
         value = chain.BEGINNING
         for one in self.log.stored("run-2"):
-            value = chain.value(chain.link(value, "run-2", one.seq, one.packed, one.data), one.seal)
+            value = chain.value_after(chain.link(value, "run-2", one.seq, one.packed, one.data), one.seal)
         assert [bytes(one.chain) for one in self.log.stored("run-2")] == [b"", b"", value]
 
     def test_a_log_from_elsewhere_is_not_put_over_one_that_is_there(self) -> None:

@@ -11,7 +11,7 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Conflict, StoreError, UserError
 from reconvene.ports import Append, IndexRow
-from reconvene.wire.chain import BEGINNING, link, value
+from reconvene.wire.chain import BEGINNING, link, value_after
 from reconvene.wire.event_json import decode_batch, encode_batch
 
 
@@ -44,7 +44,7 @@ class MemoryLog:
                 rows = self._stored.setdefault(run, [])
                 linked = link(_value_after(run, rows), run, head + len(recorded), False, data)
                 seal = append.seal(linked) if append.seal is not None else b""
-                rows.append(Stored(head + len(recorded), False, data, value(linked, seal), seal))
+                rows.append(Stored(head + len(recorded), False, data, value_after(linked, seal), seal))
             for digest, data in append.artefacts.items():
                 self._artefacts.setdefault(digest, bytes(data))
             if append.row is not None:
@@ -157,5 +157,5 @@ def _value_after(run: str, rows: Sequence[Stored]) -> bytes:
         return rows[-1].chain
     found = BEGINNING
     for row in rows:
-        found = value(link(found, run, row.seq, row.packed, row.data), row.seal)
+        found = value_after(link(found, run, row.seq, row.packed, row.data), row.seal)
     return found

@@ -21,8 +21,9 @@ _MARK = b"reconvene chain 1\n"
 def link(before: bytes, run: str, seq: int, packed: bool, stored: bytes) -> bytes:
     """What a seal is put on: it stands for this append and for everything before it."""
     name = run.encode("utf-8", "surrogatepass")
-    return sha256(b"".join((_MARK, before, b"%d %d %d\n" % (len(name), seq, packed), name, stored))).digest()
+    numbers = f"{len(name)} {seq} {packed:d}\n".encode()
+    return sha256(b"".join((_MARK, before, numbers, name, stored))).digest()
 
 
-def value(linked: bytes, seal: bytes) -> bytes:
+def value_after(linked: bytes, seal: bytes) -> bytes:
     return (sha256(linked + seal).digest() if seal else linked)[:SIZE]

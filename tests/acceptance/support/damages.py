@@ -157,7 +157,7 @@ def write_anew(home: Path, number: int, change: Callable[[list[Row], str], None]
         store.execute("DELETE FROM appends WHERE key >> 32 = ?", (number,))
         value = chain.BEGINNING
         for row in rows:
-            value = chain.value(chain.link(value, run, row.key & MASK, bool(row.packed), row.data), row.seal)
+            value = chain.value_after(chain.link(value, run, row.key & MASK, bool(row.packed), row.data), row.seal)
             text = "?" if row.packed else "CAST(? AS TEXT)"
             sql = f"INSERT INTO appends (key, events, chain, seal) VALUES (?, {text}, ?, ?)"
             store.execute(sql, (row.key, row.data, value, row.seal or None))
@@ -262,7 +262,7 @@ def sign_as_another(home: Path, chance: Random) -> str:
             link = chain.link(value, name, row.key & MASK, bool(row.packed), row.data)
             if row is chosen:
                 row.seal = encode_seal(Seal(key, other.sign(signed_bytes(link, ""))))
-            value = chain.value(link, row.seal)
+            value = chain.value_after(link, row.seal)
 
     write_anew(home, number, change)
     _without_history(home)

@@ -63,7 +63,7 @@ def write_anew(folder: Path, change: Callable[[Row], None]) -> None:
     value, store = chain.BEGINNING, sqlite3.connect(folder / ".reconvene" / "reconvene.db")
     for row in rows(folder):
         change(row)
-        value = chain.value(chain.link(value, RUN, row.key & 0xFFFFFFFF, bool(row.packed), row.data), row.seal)
+        value = chain.value_after(chain.link(value, RUN, row.key & 0xFFFFFFFF, bool(row.packed), row.data), row.seal)
         data = "?" if row.packed else "CAST(? AS TEXT)"
         store.execute(
             f"UPDATE appends SET events = {data}, chain = ?, seal = ? WHERE key = ?",
@@ -194,7 +194,7 @@ def test_a_key_that_somebody_put_in_its_place_is_found(folder: Path, reconvene: 
         row.data = row.data.replace(before.encode(), key.encode())
         link = chain.link(value, RUN, row.key & 0xFFFFFFFF, bool(row.packed), row.data)
         row.seal = encode_seal(Seal(key, other.sign(signed_bytes(link, "")))) if row.seal else b""
-        value = chain.value(link, row.seal)
+        value = chain.value_after(link, row.seal)
 
     write_anew(folder, forge)
     reconvene("verify", RUN, "--mend")

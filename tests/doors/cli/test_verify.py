@@ -144,7 +144,7 @@ def test_a_chain_that_was_written_anew_is_found_by_the_history(folder: Path, rec
         assert isinstance(key, int)
         assert isinstance(data, bytes)
         data = data.replace(b"Say more of it.", b"Say less of it.")
-        value = chain.value(chain.link(value, RUN, key & 0xFFFFFFFF, bool(packed), data), b"")
+        value = chain.value_after(chain.link(value, RUN, key & 0xFFFFFFFF, bool(packed), data), b"")
         sql = "UPDATE appends SET events = CAST(? AS TEXT), chain = ?, seal = NULL WHERE key = ?"
         change(folder, sql if not packed else sql.replace("CAST(? AS TEXT)", "?"), data, value, key)
     reconvene("verify", RUN, "--mend")

@@ -36,7 +36,7 @@ def value_at(connection: sqlite3.Connection, path: str, run: str, number: int, h
     if not value:
         value = chain.BEGINNING
         for row in stored(connection, number):
-            value = chain.value(chain.link(value, run, row.seq, row.packed, row.data), row.seal)
+            value = chain.value_after(chain.link(value, run, row.seq, row.packed, row.data), row.seal)
     return value
 
 

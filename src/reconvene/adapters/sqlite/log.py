@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,9 +31,11 @@ _LONG_BATCH = 2048  # above it, two would not fit on a page; below, packing cost
 
 _FIND = "SELECT id, head, status FROM runs WHERE run = ?"
 _ADD_RUN = "INSERT INTO runs (run, head) VALUES (?, 0)"
-_MOVE_HEAD = "UPDATE runs SET head = ? WHERE id = ? AND head = ?"
+# What is known to be on disk may be gone once somebody deleted a run: asked in the same breath, as it costs the least.
+_AS_KNOWN = "AND head = ? AND (SELECT max(rowid) FROM deleted) IS ?"
+_MOVE_HEAD = f"UPDATE runs SET head = ? WHERE id = ? {_AS_KNOWN}"
 # Naming `status` rewrites its index even where the value stays, one more page to sync: only when it changes.
-_MOVE_ROW = "UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, doc = ? WHERE id = ? AND head = ?"
+_MOVE_ROW = f"UPDATE runs SET head = ?, workflow = ?, started = ?, updated = ?, doc = ? WHERE id = ? {_AS_KNOWN}"
 _MOVE_STATUS = "UPDATE runs SET status = ? WHERE id = ?"
 _ADD_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, CAST(? AS TEXT), ?, ?)"
 _ADD_PACKED_EVENTS = "INSERT INTO appends (key, events, chain, seal) VALUES (?, ?, ?, ?)"
@@ -75,8 +78,45 @@ class SqliteLog:
         with self._plain_words():
             self._connection = connect(self._path, busy_timeout)
 
-    def append(self, run: str, expected_seq: int, append: Append) -> int:
-        return self._append(run, expected_seq, append)
+    def append(self, run: str, expected_seq: int, append: Append, first: Callable[[], None] | None = None) -> int:
+        """`first`: what is done before, in the same transaction."""
+        encode_batch, link, value_after = self._formats
+        events, artefacts, index, seal = append
+        # Everything that needs no lock is done before one is taken.
+        batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
+        fresh = self._contents.missing(artefacts)
+        new_head = expected_seq + len(events)
+        with self._transaction():
+            execute = self._connection.execute
+            if first is not None:
+                first()
+            key, status, _, value = self._place(run, expected_seq)
+            move, known = _MOVE_HEAD, self._deletions
+            row: tuple[object, ...] = (new_head, key, expected_seq, known)
+            if index is not None:
+                move = _MOVE_ROW
+                row = (new_head, index.workflow, index.started, index.updated, index.doc, key, expected_seq, known)
+            if not execute(move, row).rowcount:
+                if not self._was_deleted_meanwhile() or not execute(move, (*row[:-1], self._deletions)).rowcount:
+                    self._places.pop(run, None)
+                    raise self._conflict(run, expected_seq)
+                fresh = self._contents.missing(artefacts)
+            if index is not None and index.status != status:
+                execute(_MOVE_STATUS, (index.status, key))
+            if events:
+                linked = link(value, run, new_head, bool(batch_is_packed), batch)
+                mark = seal(linked) if seal is not None else b""
+                value = value_after(linked, mark)
+                added = (key << SEQ_BITS | new_head, batch, value, mark or None)
+                execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, added)
+            for artefact in fresh:
+                execute(ADD, artefact)
+        if index is not None:
+            if len(self._places) > _REMEMBERED:
+                self._places.clear()
+            self._places[run] = _Place(key, index.status, new_head, value)
+        self._contents.added(fresh)
+        return new_head
 
     def adopt(self, run: str, rows: Sequence[Stored], unchained: int, append: Append) -> int:
         def lay() -> None:
@@ -86,11 +126,11 @@ class SqliteLog:
             for row in rows:
                 added = (number << SEQ_BITS | row.seq, row.data, row.chain or None, row.seal or None)
                 self._connection.execute(_ADD_PACKED_EVENTS if row.packed else _ADD_EVENTS, added)
-            self._connection.execute(_MOVE_HEAD, (rows[-1].seq, number, 0))
+            self._connection.execute("UPDATE runs SET head = ? WHERE id = ?", (rows[-1].seq, number))
             if unchained:
                 self._connection.execute("INSERT INTO unchained VALUES (?, ?)", (number, unchained))
 
-        return self._append(run, rows[-1].seq, append, lay)
+        return self.append(run, rows[-1].seq, append, lay)
 
     def delete(self, left: Deleted, unneeded: Callable[[], Unneeded]) -> None:
         from reconvene.adapters.sqlite.removal import delete
@@ -113,49 +153,20 @@ class SqliteLog:
         with self._plain_words():
             return deleted(self._connection)
 
-    def _append(self, run: str, expected_seq: int, append: Append, first: Callable[[], None] | None = None) -> int:
-        """`first`: what is done before, in the same transaction."""
-        from reconvene.wire import chain
+    @cached_property
+    def _formats(self) -> tuple[Callable[[Sequence[AnyEvent]], bytes], Callable[..., bytes], Callable[..., bytes]]:
+        """Loaded with the first append, and not looked for again: that costs more than the chain does."""
+        from reconvene.wire.chain import link, value_after
         from reconvene.wire.event_json import encode_batch
 
-        events, artefacts, index, seal = append
-        # Everything that needs no lock is done before one is taken.
-        batch_is_packed, batch = pack(encode_batch(events), _LONG_BATCH)
-        fresh = self._contents.missing(artefacts)
-        new_head = expected_seq + len(events)
-        with self._transaction():
-            execute = self._connection.execute
-            if first is not None:
-                first()
-            if artefacts and self._deletions != (now := execute(_DELETIONS).fetchone()[0]):
-                self._deletions = now  # what is known to be on disk may not be there any more
-                self._contents.forget()
-                fresh = self._contents.missing(artefacts)
-            key, status, _, value = self._place(run, expected_seq)
-            if index is None:
-                moved = execute(_MOVE_HEAD, (new_head, key, expected_seq))
-            else:
-                row = (new_head, index.workflow, index.started, index.updated, index.doc, key, expected_seq)
-                moved = execute(_MOVE_ROW, row)
-            if not moved.rowcount:
-                self._places.pop(run, None)
-                raise self._conflict(run, expected_seq)
-            if index is not None and index.status != status:
-                execute(_MOVE_STATUS, (index.status, key))
-            if events:
-                linked = chain.link(value, run, new_head, bool(batch_is_packed), batch)
-                mark = seal(linked) if seal is not None else b""
-                value = chain.value(linked, mark)
-                added = (key << SEQ_BITS | new_head, batch, value, mark or None)
-                execute(_ADD_PACKED_EVENTS if batch_is_packed else _ADD_EVENTS, added)
-            for artefact in fresh:
-                execute(ADD, artefact)
-        if index is not None:
-            if len(self._places) > _REMEMBERED:
-                self._places.clear()
-            self._places[run] = _Place(key, index.status, new_head, value)
-        self._contents.added(fresh)
-        return new_head
+        return encode_batch, link, value_after
+
+    def _was_deleted_meanwhile(self) -> bool:
+        """Whether a run was, since this was asked last. Then nothing is known to be on disk any more."""
+        before, self._deletions = self._deletions, self._connection.execute(_DELETIONS).fetchone()[0]
+        if before != self._deletions:
+            self._contents.forget()
+        return before != self._deletions
 
     def _place(self, run: str, expected_seq: int) -> _Place:
         """What the last append here left may be trusted: if anybody appended since, the swap of the head fails."""

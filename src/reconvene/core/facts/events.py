@@ -6,7 +6,7 @@ files) are artefacts: events name them by digest.
 
 # No `from __future__ import annotations` here: annotations would be texts, which msgspec must evaluate at each start.
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct, field
 
@@ -710,3 +710,5 @@ AnyEvent = (
     | RunEnded
     | RunReopened
 )
+
+ACTS = frozenset[type](kind for kind in get_args(AnyEvent) if issubclass(kind, Act))  # to ask quickly whether one is

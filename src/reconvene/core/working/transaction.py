@@ -39,7 +39,7 @@ class Transaction:
         self.phase: Phase = _phase_of(book, self.frame)  # its definition
 
     def emit(self, event: e.AnyEvent) -> None:
-        if self.user and isinstance(event, e.Act) and event.by:
+        if self.user and type(event) in e.ACTS and isinstance(event, e.Act) and event.by:
             event = replace(event, user=self.user)
         self.events.append(event)
         self.state = evolve(self.state, event)
