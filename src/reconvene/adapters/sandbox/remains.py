@@ -1,8 +1,9 @@
 """What programs are still at work although the process of the engine that started them is gone: found and ended.
 
 Each program gets a mark into its environment that nobody else has, the folder of its attempt, and whatever it starts
-inherits it. Beside that counts which process was started, and when. So no foreign process is ever taken for one of
-them: where an id was given to another process since, neither the mark nor the time fits.
+inherits it. A keeper also gives it a limit that nobody reaches, and no other attempt has: it is inherited where the
+environment is cleared. Beside that counts which process was started, and when. So no foreign process is ever taken for
+one of them: where an id was given to another process since, neither the marks nor the time fit.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
+
+from reconvene.adapters.sandbox.keeper import FAR
 
 MARK = "RECONVENE_MARK"
 _RECORD, _STARTED = "attempt", "started"
@@ -131,10 +134,24 @@ def _marked(folders: Collection[str], among: Iterable[int] | None = None) -> Ite
         yield from _listed(folders)
         return
     wanted = {_ENTRY + os.fsencode(folder) for folder in folders}
+    limits = {limit for folder in folders if (limit := _limit(folder))}
     for pid in _processes() if among is None else among:
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-            if not wanted.isdisjoint(file.read().split(b"\0")):
-                yield pid
+        if _has(pid, "environ", b"\0", wanted) or (limits and _has(pid, "limits", None, limits)):
+            yield pid
+
+
+def _has(pid: int, file: str, separator: bytes | None, wanted: set[bytes]) -> bool:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/{file}", "rb") as text:
+        return not wanted.isdisjoint(text.read().split(separator))
+    return False
+
+
+def _limit(folder: str) -> bytes:
+    """As the keeper sets it; b"" where the folder's name is no number of 48 bits."""
+    name = os.path.basename(folder)
+    with contextlib.suppress(ValueError):
+        return str(FAR + int(name, 16)).encode() if len(name) == 12 else b""
+    return b""
 
 
 def _unsure() -> Iterator[int]:
