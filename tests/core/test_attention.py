@@ -123,6 +123,33 @@ def test_after_a_lost_process_a_plain_agent_runs_again_and_one_with_effects_wait
     assert game.effects() == [RunTask("R1/0/a", "a", 2)]
 
 
+@pytest.mark.parametrize("how", [{"failed": True}, {"cancelled": True}], ids=["failed", "cancelled"])
+@pytest.mark.parametrize(("begun", "then"), [(True, "ask"), (False, "retry")])
+def test_one_with_effects_that_was_begun_is_not_begun_again_without_a_question(how, begun, then):
+    game = play(EFFECTS)
+    game.finish("b")
+    game.do(c.RecordAttempt("R1/0/a", 1, begun=begun, why="it broke", **how))
+    assert [e.then for e in game.log if type(e).__name__ == "AttemptEnded"][-1] == then
+    if begun:
+        assert "a may have acted already: it broke" in game.state.world.open.prompt
+        assert game.labels == ["Go on without it", "Try again", "Stop the run"]
+
+
+def test_to_wait_settles_nothing_and_the_same_is_asked_again():
+    game = play(EFFECTS)
+    game.do(c.Claim(running={"R1/0/a": "process 7", "R1/0/b": "process 8"}), "another driver")
+    game.finish("b")
+    assert "a is still at work: process 7." in game.state.world.open.prompt
+    assert "process 8" not in game.state.world.open.prompt
+    assert game.labels == ["Wait until it has ended", "Go on without it", "Try again", "Stop the run"]
+    game.decide("Wait until it has ended")
+    assert game.effects() == []
+    assert "a may have acted already" in game.state.world.open.prompt
+    assert game.labels == ["Go on without it", "Try again", "Stop the run"]
+    game.decide("Go on without it")
+    assert game.state.ended == "completed"
+
+
 def test_unclaimed_tasks_are_claimed_without_doubt():
     game = play(
         "name: n\nagents: {a: {effects: true}}\nphases: [{id: p, agents: [a], checkpoint: {approval_required: true}},"
