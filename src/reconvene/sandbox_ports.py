@@ -73,6 +73,9 @@ class Left(NamedTuple):
 class Leftovers(Protocol):
     """What is at work for runs although whoever started it is gone."""
 
+    def possible(self) -> bool:
+        """Whether anything might be there. Costs next to nothing."""
+
     def of(self, run: str) -> list[Left]:
         """Only for who holds the run's lease. All else is ended when this returns, but agents that act on the world."""
 

@@ -29,7 +29,10 @@ def end_own(runner: AgentRunner) -> None:
 
 
 async def settled(runner: AgentRunner, state: RunState, claim: str) -> list[Left]:
-    """All is ended but what a person still has to decide about."""
+    """All is ended but what a person still has to decide about. Others go on meanwhile: it may take seconds."""
+    leftovers = leftovers_of(runner)
+    if leftovers is None or not leftovers.possible():
+        return []
     return await asyncio.to_thread(settle, runner, state, claim)
 
 

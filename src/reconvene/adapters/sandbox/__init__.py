@@ -51,11 +51,12 @@ class Sandboxes:
 
     # --- sandbox_ports.Leftovers ---
 
+    def possible(self) -> bool:
+        return "_keeping" in self.__dict__ or _holds_something(self._root)
+
     def of(self, run: str) -> list[Left]:
         """Most often nothing is there, and nothing is loaded."""
-        if "_keeping" not in self.__dict__ and not _holds_something(self._root):
-            return []
-        return self._keeping.of(run)
+        return self._keeping.of(run) if self.possible() else []
 
     def is_alive(self, left: Left) -> bool:
         return self._keeping.is_alive(left)
