@@ -19,10 +19,11 @@ LONG = b"word " * 1000
         (HEAD + b"Do it.\n", [HEAD], "Do it.\n"),
         (HEAD + LONG, [HEAD, LONG], ""),
         (HEAD, [HEAD], ""),
+        (HEAD + b"\xff\xfe", [HEAD, b"\xff\xfe"], ""),
         (b"Do it.\n", [b"Do it.\n"], ""),
         (b'{"stdin": "Work well."}', [b'{"stdin": "Work well."}'], ""),
     ],
-    ids=["short", "long", "rules alone", "without rules", "rules elsewhere"],
+    ids=["short", "long", "rules alone", "no text", "without rules", "rules elsewhere"],
 )
 def test_it_is_the_same_again(request_: bytes, stored: list[bytes], in_event: str) -> None:
     sent = as_sent.kept(RULES, request_)

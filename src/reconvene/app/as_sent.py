@@ -38,8 +38,12 @@ def kept(rules: str, request: bytes) -> Sent:
         digest = digest_of(request)
         return Sent("", "", digest, {digest: request})
     rest = request[len(head) :]
-    if len(rest) <= _SHORT:
-        return Sent(of_rules, rest.decode("utf-8", "replace"), "", {of_rules: head})
+    try:
+        short = rest.decode() if len(rest) <= _SHORT else None
+    except UnicodeDecodeError:  # as a text it would not be the same bytes
+        short = None
+    if short is not None:
+        return Sent(of_rules, short, "", {of_rules: head})
     digest = digest_of(rest)
     return Sent(of_rules, "", digest, {of_rules: head, digest: rest})
 

@@ -14,7 +14,6 @@ from reconvene.adapters.agents import retry_after
 from reconvene.errors import AgentError, Outcome
 
 _BY_STATUS: dict[int, Outcome] = {401: "authentication", 402: "quota", 403: "authentication", 404: "not_found"}
-_PASSING = frozenset({408, 409, 425, 429})
 # Of httpx, requests, aiohttp, urllib3 and the SDKs of providers: the way to a server failed.
 _ON_THE_WAY = frozenset(
     "APIConnectionError APITimeoutError ClientConnectionError ConnectError ConnectTimeout ConnectionError "
@@ -37,7 +36,7 @@ def failed(who: str, error: BaseException) -> AgentError:
 def _outcome(error: BaseException) -> tuple[Outcome, float]:
     for cause in _causes(error):
         status = _status(cause)
-        if status in _PASSING or status >= 500:
+        if status in retry_after.PASSING or status >= 500:
             wait = retry_after.asked(
                 _headers(cause), str(getattr(cause, "body", "") or ""), datetime.now(UTC), limited=status == 429
             )

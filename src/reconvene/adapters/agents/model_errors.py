@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pydantic_ai import exceptions as problems
 
 from reconvene.adapters.agents import retry_after
+from reconvene.adapters.agents.model_reply import FILTER_HINT
 from reconvene.adapters.agents.network_words import PROXY_LOGIN, trouble
 from reconvene.adapters.agents.providers import LOCAL, Connection
 from reconvene.adapters.agents.wiretap import MAX_REPLY
 from reconvene.errors import AgentError, Outcome
 
-_PASSING = frozenset({408, 409, 423, 425, 429})
 _FILTERED = re.compile(r"content_filter|content_policy|moderation|flagged", re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"context (?:size|length|window)|exceed_context_size|(?:prompt|input) is too long|too many (?:input )?tokens",
@@ -77,9 +77,6 @@ def explain(connection: Connection, error: Exception) -> AgentError:
             return failure("other", f"{name}{where} failed: {said}.")
 
 
-FILTER_HINT = "Say it in other words, leave out what the filter takes exception to, or choose another model."
-
-
 def failure(outcome: Outcome, message: str, hint: str = "", wait: float = 0.0) -> AgentError:
     told = _FOR_AGENTS.get(outcome, "")
     if outcome in ("transport", "cut", "empty"):
@@ -105,7 +102,7 @@ def _http(connection: Connection, error: problems.ModelAPIError, status: int) ->
         return _not_found(connection, error, said)
     if status == 429:
         return _asked(connection, error, f"{name}{where} has too many requests (429): {said}", limited=True)
-    if status >= 500 or status in _PASSING:
+    if status >= 500 or status in retry_after.PASSING:
         return _asked(connection, error, f"{name}{where} failed ({status}): {said}")
     return failure("usage", f"{name}{where} refused the request ({status}): {said}.", "Check the agent's options.")
 

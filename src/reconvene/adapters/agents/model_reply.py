@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
 ANSWER_TOOL = "answer"
+FILTER_HINT = "Say it in other words, leave out what the filter takes exception to, or choose another model."
 # Reasons that say that it is not whole.
 _UNFINISHED = frozenset(
     {"OTHER", "FINISH_REASON_UNSPECIFIED", "CONTINUATION", "pause_turn", "abort", "cancelled", "error", "failed"}
@@ -52,11 +53,11 @@ def _must_be_whole(response: ModelResponse, text: str, thought: bool, streamed: 
     details = response.provider_details or {}
     reason = str(details.get("finish_reason") or "")
     if "refusal" in details or reason == "refusal":
-        raise _refused(str(details.get("refusal") or text))
+        raise refused(str(details.get("refusal") or text))
     if response.finish_reason == "length" and reason not in _UNFINISHED:
-        raise _too_short(reason, text, thought)
+        raise too_short(reason, text, thought)
     if response.finish_reason == "content_filter":
-        raise _filtered(details, reason, text)
+        raise filtered(details, reason, text)
     if reason in _WRONG_CALL:
         raise _unasked("a tool", text)
     if response.finish_reason == "error":
@@ -72,7 +73,7 @@ def _must_be_whole(response: ModelResponse, text: str, thought: bool, streamed: 
         )
 
 
-def _refused(words: str) -> AgentError:
+def refused(words: str) -> AgentError:
     said = f": {' '.join(words.split())[:300]}" if words.strip() else ""
     return AgentError(
         f"The model refused to answer{said.rstrip('.')}.",
@@ -82,7 +83,7 @@ def _refused(words: str) -> AgentError:
     )
 
 
-def _too_short(reason: str, text: str, thought: bool) -> AgentError:
+def too_short(reason: str, text: str, thought: bool) -> AgentError:
     hint = "Raise `max_tokens` in the agent's options, or ask for less."
     what = "the model reached its limit of output tokens"
     if reason == "model_context_window_exceeded":
@@ -99,9 +100,7 @@ def _too_short(reason: str, text: str, thought: bool) -> AgentError:
     )
 
 
-def _filtered(details: dict[str, object], reason: str, text: str) -> AgentError:
-    from reconvene.adapters.agents.model_errors import FILTER_HINT
-
+def filtered(details: dict[str, object], reason: str, text: str) -> AgentError:
     blocked = details.get("block_reason")
     why = str(blocked or ("" if reason == "content_filter" else reason))
     what = "the prompt" if blocked else "the reply"

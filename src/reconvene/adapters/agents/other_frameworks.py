@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import cast
 
 import msgspec
 from msgspec import Struct
 
-from reconvene.errors import AgentError, Outcome
+from reconvene.errors import AgentError
 from reconvene.ports import Assignment
 
 
@@ -70,23 +69,17 @@ def said(result: object) -> Said:
     return Said(_plain(result))
 
 
-_CUT = {
-    "length": "length", "max_tokens": "length", "MAX_TOKENS": "length",
-    "content_filter": "filter", "SAFETY": "filter", "refusal": "refusal",
-    "error": "cut", "failed": "cut", "abort": "cut",
-}  # fmt: skip
-_WORDS = {
-    "length": "The reply was cut short: the model reached its limit of output tokens.",
-    "filter": "The provider's content filter stopped the reply.",
-    "refusal": "The model refused to answer.",
-    "cut": "The reply broke off: the provider says that it failed.",
-}
+_TOO_SHORT = ("length", "max_tokens", "MAX_TOKENS")
+_FILTERED = ("content_filter", "SAFETY")
+_FAILED = ("error", "failed", "abort")
 
 
 def require_whole(result: object) -> None:
     """AgentError where the model's last message says that it is not the whole answer."""
     if isinstance(result, dict) and isinstance(result.get("messages"), list) and result["messages"]:
         result = result["messages"][-1]
+    from reconvene.adapters.agents import model_reply
+
     last = getattr(result, "response", None) or result
     told = getattr(last, "response_metadata", None)  # of LangChain's messages
     reasons = [getattr(last, "finish_reason", None)]
@@ -94,9 +87,14 @@ def require_whole(result: object) -> None:
         [told.get(name) for name in ("finish_reason", "stop_reason", "done_reason")] if isinstance(told, dict) else []
     )
     for reason in reasons:
-        outcome = _CUT.get(reason) if isinstance(reason, str) else None
-        if outcome is not None:
-            raise AgentError(_WORDS[outcome], outcome=cast(Outcome, outcome))
+        if reason in _TOO_SHORT:
+            raise model_reply.too_short("", "", thought=False)
+        if reason in _FILTERED:
+            raise model_reply.filtered({}, str(reason), "")
+        if reason == "refusal":
+            raise model_reply.refused("")
+        if reason in _FAILED:
+            raise AgentError("The reply broke off: the provider says that it failed.", outcome="cut")
 
 
 def _of_blocks(content: object) -> object:

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 LONGEST = 24 * 3600.0  # more than a day is a mistake, or no use to anybody
+PASSING = frozenset({408, 409, 423, 425, 429})  # of statuses below 500, those that pass by themselves
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _RESET = re.compile(r"(?:x-|anthropic-)?ratelimit-(?:reset(?:-(?P<first>.+))?|(?P<second>.+)-reset)")
