@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import sqlite3
 from pathlib import Path
@@ -13,6 +12,7 @@ from support.stage import Stage
 
 from forks import Forks
 from hasty import HastyLoop, turns, until
+from processes import has_ended
 from reconvene.adapters.sqlite import SqliteLog
 from reconvene.core.facts.commands import AddRemark, RemarkIn
 from reconvene.core.facts.events import AttemptEnded, RemarkAdded
@@ -155,7 +155,7 @@ def test_an_agent_that_never_ends_is_stopped_with_everything_it_started(tmp_path
     assert "did not end within 3600 s" in stage.attempts("R1/0/a")[0].why
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(started) == 4
-    assert not any(is_running(pid) for pid in started)
+    assert all(has_ended(pid) for pid in started)
 
 
 def test_an_agent_that_raises_anything_at_all_is_a_failed_attempt(tmp_path: Path) -> None:
@@ -206,13 +206,3 @@ def test_a_gate_gives_up_after_its_retries_and_keeps_every_rejected_output(tmp_p
     assert all(attempt.output and stage.kept(attempt.output.digest) == "short" for attempt in attempts)
     assert "no agent of this step gave an output" in stage.point.prompt
     assert attempts[-1].why in stage.point.prompt
-
-
-def is_running(pid: int) -> bool:
-    """A dead process that nobody collected does not count."""
-    try:
-        os.kill(pid, 0)
-        state = Path(f"/proc/{pid}/stat")
-        return not state.exists() or state.read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except (ProcessLookupError, FileNotFoundError):
-        return False

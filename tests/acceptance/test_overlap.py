@@ -95,7 +95,7 @@ def kill(engine: subprocess.Popen[bytes], *, keeper: bool) -> None:
     """And `keeper`: whoever stands between it and its agents; the engine must not see that first."""
     engine.send_signal(signal.SIGSTOP)
     for pid in below(engine.pid) if keeper else ():
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, FileNotFoundError):
             if f"{remains.MARK}=".encode() in Path(f"/proc/{pid}/environ").read_bytes():
                 os.kill(pid, signal.SIGKILL)
     engine.kill()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from processes import has_ended
 from reconvene.wiring import open_engine
 
 # The kill meets the first attempt at half its work. It ends with the engine, so nobody is left to go on with the rest.
@@ -52,14 +53,6 @@ def heard(pipe: str) -> bytes:
         os.close(handle)
 
 
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-
-
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for key, value in (("user.name", "Ada"), ("user.email", "ada@example.org")):
@@ -94,7 +87,7 @@ def test_a_killed_process_leaves_nothing_of_its_attempt_on_the_branch(project: P
     finally:
         first.send_signal(signal.SIGKILL)
         first.wait()
-    while alive(agent):  # bounded by the limit of every test
+    while not has_ended(agent):  # bounded by the limit of every test
         select.select([], [], [], 0.01)
     assert git(project, "branch", "--list", "reconvene/*") == ""
     second = subprocess.run([*command, "resume", "change-1", "--no-input"], capture_output=True, text=True, timeout=300)

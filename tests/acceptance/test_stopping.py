@@ -11,6 +11,7 @@ import pytest
 from support.stage import Stage
 
 from hasty import until
+from processes import has_ended
 from reconvene.app import queries
 from reconvene.core.facts.commands import Abort, Claim, Command, Pause, RemarkIn, Rollback
 from reconvene.core.facts.events import FilesEdited, LateOutputArchived, RunEnded, StepStarted
@@ -102,17 +103,8 @@ phases: [{{id: work, agents: [a]}}]
 
     assert asyncio.run(pause_when_it_works()) == "paused"
     for pid in pids.read_text().split():
-        assert is_gone(int(pid))
+        assert has_ended(int(pid))
     assert stage.drive().status == "completed"
-
-
-def is_gone(pid: int) -> bool:
-    """A dead process that nobody collected counts as gone."""
-    try:
-        os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
-    except (ProcessLookupError, FileNotFoundError):
-        return True
 
 
 def test_a_drive_that_is_cancelled_gives_the_run_back_and_its_calls_are_in_doubt(tmp_path: Path) -> None:

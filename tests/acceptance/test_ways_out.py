@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -180,7 +180,8 @@ class Scene:
     def close(self) -> None:
         for way in WAYS:
             for pid in self.alive(way):
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     @contextmanager
     def ssh_agent(self) -> Iterator[None]:

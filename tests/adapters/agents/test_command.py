@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from processes import has_ended
 from reconvene.adapters.agents import Agents
 from reconvene.adapters.agents.as_answer import ReplyError
 from reconvene.core.definition.workflow import Agent
@@ -60,18 +61,6 @@ def fails(assignment: Assignment, scratch: Path, environ: Mapping[str, str] = EN
 
 def nothing_left(scratch: Path) -> bool:
     return list(scratch.rglob("*")) == []
-
-
-def gone(pid: int) -> bool:
-    """Dead, or dead and only waiting for its parent to notice."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
 
 
 def test_stdout_is_the_output_and_the_prompt_comes_on_stdin(tmp_path: Path) -> None:
@@ -274,18 +263,18 @@ if child:
 while True:
     time.sleep(100)
 """
-    assert all(gone(pid) for pid in cancelled_once_it_speaks(py(script), tmp_path))
+    assert all(has_ended(pid) for pid in cancelled_once_it_speaks(py(script), tmp_path))
 
 
 def test_stragglers_of_a_command_that_ended_well_are_ended_too(tmp_path: Path) -> None:
     answer = run(sh("sleep 1000 & echo $!; (sleep 1000; echo late) & echo $!"), tmp_path)
     pids = [int(line) for line in answer.text.split()]
     assert len(pids) == 2
-    assert all(gone(pid) for pid in pids)
+    assert all(has_ended(pid) for pid in pids)
 
 
 def test_cancelling_ends_the_whole_group_before_it_returns(tmp_path: Path) -> None:
-    assert all(gone(pid) for pid in cancelled_once_it_speaks(sh("sleep 1000 & echo $! $$; wait"), tmp_path))
+    assert all(has_ended(pid) for pid in cancelled_once_it_speaks(sh("sleep 1000 & echo $! $$; wait"), tmp_path))
 
 
 def cancelled_once_it_speaks(assignment: Assignment, scratch: Path) -> list[int]:
