@@ -15,7 +15,6 @@ from shlex import quote
 
 FILE = "key"
 KIND = "ed25519"
-_SEED, _PUBLIC, _SIGNATURE = 32, 32, 64  # bytes
 
 
 class OwnKey:
@@ -44,28 +43,23 @@ class OwnKey:
         return ""
 
     def sign(self, data: bytes) -> str:
-        from nacl.bindings import crypto_sign
+        from reconvene.adapters.keys import sodium
 
-        return crypto_sign(data, self._secret)[:_SIGNATURE].hex()
+        return sodium.signature(data, self._secret).hex()
 
     def valid(self, key: str, data: bytes, signature: str) -> bool:
-        from nacl.bindings import crypto_sign_open
-        from nacl.exceptions import CryptoError
+        from reconvene.adapters.keys import sodium
 
         kind, _, public = key.partition(":")
         try:
             signed, known = bytes.fromhex(signature), bytes.fromhex(public)
         except ValueError:
             return False
-        if (kind, len(signed), len(known)) != (KIND, _SIGNATURE, _PUBLIC):
+        if (kind, len(signed), len(known)) != (KIND, sodium.SIGNATURE, sodium.PUBLIC):
             return False
         if (signed.hex(), known.hex()) != (signature, public):  # the same digits in capitals were not written here
             return False
-        try:
-            crypto_sign_open(signed + data, known)
-        except CryptoError:
-            return False
-        return True
+        return sodium.fits(signed, data, known)
 
     def tell(self, text: str) -> None:
         if self._say is not None and text not in self._told:
@@ -75,7 +69,7 @@ class OwnKey:
     def _load(self, *, make: bool) -> str:
         """The public key; the other one stays here."""
         try:
-            from nacl.bindings import crypto_sign_seed_keypair
+            from reconvene.adapters.keys import sodium
         except ImportError as error:
             raise _Unusable(f"the library that signs cannot be loaded ({error})") from error
         path = os.path.join(self._folder, FILE)
@@ -84,13 +78,13 @@ class OwnKey:
             if seed is None:
                 if not make:
                     return ""
-                _make(path)
+                _make(path, sodium.SEED)
                 seed = _read(path)
         except OSError as error:
             raise _Unusable(f"the key {path} cannot be used: {(error.strerror or str(error)).lower()}") from error
-        if seed is None or len(seed) != _SEED:
+        if seed is None or len(seed) != sodium.SEED:
             raise _Unusable(f"{path} holds no key; move it away, and a new one is made: mv {quote(path)} {path}-old")
-        public, self._secret = crypto_sign_seed_keypair(seed)
+        public, self._secret = sodium.pair(seed)
         return f"{KIND}:{public.hex()}"
 
 
@@ -112,7 +106,7 @@ def _read(path: str) -> bytes | None:
         return b""
 
 
-def _make(path: str) -> None:
+def _make(path: str, length: int) -> None:
     """Whole from its first moment. Of two processes that make one at the same time, both use the first."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -120,7 +114,7 @@ def _make(path: str) -> None:
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(handle, "w", encoding="ascii") as file:
-            file.write(f"{KIND} {os.urandom(_SEED).hex()}\n")
+            file.write(f"{KIND} {os.urandom(length).hex()}\n")
             file.flush()
             os.fsync(handle)
         with suppress(FileExistsError):
