@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import Usage
-    from reconvene.ports import Assignment, Listener
 
 Outcome = Literal["done", "failed", "refused", "answered"]
 
@@ -54,16 +52,6 @@ class Toolbox(Protocol):
 
     def ignored(self) -> tuple[str, ...]:
         """What it left there and is not taken, with the reason."""
-
-
-class Toolboxes(Protocol):
-    """Makes the tools of an attempt ready, and leaves nothing behind."""
-
-    def open(
-        self, assignment: Assignment, changed: Mapping[str, bytes | None], listener: Listener
-    ) -> AbstractAsyncContextManager[Toolbox]:
-        """`changed`: what the calls on record made of the folder, None = removed. AgentError where a tool cannot be
-        had."""
 
 
 class Wanted(Struct, frozen=True):
