@@ -83,6 +83,8 @@ def _again_first(text: str) -> str:
 
 
 ALLOWED: tuple[Allowed, ...] = (
+    Allowed("*/prompts/*", "of an edit, what was removed is called so.", swap(r"> - \(removed\) ", "> -")),
+    Allowed("*/prompts/*", "of an edit, only what the person changed is shown.", swap(r"> …", ">")),
     Allowed("troubles/*/shown/*", "to do something twice is not what is suggested.", _again_first),
     Allowed("*/shown/*", "where an agent failed, another model may be tried.", _without_rebind),
     Allowed(

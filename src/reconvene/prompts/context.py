@@ -6,7 +6,7 @@ the form last. What comes first is the same for all of them, and providers cache
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -27,6 +27,7 @@ from reconvene.prompts.documents import Documents
 from reconvene.prompts.marks import Section
 
 _BLANK_LINES = late(r"\n(?:[ \t]*\n){2,}")
+_CHANGED = "(What begins with “+” the person wrote. What is “removed” was there before. “…” is what they left alone.)"
 _EXAMPLE = "one that would pass, about another matter"
 
 
@@ -301,9 +302,25 @@ def _remark(book: Book, remark: RemarkAdded) -> str:
     text = remark.text.replace("\n", "\n  ")
     line = f"- [{remark.id}] **{kind}:** {text} ({who}{where}, {remark.at[:16].replace('T', ' ')})"
     if remark.diff:
-        diff = "\n".join(f"  > {row}" for row in book.text(remark.diff).splitlines())
-        line += f"\n\n{diff}\n"
+        rows = "\n".join(f"  > {row}" for row in _of_the_person(book.text(remark.diff)))
+        line += f"\n\n  {_CHANGED}\n{rows}\n"
     return line
+
+
+def _of_the_person(diff: str) -> Iterator[str]:
+    """A diff without the lines around what changed: they are an agent's, and this is where the person speaks."""
+    last = ""
+    for number, row in enumerate(diff.removesuffix("\n").split("\n")):
+        mark = row[:1] if number > 1 else ""  # the first two rows name the file
+        if mark == " ":
+            rows = ["…"] if last != "…" else []
+        elif mark in ("-", "+"):
+            before = "- (removed) " if mark == "-" else "+"
+            rows = [before + part for part in row[1:].splitlines() or [""]]
+        else:
+            rows = row.splitlines()
+        yield from rows
+        last = rows[-1] if rows else last
 
 
 def _drafts(state: RunState, book: Book) -> str:
