@@ -19,10 +19,11 @@ from reconvene.errors import Problem, WorkflowError
 from reconvene.wire.agents import Agents, Gates, Sandbox
 from reconvene.wire.grammar import REMOVED, TABLES
 from reconvene.wire.names.check import check_names
+from reconvene.wire.names.unfenced import unfenced
 from reconvene.wire.phase_tree import PhaseTree, Roster
 from reconvene.wire.phases import Phases
 from reconvene.wire.problems import shown
-from reconvene.wire.reading import TASK_ROOTS, Reading
+from reconvene.wire.reading import TASK_ROOTS, Reading, Use
 from reconvene.wire.resources import Folder, Unreadable, read_text
 from reconvene.wire.shapes import Grammar, Table, fit
 from reconvene.wire.spellings import SPELLINGS, rewritten
@@ -37,6 +38,16 @@ _SOURCE = re.compile(r"output(\.[A-Za-z_][A-Za-z0-9_]*)?")
 
 def load(path: Path) -> Workflow:
     """The workflow in this file, or in `workflow.yaml` of this folder, with the files beside it."""
+    return _parsed(*_found(path))[0]
+
+
+def warnings(path: Path) -> list[Problem]:
+    """What is not wrong in this workflow, and yet hardly meant. WorkflowError where something is wrong."""
+    workflow, uses = _parsed(*_found(path))
+    return unfenced(workflow, uses)
+
+
+def _found(path: Path) -> tuple[str, str, Folder]:
     file = path / "workflow.yaml" if path.is_dir() else path
     try:
         text = read_text(file)
@@ -44,11 +55,16 @@ def load(path: Path) -> Workflow:
         problem = Problem(str(path), error.line, f"this workflow cannot be read: {error}", error.hint)
         hint = "" if error.hint else "reconvene workflows lists the packaged ones"
         raise WorkflowError([problem], hint=hint) from None
-    return parse(text, file.name, Folder(file.parent))
+    return text, file.name, Folder(file.parent)
 
 
 def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
     """The workflow in this text. `resources`: relative path → text of the files beside it."""
+    return _parsed(text, file, resources)[0]
+
+
+def _parsed(text: str, file: str, resources: Dict[str, str]) -> tuple[Workflow, list[Use]]:
+    """It, and every expression and template in it."""
     written = read_yaml(text, file)
     reading = Reading(file, resources)
     if not isinstance(written, Mapping):
@@ -62,7 +78,7 @@ def parse(text: str, file: str, resources: Dict[str, str]) -> Workflow:
     if fits:  # what did not fit was left out, and might have written any name
         check_names(workflow, reading.uses, reading.problems)
     reading.problems.raise_any()
-    return workflow
+    return workflow, reading.uses
 
 
 def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: str) -> Workflow:

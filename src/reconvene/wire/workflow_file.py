@@ -10,6 +10,8 @@ from reconvene.core.definition.workflow import Workflow
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from reconvene.errors import Problem
+
 
 def load_workflow(path: str | Path) -> Workflow:
     """The workflow in this file, or in `workflow.yaml` of this folder. WorkflowError with all its problems if bad."""
@@ -18,6 +20,15 @@ def load_workflow(path: str | Path) -> Workflow:
     from reconvene.wire import loading
 
     return loading.load(Path(path))
+
+
+def workflow_warnings(path: str | Path) -> list[Problem]:
+    """What is not wrong in this workflow, and yet hardly meant."""
+    from pathlib import Path
+
+    from reconvene.wire import loading
+
+    return loading.warnings(Path(path))
 
 
 def parse_workflow(text: str, file: str = "workflow.yaml", resources: Mapping[str, str] | None = None) -> Workflow:

@@ -228,3 +228,16 @@ def test_doctor_says_what_is_known_of_servers_and_forgets_it(reconvene: Command,
     assert "what servers can do is forgotten" in done.err
     assert "qwen3" not in done.out
     assert "nothing was known" in reconvene("doctor", "--forget").err
+
+
+def test_check_warns_of_an_agents_words_in_a_role_and_the_file_is_valid(reconvene: Command, folder: Path) -> None:
+    write(folder)
+    text = (folder / "flow.yaml").read_text(encoding="utf-8")
+    text = text.replace("agents: [writer], checkpoint", "agents: [writer], output: page, checkpoint")
+    text = text.replace("{command: [sh", '{prompt: "Mind {{ context.page }}", command: [sh', 2)
+    (folder / "flow.yaml").write_text(text, encoding="utf-8")
+    done = reconvene("check", "flow.yaml")
+    assert done.code == 0
+    assert "warning: flow.yaml:3: the role of writer takes in {{ context.page }}" in done.out
+    (first, second) = reconvene("check", "flow.yaml", "--json").object["warnings"]
+    assert (first["line"], second["line"]) == (3, 4)

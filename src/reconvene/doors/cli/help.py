@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, answer, command, note, put, put_json, put_table
+from reconvene.doors.cli.common import Call, answer, command, note, put, put_json, put_table, say
 from reconvene.doors.cli.text import clean
 from reconvene.errors import WorkflowError
 from reconvene.home import SERVERS, is_there
@@ -17,6 +17,8 @@ from reconvene.home import SERVERS, is_there
 if TYPE_CHECKING:
     from reconvene.app.sizes import Size
     from reconvene.doors.cli.readiness import Looked
+
+_PROBLEM = ("file", "line", "column", "message", "hint")
 
 
 @command()
@@ -49,23 +51,29 @@ def check(call: Call, file: str, here: bool, sizes: bool) -> int:
     Of a valid one it also says what this machine lacks: libraries, keys, programs, Python functions. That does not make
     the file wrong: the exit code stays 0 without --here.
     """
+    from reconvene.doors.cli.named_workflow import file_of
     from reconvene.doors.cli.readiness import here_json, look, put_here
+    from reconvene.wire.workflow_file import workflow_warnings
 
     try:
         looked = look(file, as_settings_say=sizes)
     except WorkflowError as error:
         if not call.as_json:
             raise
-        names = ("file", "line", "column", "message", "hint")
-        put_json({"ok": False, "problems": [{name: getattr(one, name) for name in names} for one in error.problems]})
+        put_json({"ok": False, "problems": [{name: getattr(one, name) for name in _PROBLEM} for one in error.problems]})
         return error.exit_code
     loaded = looked.workflow
     if sizes:
         return _sizes(call, looked)
     counts = f"{_count(len(loaded.phases), 'phase')}, {_count(len(loaded.agents), 'agent')}"
     told = f"{clean(file)} is a valid workflow ({loaded.name}: {counts})"
-    answer(call, {"ok": True, "name": loaded.name, "problems": [], "here": here_json(looked)}, told)
+    warned = workflow_warnings(file_of(file))
+    rows = [{name: getattr(one, name) for name in _PROBLEM} for one in warned]
+    told_json = {"ok": True, "name": loaded.name, "problems": [], "warnings": rows, "here": here_json(looked)}
+    answer(call, told_json, told)
     if not call.as_json:
+        for one in warned:
+            say(f"\nwarning: {one.file}:{one.line}: {one.message}\n      {one.hint}")
         put_here(looked)
     return 1 if here and not looked.ready else 0
 
