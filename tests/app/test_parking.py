@@ -425,3 +425,20 @@ def test_without_a_judge_it_is_said(desk: Callable[..., Desk]):
         at.start(JUDGED)
     assert queries.show(at.engine, at.run).unjudged == ("writer",)
     assert asked == ["writer"]
+
+
+def test_a_judge_that_is_gone_when_the_run_goes_on_is_on_record_and_shown(desk: Callable[..., Desk]):
+    reply, asked = judged_by(Fail(503))
+    with OpenAIServer(reply) as server:
+        at = desk(server.url, NEVER, judge="openai:judge")
+        assert at.start(JUDGED).awaits is not None
+        at.engine.judge_model = ""
+        state = at.drive(at_once=True)
+    assert asked == ["writer", "judge"]
+    (ended,) = at.events(AttemptEnded)
+    assert ended.unasked == ("no model is set for what its gates ask",)
+    (one,) = projections.run(state).unasked
+    assert one.text == (
+        "a gate of writer (write, round 1) could not be asked, and its output stands: "
+        "no model is set for what its gates ask"
+    )

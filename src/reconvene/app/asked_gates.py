@@ -16,6 +16,7 @@ _SCHEMA: dict[str, object] = {
     "required": ["passes", "why"],
     "properties": {"passes": {"type": "boolean"}, "why": {"type": "string"}},
 }
+_NO_MODEL = "no model is set for what its gates ask"
 _PROMPT = """The mark of this message is {mark}.
 
 {output}
@@ -42,7 +43,9 @@ async def judge(work: Assignment, text: str, model: str, runner: AgentRunner, li
 
     Raises where the provider failed: then it is asked later.
     """
-    questions = [gate.ask for gate in work.agent.gates if gate.ask] if model and text.strip() else []
+    questions = [gate.ask for gate in work.agent.gates if gate.ask] if text.strip() else []
+    if not model:
+        return Judged((), Usage(), (_NO_MODEL,) if questions else ())
     objections: list[str] = []
     unasked: list[str] = []
     spent = Usage()

@@ -303,7 +303,7 @@ def _answered(work: Assignment, answer: Answer, seconds: float) -> _Answered:
 
 async def _judged(work: Assignment, done: _Answered, model: str, runner: AgentRunner, listener: Listener) -> _Answered:
     """With what the gates that ask a model say of it."""
-    if not model or not any(gate.ask for gate in work.agent.gates):
+    if not any(gate.ask for gate in work.agent.gates) or (not model and done.command.recorded):
         return done
     from reconvene.app.asked_gates import judge
 

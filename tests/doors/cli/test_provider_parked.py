@@ -119,3 +119,25 @@ def test_what_a_provider_asked_for_does_not_hold_for_another_agent(reconvene: Co
     assert done.code == 3
     assert "✓ far done" in done.err
     assert "(for a provider)" not in done.out
+
+
+def test_a_gate_whose_model_is_gone_is_told_when_the_run_is_taken_up_and_at_its_stop(
+    reconvene: Command, far: Far, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RECONVENE_GATE_MODEL", "openai:judge")
+    done = reconvene("run", "ferry.yaml", "--no-input")
+    assert "unasked" not in done.err
+    far.reply = Say("far is back")
+    monkeypatch.delenv("RECONVENE_GATE_MODEL")
+    done = reconvene("resume", "--now", "--no-input")
+    assert done.err.count("gates of far ask a model, and none is set: they pass unasked") == 1
+    told = "! a gate of far (write, round 1) could not be asked, and its output stands: no model is set"
+    assert told in " ".join(done.out.split())
+
+
+def test_where_no_gate_of_those_at_work_asks_nothing_is_said_of_it(reconvene: Command, folder: Path, far: Far):
+    far.reply = Say("far is here")
+    text = FLOW.replace(', gate: [{ask: "Is it short?"}]', "")
+    (folder / "ferry.yaml").write_text(text)
+    reconvene("run", "ferry.yaml", "--no-input")
+    assert "unasked" not in reconvene("decide", "--option", "Continue", "--latest").err

@@ -158,7 +158,6 @@ def _started(
     anyway: bool,
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
-    from reconvene.app.views.projections import asking_gates
     from reconvene.core.definition.bindings import bound
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
@@ -191,8 +190,8 @@ def _started(
     engine = open_engine(call)
     for warning in engine.foreseen(loaded, values):
         note(f"before it comes to building: {warning}")
-    if not played and not engine.judge_model and (asking := asking_gates(loaded)):
-        note(f"! {ungated(asking)}")
+    if not played:
+        _say_ungated(engine, loaded)
     for line in kept_in if not call.as_json else ():
         note(line)
     return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings)
@@ -241,13 +240,22 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
     decider = who_decides(call, answers, no_input)
     engine, found = open_to_change(call, run)
     bind(call, engine, found)
-    check_live(call, engine.session(found).book.workflow)
+    workflow = engine.session(found).book.workflow
+    check_live(call, workflow)
+    _say_ungated(engine, workflow)
     if not anyway:
         from reconvene.doors.cli.going_on import require_ready_to_go_on
 
         require_ready_to_go_on(engine, found)
     # The time that a provider asked for does not hold for another one.
     return proceed(call, engine, found, decider, at_once=now or bool(call.models or call.agents), looks=not anyway)
+
+
+def _say_ungated(engine: Engine, workflow: Workflow) -> None:
+    from reconvene.app.views.projections import asking_gates
+
+    if not engine.judge_model and (asking := asking_gates(workflow)):
+        note(f"! {ungated(asking)}")
 
 
 def check_live(call: Call, workflow: Workflow) -> None:
