@@ -386,3 +386,21 @@ def test_an_agent_that_looks_around_finds_nothing_of_its_peers(tmp_path: Path) -
         return [answer.text for answer in await asyncio.gather(*(agents.run(task, lambda _: None) for task in tasks))]
 
     assert asyncio.run(both()) == ["secret-of-a\n", "secret-of-b\n"]
+
+
+def test_what_it_thought_is_no_part_of_its_output_and_stays_on_record(tmp_path: Path) -> None:
+    answer = run(sh("echo '<think>maybe 4'; echo '</think>'; echo 'It is <think>or 5?</think> 3.'"), tmp_path)
+    assert answer.text == "It is 3."
+    assert b"maybe 4" in answer.reply
+    schema = {"type": "object", "required": ["score"]}
+    answer = run(sh("""echo '<think>{"score": 1}</think>{"score": 2}'""", schema=schema), tmp_path)
+    assert answer.value == {"score": 2}
+    assert answer.text == '{"score": 2}'
+
+
+def test_one_that_only_thought_has_said_nothing(tmp_path: Path) -> None:
+    error = fails(sh("echo '<think>maybe 4'"), tmp_path)
+    assert (error.outcome, error.message) == ("empty", "The agent only thought, and said nothing.")
+    assert error.for_agents == "The reply held only thinking. Write the answer after it."
+    answer = run(sh("echo '<think>maybe 4'; echo 3 > f.md", writes=("f.md",)), tmp_path)
+    assert (answer.text, answer.files) == ("", {"f.md": b"3\n"})

@@ -32,6 +32,18 @@ def whole(assignment: Assignment) -> Answer:
     return Answer("t", None, False, {}, (), Usage(), b"", b"", recorded=True)
 
 
+def thinks(assignment: Assignment) -> object:
+    answers = {
+        "text": "<think>maybe 4</think>It is 3.",
+        "only": "<think>maybe 4",
+        "dict": {"text": "<think>maybe 4</think>It is 3.", "files": {"f.md": "<think>content</think>"}},
+        "files": {"text": "<think>maybe 4</think>", "files": {"f.md": "3"}},
+        "answer": Answer("<think>maybe 4</think>It is 3.", None, False, {}, (), Usage(), b"", b""),
+        "json": '<think>{"score": 1}</think>{"score": 2}',
+    }
+    return answers[assignment.agent.remit]
+
+
 def silent(assignment: Assignment) -> str:
     return "nothing to say"
 
@@ -83,9 +95,9 @@ class Shelf:
 not_a_function = 3
 
 
-def run(name: str, *, schema: object = None, timeout: float = 120.0, spec: str = "") -> Answer:
-    agent = Agent(name="counter", kind="python", python=spec or f"{HERE}:{name}", timeout=timeout)
-    assignment = Assignment("r", "R1/0/counter", 1, agent, "count", {}, (), schema)
+def run(name: str, *, schema: object = None, timeout: float = 120.0, spec: str = "", remit: str = "") -> Answer:
+    agent = Agent(name="counter", kind="python", python=spec or f"{HERE}:{name}", timeout=timeout, remit=remit)
+    assignment = Assignment("r", "R1/0/counter", 1, agent, "count", {}, ("f.md",) if remit else (), schema)
     return asyncio.run(Agents("/nowhere", {}).run(assignment, lambda _: None))
 
 
@@ -189,3 +201,14 @@ def test_a_function_that_hangs_does_not_keep_the_process_alive() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout == "stuck:f gave no answer within 0.1 s.\n", done.stderr
+
+
+@pytest.mark.parametrize("kind", ["text", "dict", "answer"])
+def test_what_it_thought_is_no_part_of_its_output(kind: str) -> None:
+    assert run("thinks", remit=kind).text == "It is 3."
+
+
+def test_a_function_that_only_thought_has_said_nothing_unless_it_gave_files() -> None:
+    assert fails("thinks", remit="only").outcome == "empty"
+    assert run("thinks", remit="files").files == {"f.md": b"3"}
+    assert run("thinks", remit="json", schema={"type": "object", "required": ["score"]}).value == {"score": 2}

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from reconvene.adapters.agents.as_answer import parse_value
 from reconvene.adapters.agents.thinking import without_thinking
 
+FINAL = "<|channel|>final<|message|>"
+
 
 @pytest.mark.parametrize(
     ("reply", "said"),
@@ -38,6 +40,23 @@ from reconvene.adapters.agents.thinking import without_thinking
         # in the middle, on lines of its own
         ("First.\n<think>\nmaybe 4\n</think>\nIt is 3.", "First.\nIt is 3."),
         ("First.\n<think>a</think>\nSecond.\n<think>b</think>\nThird.", "First.\nSecond.\nThird."),
+        # in the middle of a line
+        ("It is <think>maybe 4</think> 3.", "It is 3."),
+        ("It is 3.<think>or is it?\nno.</think>", "It is 3."),
+        ("It <think>4</think>is <thinking>or 5, who knows</thinking>3.", "It is 3."),
+        ("It is <think> well, let me see whether this is so </think> 3.", "It is 3."),
+        # nested
+        ("<think>a <think>b</think> c</think>It is 3.", "It is 3."),
+        ("<think>a <think>b <think>c</think> d</think>\ne</think>\n\nIt is 3.", "It is 3."),
+        ("It is\n<think>a <think>b</think> c</think>\n3.", "It is\n3."),
+        # the marks of harmony
+        (f"<|channel|>analysis<|message|>maybe 4<|end|><|start|>assistant{FINAL}It is 3.", "It is 3."),
+        ("maybe 4<|end|><|start|>assistant<|channel|>final<|message|>It is 3.<|return|>", "It is 3."),
+        ("<|channel|>analysis maybe 4\n<|channel|>final It is 3.", "It is 3."),
+        ("<|channel|>commentary to=functions.x<|message|>{}<|call|><|channel|>final<|message|>It is 3.", "It is 3."),
+        ("<|start|>assistant<|channel|>final <|constrain|>json<|message|>{}", "{}"),
+        ("<|channel|>analysis<|message|>maybe 4", ""),
+        ("<|channel|>final<|message|><think>maybe 4</think>It is 3.", "It is 3."),
     ],
 )
 def test_thinking_is_taken_out_whatever_shape_it_has(reply: str, said: str) -> None:
@@ -62,6 +81,14 @@ def test_thinking_is_taken_out_whatever_shape_it_has(reply: str, said: str) -> N
         "# Notes\n\n<think> is never closed in what follows: nothing is lost.",
         "a < b, think > c",
         "</thinker>\n\n<thinker>",
+        "Between <think></think> nothing stands; <think>…</think> is short for it.",
+        "It begins with <think> and ends with </think> as a rule.",
+        "Write `<think>` first, and end with `</think>`. Like this: `<think>x y z</think>`.",
+        "Use ``<think>a `b` c</think>`` or\n\n````\n```\nIt is <think>a b c</think> so\n```\n````\n",
+        'So: {"why": "<think>"} and\n```json\n{"how": "It is <think>a b c</think> so"}\n```',
+        '{"why": "It is <think>a b c</think> so", "n": 1}',
+        "Harmony writes `<|channel|>analysis<|message|>` and then:\n\n```\n<|channel|>final<|message|>It is 3.\n```\n",
+        "Its marks are <|channel|> and <|message|>.",
     ],
 )
 def test_a_document_that_only_mentions_the_tags_stays_as_it_is(document: str) -> None:
@@ -87,8 +114,11 @@ def test_any_mixture_is_read_and_nothing_is_made_up(pieces: list[str]) -> None:
 
 
 def test_a_flood_of_tags_does_not_take_for_ever() -> None:
-    for piece in ("<think>", "</think>", "<think></think>", "```\n", "\n</think>\n\n", "\n<think>a</think>\n"):
-        without_thinking("x" + piece * 20_000)
+    pieces = ("<think>", "</think>", "<think></think>", "```\n", "\n</think>\n\n", "\n<think>a</think>\n")
+    pieces += (" <think>a b c</think> x", "<think>a ", "<think><think></think>", "<think></think></think>")
+    for piece in (*pieces, "<|channel|>", FINAL, "\n<think>\n<think>\n</think>", "<think>a</think> <think> b </think>"):
+        without_thinking(piece * 8_000)
+        without_thinking("x" + piece * 8_000)
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,30 @@ def why_not_taken(assignment: Assignment, path: str, size: int, already: int) ->
     return ""
 
 
+def spoken(reply: str, *, besides: bool = False) -> str:
+    """What an agent of any kind said, without what it thought. `besides`: it also gave a value or files.
+
+    AgentError where all of it is thinking: it said nothing.
+    """
+    if "<" not in reply and "[" not in reply:  # no tag begins otherwise
+        return reply
+    from reconvene.adapters.agents.thinking import without_thinking
+
+    split = without_thinking(reply)
+    if split.thought and not besides and not split.text.strip():
+        raise only_thought("agent", "said")
+    return split.text
+
+
+def only_thought(who: str, verb: str) -> AgentError:
+    return AgentError(
+        f"The {who} only thought, and {verb} nothing.",
+        hint="Another try may help. If it stays so, let it think less, or choose another model.",
+        outcome="empty",
+        for_agents="The reply held only thinking. Write the answer after it.",
+    )
+
+
 class Interpreted(Struct, frozen=True):
     text: str
     value: object
@@ -135,6 +159,7 @@ class Interpreted(Struct, frozen=True):
 
 def interpret(assignment: Assignment, reply: str) -> Interpreted:
     """Read a reply that carries all in its text: prose or JSON, and `<file>` blocks where files are asked for."""
+    reply = spoken(reply)
     text, files = reply, dict[str, str]()
     if assignment.writes:
         try:
@@ -157,17 +182,22 @@ def _with_newline(text: str) -> str:
 def from_result(assignment: Assignment, result: object, usage: Usage, *, recorded: bool = False) -> Answer:
     """From what Python code gave: text, `{"text", "value", "files"}`, a value for a contract, or an Answer."""
     if isinstance(result, Answer):
-        return result
-    text, value, has_value, files = _unpack(assignment, result)
+        besides = result.has_value or bool(result.files)
+        return result._replace(text=spoken(result.text, besides=besides), reply=result.reply or _bytes(result.text))
+    said, value, has_value, files = _unpack(assignment, result)
+    text = spoken(said, besides=has_value or bool(files))
     if assignment.schema is not None:
         value = check_value(assignment.schema, value) if has_value else parse_value(assignment.schema, text)
         has_value = True
     if has_value and not text:
         text = as_json(value)
     taken = take_files(assignment, files)
-    request = assignment.prompt.encode("utf-8", "replace")
-    reply = text.encode("utf-8", "replace")
+    request, reply = _bytes(assignment.prompt), _bytes(said or text)
     return Answer(text, value, has_value, taken.files, taken.ignored, usage, request, reply, recorded)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def _unpack(assignment: Assignment, result: object) -> tuple[str, object, bool, dict[str, bytes]]:

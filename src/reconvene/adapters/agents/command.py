@@ -20,8 +20,7 @@ from msgspec.structs import replace
 
 from reconvene.adapters.agents import asking, preset_output, presets, process, stream_ends
 from reconvene.adapters.agents import attempt_folder as folder
-from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value
-from reconvene.adapters.agents.thinking import without_thinking
+from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value, spoken
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, Outcome
 from reconvene.ports import Answer, Assignment, Listener, Progress
@@ -292,14 +291,14 @@ def _signal_name(number: int) -> str:
 
 
 def _read(assignment: Assignment, text: str, taken: Taken, as_model: bool) -> Interpreted:
+    said = spoken(text, besides=bool(taken.files))
     if as_model:
         # Files it wrote into its folder count; where it could not write, they come in the reply.
-        said = without_thinking(text).text
-        spoken = interpret(assignment._replace(writes=()) if taken.files else assignment, said)
-        return replace(spoken, files=spoken.files | taken.files, ignored=spoken.ignored + taken.ignored)
+        read = interpret(assignment._replace(writes=()) if taken.files else assignment, said)
+        return replace(read, files=read.files | taken.files, ignored=read.ignored + taken.ignored)
     if assignment.schema is None:
-        return Interpreted(text, None, False, taken.files, taken.ignored)
-    return Interpreted(text, parse_value(assignment.schema, text), True, taken.files, taken.ignored)
+        return Interpreted(said, None, False, taken.files, taken.ignored)
+    return Interpreted(said, parse_value(assignment.schema, said), True, taken.files, taken.ignored)
 
 
 def _name(assignment: Assignment) -> str:

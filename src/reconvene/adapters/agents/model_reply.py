@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconvene.adapters.agents.as_answer import Interpreted, as_json, check_value, interpret, parse_value
+from reconvene.adapters.agents.as_answer import Interpreted, as_json, check_value, interpret, only_thought, parse_value
 from reconvene.adapters.agents.thinking import without_thinking
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
@@ -111,12 +111,7 @@ def filtered(details: dict[str, object], reason: str, text: str) -> AgentError:
 def _nothing(thought: bool) -> AgentError:
     if not thought:
         return AgentError("The model replied with nothing.", hint="Another try usually helps.", outcome="empty")
-    return AgentError(
-        "The model only thought, and replied with nothing.",
-        hint="Another try may help. If it stays so, let it think less, or choose another model.",
-        outcome="empty",
-        for_agents="The reply held only thinking. Write the answer after it.",
-    )
+    return only_thought("model", "replied with")
 
 
 def _called(assignment: Assignment, tool: str, arguments: object, text: str) -> Interpreted:

@@ -49,16 +49,14 @@ async def run(assignment: Assignment) -> Answer:
 
 def _answer(assignment: Assignment, way: other_frameworks.Way, given: object, result: object, seconds: float) -> Answer:
     if isinstance(result, Answer):
-        return result
+        return from_result(assignment, result, Usage())
     if way.prompted:
         other_frameworks.require_whole(result)
     said = other_frameworks.said(result) if way.prompted else other_frameworks.Said(result)
     usage = Usage(requests=1, seconds=seconds, input_tokens=said.input_tokens, output_tokens=said.output_tokens)
     if not way.prompted or not isinstance(said.result, str):
         return from_result(assignment, said.result, usage)
-    from reconvene.adapters.agents.thinking import without_thinking
-
-    read = interpret(assignment, without_thinking(said.result).text)
+    read = interpret(assignment, said.result)
     request, reply = str(given).encode("utf-8", "replace"), said.result.encode("utf-8", "replace")
     return Answer(read.text, read.value, read.has_value, read.files, read.ignored, usage, request, reply)
 
