@@ -33,5 +33,5 @@ def kept_in(ways: Sequence[Way], environ: Mapping[str, str]) -> tuple[tuple[str,
     from reconvene.adapters.sandbox import about
 
     asked = [about.Asked(way.agent, way.who, way.kind, way.line) for way in ways if way.kind != "model"]
-    told = about.told(asked, environ, usual_sandbox())
+    told = about.told(asked, environ, usual_sandbox(), [*own_homes(), own_folder(), state_folder()])
     return told.lines, [Lack(*lack) for lack in told.lacks]

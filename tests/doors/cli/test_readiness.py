@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from commands import Command
+from reconvene.adapters.sandbox import levels
 from reconvene.testing.openai_server import OpenAIServer, Say
 
 FLOW = """\
@@ -22,6 +26,10 @@ phases:
   - {{id: never, when: "false", agents: [writer]}}
 """
 SAYS_OK = '{command: [sh, -c, "cat >/dev/null; echo OK"]}'
+
+
+def there_is_a_sandbox() -> bool:
+    return levels.find(os.environ).name != "none"
 
 
 def write(folder: Path, writer: str = SAYS_OK, reviewer: str = SAYS_OK) -> None:
@@ -241,3 +249,49 @@ def test_check_warns_of_an_agents_words_in_a_role_and_the_file_is_valid(reconven
     assert "warning: flow.yaml:3: the role of writer takes in {{ context.page }}" in done.out
     (first, second) = reconvene("check", "flow.yaml", "--json").object["warnings"]
     assert (first["line"], second["line"]) == (3, 4)
+
+
+def test_a_function_that_cannot_be_called_is_told_with_both_lines(reconvene: Command, folder: Path) -> None:
+    (folder / "mine.py").write_text("text = 'You write.'\ndef work():\n    return 'done'\n", encoding="utf-8")
+    write(folder, writer='{python: "mine:text"}', reviewer='{python: "mine:work"}')
+    done = reconvene("check", "flow.yaml", "--here")
+    assert done.code == 1
+    assert "✗ flow.yaml:3: mine:text is a text (mine.py, line 1), and no function (agent writer)" in done.out
+    assert "✗ flow.yaml:4: mine:work (mine.py, line 2) has no parameter for what it is given" in done.out
+    assert "write it as: def work(assignment): … that returns text" in done.out
+    assert reconvene("run", "flow.yaml", "--no-input").code == 64
+
+
+@pytest.fixture
+def hidden_script() -> Iterator[str]:
+    """A script where temporary files lie: no sandbox shows it to a command that does not name it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        path = Path(place) / "work.sh"
+        path.write_text("cat > /dev/null; echo done\n", encoding="utf-8")
+        yield str(path)
+
+
+@pytest.mark.skipif(not there_is_a_sandbox(), reason="nothing is hidden without a sandbox")
+def test_a_script_that_the_sandbox_hides_is_told_before_a_run(
+    reconvene: Command, folder: Path, hidden_script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECONVENE_SANDBOX")
+    write(folder, writer=f'{{command: "sh {hidden_script}"}}', reviewer=f'{{command: [sh, "{hidden_script}"]}}')
+    done = reconvene("check", "flow.yaml", "--here")
+    assert done.code == 1
+    assert f"✗ flow.yaml:3: the sandbox hides {hidden_script} (agent writer)" in done.out
+    assert f'name it as a word of its own: command: ["sh", "{hidden_script}"]' in " ".join(done.out.split())
+    assert "flow.yaml:4" not in done.out
+    write(folder, writer=f'{{command: "sh {hidden_script}", sandbox: off}}')
+    assert reconvene("check", "flow.yaml", "--here").code == 0
+    write(folder, writer=f'{{command: "test -e {hidden_script} || echo none"}}')
+    done = reconvene("check", "flow.yaml", "--here")
+    assert (done.code, f"– flow.yaml:3: the sandbox hides {hidden_script}" in done.out) == (0, True)
+
+
+def test_a_script_that_is_not_there_is_told_before_a_run(reconvene: Command, folder: Path) -> None:
+    write(folder, writer='{command: "sh /nowhere/work.sh"}', reviewer="{command: [python3, /nowhere/work.py]}")
+    done = reconvene("check", "flow.yaml", "--here")
+    assert done.code == 1
+    assert "✗ flow.yaml:3: there is no file /nowhere/work.sh (agent writer)" in done.out
+    assert "✗ flow.yaml:4: there is no file /nowhere/work.py (agent reviewer)" in done.out

@@ -342,6 +342,9 @@ def _not_executable(program: str, environ: Mapping[str, str]) -> str:
 
 def _scripts(words: tuple[str, ...], beside: str) -> _Found:
     """`python3 score.py`: the script is looked for in the agent's own folder."""
+    first = words[1] if len(words) > 1 else ""
+    if os.path.isabs(first) and _SCRIPT.fullmatch(os.path.basename(first)) and not os.path.exists(first):
+        yield "machine", f"there is no file {first}", "check the path, or correct `command:`"
     for word in words[1:3]:
         path = os.path.join(beside, word) if beside else ""
         if _SCRIPT.fullmatch(word) and path and os.path.isfile(path):
@@ -359,7 +362,9 @@ def _python(way: Way, environ: Mapping[str, str]) -> _Found:
     if lack is None:
         return
     module = way.agent.python.partition(":")[0]
-    if lack.near:
+    if lack.hint:
+        hint = lack.hint
+    elif lack.near:
         hint = f"did you mean {module}:{lack.near}?"
     elif lack.file:
         hint = f"define it in {lack.file}"

@@ -5,6 +5,9 @@ Nothing is kept in here.
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from reconvene.adapters.sandbox.levels import Level
 
 INSTALL = "install bubblewrap: apt install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap"
+_MOST_WORDS = 100
 TRUSTED = "Python functions share the engine's process: they are trusted"
 
 
@@ -49,8 +53,9 @@ def here(environ: Mapping[str, str], usual: str) -> tuple[bool, str]:
     return level.name != "none", f"{level.told}{why}"
 
 
-def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str) -> Told:
-    """For those that are commands or functions; `usual`: what auto means here."""
+def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str, ours: Sequence[str] = ()) -> Told:
+    """For those that are commands or functions; `usual`: what auto means here; `ours`: what is hidden beside all that
+    is private."""
     programs = [one for one in asked if one.kind == "command"]
     off = [one for one in programs if _wanted(one, usual) == "off"]
     kept = [one for one in programs if one not in off]
@@ -62,6 +67,8 @@ def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str) -> Told
         level = levels.find(environ)
         lines.insert(0, _line(level, kept))
         lacks = [lack for one in kept for lack in _lacks(one, level, usual)]
+        if level.name != "none":
+            lacks += [lack for one in kept for lack in _hidden(one, environ, ours)]
     docker = [one for one in programs if "docker" in one.agent.sockets]
     lines += [f"sandbox: {_names(docker)} may use docker: that is no sandbox"] if docker else []
     functions = [one for one in asked if one.kind == "python"]
@@ -85,6 +92,34 @@ def _lacks(one: Asked, level: Level, usual: str) -> Iterable[Unkept]:
         held = "only TCP is closed" if level.abi >= 4 else "the network stays open"
         problem = f"`network: false` needs bubblewrap; {held} here"
         yield Unkept("machine" if strict else "note", one.who, one.line, problem, INSTALL)
+
+
+def _hidden(one: Asked, environ: Mapping[str, str], ours: Sequence[str]) -> Iterable[Unkept]:
+    """Files that a command line names and that it will not find. What stands in a line for the shell is not looked at
+    when the sandbox is made."""
+    from reconvene.adapters.sandbox import hiding
+
+    argv = one.agent.command
+    line = argv[2] if argv[:2] == ("sh", "-c") and len(argv) == 3 else ""
+    try:
+        words = shlex.split(line) if line else list(argv)
+    except ValueError:
+        return
+    named = [word for word in words[:_MOST_WORDS] if os.path.isabs(word) and os.path.isfile(word)]
+    if not named:
+        return
+    own = hiding.real(ours)
+    hidden = frozenset(hiding.real([*hiding.private(environ), *own]))
+    shown = hiding.real(hiding.needed(argv, {"PATH": environ.get("PATH", "")}, hidden))
+    shown = [path for path in shown if not any(hiding.within(path, other) for other in own)]
+    plain = len(words) == 2 and words[1] in named
+    for word in named:
+        path = os.path.realpath(word)
+        if any(hiding.within(path, each) for each in hidden) and not any(hiding.within(path, each) for each in shown):
+            how = "name it as a word of its own: command: " + json.dumps(words, ensure_ascii=False)
+            how = how if plain and line and not any(hiding.within(path, each) for each in own) else "lay it elsewhere"
+            hint = f"{how}; or write sandbox: off"
+            yield Unkept("machine" if plain else "note", one.who, one.line, f"the sandbox hides {word}", hint)
 
 
 def _wanted(one: Asked, usual: str) -> str:
