@@ -15,7 +15,7 @@ from reconvene.core.facts.events import AnyEvent, DecisionRecorded, RemarkAdded,
 from reconvene.core.facts.evolve import fold
 from reconvene.testing.openai_server import Call, Fail, Hang, OpenAIServer, Reply
 from reconvene.wiring import open_log
-from terminals import DOWN, ENTER, UP, Terminal, answer, ending, pexpect
+from terminals import CLEAR, DOWN, ENTER, UP, Terminal, answer, ending, pexpect
 
 ANYTHING, MORE, RIGHT, DECISION = "Anything to correct", "more, or an empty line", "what you mean", "Your decision"
 BOTH = "Revenue is $900M, not $850M. The board approved the EV pivot yesterday"
@@ -441,3 +441,54 @@ def test_the_same_run_can_be_shown_by_a_script_meanwhile(terminal: Terminal, fol
     assert [remark["level"] for remark in json.loads(done.out)["review"]["remarks"]] == ["minor", "major"]
     child.sendcontrol("c")
     assert ending(child) == 3
+
+
+def test_half_a_line_is_kept_at_ctrl_c_and_stands_in_the_line_again(terminal: Terminal, folder: Path) -> None:
+    child = terminal("run", "council.yaml")
+    answer(child, ANYTHING, "Revenue is $900M, not")
+    child.expect("not")
+    child.sendcontrol("c")
+    child.expect("kept, and offered here again: Revenue is ")
+    assert ending(child) == 3
+    assert said(folder) == []
+
+    child = terminal("resume")
+    answer(child, r"Anything to correct.*Revenue is \$900M, not", " $850M" + ENTER)
+    answer(child, MORE, "and then")
+    child.expect("and then")
+    child.sendcontrol("c")
+    child.expect("kept, and offered here again: and then")
+    child.expect("kept as a comment: Revenue is ")
+    assert ending(child) == 3
+    assert [text for _, text in said(folder)] == ["Revenue is $900M, not $850M"]
+
+    child = terminal("resume")
+    answer(child, r"Anything to correct.*and then", CLEAR + ENTER)
+    park(child)
+    child = terminal("resume")
+    answer(child, ANYTHING, ENTER)
+    park(child)
+    assert [text for _, text in said(folder)] == ["Revenue is $900M, not $850M"]
+
+
+def test_half_a_line_is_kept_where_the_terminal_goes_away(terminal: Terminal, folder: Path) -> None:
+    child = terminal("run", "council.yaml")
+    answer(child, ANYTHING, "Revenue is $900M, not")
+    child.expect("not")
+    child.kill(signal.SIGHUP)
+    ending(child)
+    answer(terminal("resume"), r"Anything to correct.*Revenue is \$900M, not", "")
+
+
+def test_what_was_begun_is_not_offered_at_another_checkpoint(terminal: Terminal, folder: Path) -> None:
+    child = terminal("run", "council.yaml")
+    answer(child, ANYTHING, "Revenue is $900M, not")
+    child.expect("not")
+    child.sendcontrol("c")
+    assert ending(child) == 3
+    words = ("--option", "One more round", "--field", "gap=demand", "--latest", "--no-drive")
+    assert call("decide", "council-1", *words, cwd=folder).code in (0, 3)
+    child = terminal("resume")
+    answer(child, ANYTHING, ENTER)
+    park(child)
+    assert said(folder) == []

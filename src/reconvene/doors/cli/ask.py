@@ -30,10 +30,16 @@ def ask(question: Question) -> object:
     return answer
 
 
-def ask_text(title: str, default: str = "") -> str:
+def ask_text(title: str, default: str = "", broken_off: Callable[[str], None] = lambda _: None) -> str:
+    """`broken_off`: given what stands in the line where the person leaves instead of ending it."""
     import questionary
 
-    return str(ask(questionary.text(_asked(title), default=default, qmark=MARK)))
+    question = questionary.text(_asked(title), default=default, qmark=MARK)
+    try:
+        return str(ask(question))
+    except (KeyboardInterrupt, EOFError):
+        broken_off(question.application.current_buffer.text)
+        raise
 
 
 def ask_yes(title: str, *, default: bool = True) -> bool:

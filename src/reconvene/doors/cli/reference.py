@@ -179,8 +179,8 @@ agent wrote and that holds such a value is not taken: the next stop names it, an
 On a terminal a checkpoint begins with one screen: where the run is, the question, what changed, the options with what
 follows from each, and as much of the rest as fits. “Read on” shows all of it, “Read what an agent wrote” one output,
 both with your pager. Where remarks are asked for first, `?` reads on. Ctrl-C decides nothing: your remarks, and your
-answers to the checkpoint's own fields, are kept, and `resume` goes on. Elsewhere `decide RUN` without an option lists
-the options with their fields.
+answers to the checkpoint's own fields, are kept, and `resume` goes on. A line that you had begun stands there again.
+Elsewhere `decide RUN` without an option lists the options with their fields.
 
 While agents work, `✓` stands for an output that was accepted and is on record, `✗ … sent back` for one that a rule
 refused, with the reason. `--live AGENT` shows what an agent writes as it comes; `output` shows it later, the prompt

@@ -1,7 +1,8 @@
 """Feedback at a terminal: typed or written in an editor, recorded at once, shown as it was understood, and put right.
 
-What was typed is never lost: whatever interrupts or fails before it is recorded, it is recorded as a comment. A model
-that reads it, and the person who puts it right, come after that.
+What was typed is never lost: whatever interrupts or fails before it is recorded, it is recorded as a comment. A line
+that was not ended is no remark yet: it is kept beside the log, and stands in the line when the person comes back. A
+model that reads a remark, and the person who puts it right, come after that.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from reconvene.core.kit_finder import reader
 from reconvene.doors.cli.ask import ask_text, pick, tick
 from reconvene.doors.cli.common import DOOR, note
 from reconvene.doors.cli.text import clean
+from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.form import again, read, write
 from reconvene.doors.shared.remarks import agrees, has_kind, in_line, joined, understood, understood_better, with_text
 from reconvene.errors import ReconveneError, UserError
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from reconvene.core.facts.commands import RemarkIn
     from reconvene.doors.cli.draw_checkpoint import Screen
 
+_WORDS = ""  # no option is called so
 MORE = "more, or an empty line:"
 
 
@@ -81,7 +84,7 @@ class Hearing:
         """A word in a conversation: one text, recorded as it is, without asking how it is meant."""
         heard = self._heard()
         with self._never_lost(heard):
-            heard.text = _typed(title)
+            heard.text = self._line(title)
             if not heard.text.strip():
                 return []
             heard.keep([Entry(reader(self._kits).typed(heard.text))])
@@ -116,18 +119,35 @@ class Hearing:
             heard.keep([entry for entry in heard.entries or () if entry not in entries] + better.entries)
 
     def _listen(self, heard: _Heard, title: str) -> None:
-        line = _typed(title)
+        line = self._line(title)
         while line.strip() == "?" and self.ask_back is not None:
             self.ask_back()
-            line = _typed(title)
+            line = self._line(title)
         heard.text = line
         if agrees(line, self._kits):  # or is empty: that is all
             return
         while line.strip():
-            line = _typed(MORE)
+            line = self._line(MORE)
             # A line with a kind of its own is not the end of the sentence above it.
             between = "\n\n" if has_kind(line, self._kits) else "\n"
             heard.text = f"{heard.text}{between}{line}".rstrip()
+
+    def _line(self, title: str) -> str:
+        """One line. What was begun at this checkpoint and not ended stands in it."""
+        point = self._engine.load(self._run).world.open
+        begun = Unsent(self._engine.home, self._run, point.id if point else "", _WORDS)
+        before = str(begun.before().get(_WORDS, ""))
+
+        def keep(text: str) -> None:
+            if text := _storable(text).strip():
+                begun.keep({_WORDS: text})
+                with suppress(OSError):  # the terminal may be gone
+                    self._screen.line(f"kept, and offered here again: {text}", "yellow")
+
+        typed = _typed(title, before, keep)
+        if before:
+            begun.keep({})
+        return typed
 
     def _write(self, heard: _Heard, entries: list[Entry]) -> None:
         """Opened again as long as something is wrong with it and the person goes on changing it."""
@@ -254,9 +274,13 @@ def _hung_up(number: int, frame: object) -> None:
 # --- putting right how a remark was understood ---
 
 
-def _typed(title: str, before: str = "") -> str:
+def _typed(title: str, before: str = "", broken_off: Callable[[str], None] = lambda _: None) -> str:
+    return _storable(ask_text(title, before, broken_off))
+
+
+def _storable(text: str) -> str:
     """Bytes that are not UTF-8 come out of a terminal as halves of characters, which nothing can store."""
-    return clean(ask_text(title, before)).encode("utf-8", "replace").decode()
+    return clean(text).encode("utf-8", "replace").decode()
 
 
 def _change(entries: list[Entry], index: int, agents: tuple[str, ...], kits: tuple[str, ...]) -> None:

@@ -1,4 +1,5 @@
-"""Answers to an option's own questions before the option is taken: in a file of the home, as soon as each is given.
+"""Answers to an option's own questions before the option is taken: in a file of the home, as soon as each is given. And
+a remark that was begun and not ended, as that of an option without a name.
 
 They are no facts. The log learns of them with the decision, and no agent sees them before. Whoever is interrupted, or
 comes back another day, finds what they answered filled in. Another checkpoint of the run puts new ones in their place.
