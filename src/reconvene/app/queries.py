@@ -87,6 +87,7 @@ def show(engine: Engine, run: str) -> RunInFull:
         checkpoint=shown.checkpoint and _beside(shown.checkpoint, session),
         children=children(engine, state),
         late=late(engine, run),
+        not_taken=not_taken(engine, run),
         driven=_driven(engine, run, state.status),
         judged_by=engine.judge_model if (asking := projections.asking_gates(session.book.workflow)) else "",
         unjudged=() if engine.judge_model else asking,
@@ -116,6 +117,18 @@ def closing(engine: Engine, run: str) -> str:
     failed: list[str] = []
     said = scope.render(text, session.state, session.book, failed.append) if text else ""
     return f"! the workflow's closing words failed: {failed[0]}" if failed else said.strip()
+
+
+def not_taken(engine: Engine, run: str) -> tuple[str, ...]:
+    """Files of outputs that stand, which were not taken: each with whose it is and the reason, oldest first."""
+    rows = [one for one in attempts(engine, run) if one.verdict == "accepted" and not one.undone]
+    there = {path for path, version in engine.session(run).state.world.files.items() if version.person}
+    return tuple(
+        f"{one.agent} ({one.phase}, round {one.round}): {why}"
+        for one in rows
+        for why in one.not_taken
+        if why.partition(": ")[0] not in there  # nobody has taken it on their own word since
+    )
 
 
 def late(engine: Engine, run: str) -> tuple[Late, ...]:

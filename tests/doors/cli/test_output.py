@@ -188,3 +188,33 @@ def test_what_an_agent_writes_is_shown_as_it_comes_on_request(reconvene: Command
     unknown = reconvene("run", "flow.yaml", "--live", "writr")
     assert (unknown.code, "did you mean writer?" in unknown.err) == (64, True)
     assert len(reconvene("runs", "--json").objects) == 1, "nothing was started"
+
+
+OUTSIDE = """
+name: outside
+agents: {writer: {python: "mine:write"}}
+phases:
+  - {id: draft, agents: [writer], writes: ["*.md"]}
+  - {id: more, agents: [writer], writes: ["*.md"]}
+"""
+
+
+def test_a_file_that_was_not_taken_is_told_in_output_files_and_show(reconvene: Command, folder: Path) -> None:
+    (folder / "outside.yaml").write_text(OUTSIDE, encoding="utf-8")
+    files = "{'../evil.txt': 'x', 'a.md': 'y', 'b.txt': 'z'}"
+    code = f"def write(assignment):\n    return {{'text': 'done', 'files': {files}}}\n"
+    (folder / "mine.py").write_text(code, encoding="utf-8")
+    assert reconvene("run", "outside.yaml").code == 0
+    why = "../evil.txt: "
+    told = reconvene("output", "outside-1", "writer").out
+    assert f"not taken: {why}" in told
+    assert "not taken: b.txt: not in writes" in told
+    assert f"not taken: {why}" in reconvene("output", "outside-1").out
+    assert reconvene("output", "outside-1", "--json").object["attempts"][0]["not_taken"][0].startswith(why)
+    for command in ("files", "show"):
+        told = reconvene(command, "outside-1").out
+        assert f"writer (draft, round 1): {why}" in told
+        assert "writer (more, round 1): b.txt: not in writes" in told
+        assert "a.md" in told
+    found = reconvene("show", "outside-1", "--json").object["not_taken"]
+    assert len(found) == 4

@@ -375,6 +375,7 @@ class RunInFull(Run, frozen=True, kw_only=True):
     unjudged: tuple[str, ...] = ()  # agents whose gates ask a model, while none is set: they pass
     talk: tuple[Said, ...] = ()
     late: tuple[Late, ...] = ()
+    not_taken: tuple[str, ...] = ()  # files that agents wrote and that were not taken: by whom, and why
     bindings: tuple[Bound, ...] = ()
     settled: tuple[Decision, ...] = ()  # what was decided where something needed attention
     upgrades: tuple[Upgraded, ...] = ()

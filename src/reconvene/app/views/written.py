@@ -91,6 +91,7 @@ class Attempt(Struct, frozen=True):
     seconds: float = 0.0
     tokens: int = 0
     files: tuple[str, ...] = ()
+    not_taken: tuple[str, ...] = ()  # files that it wrote and that were not taken, each with the reason
     left_out: tuple[e.LeftOut, ...] = ()  # what did not fit into its prompt
     undone: bool = False  # its round was taken back
     sandbox: str = ""  # what kept it in, "" where no program was started
@@ -138,7 +139,7 @@ def _filled(one: Attempt, event: e.AttemptEnded | e.LateOutputArchived | e.Outpu
     if isinstance(event, e.AttemptEnded):
         files = tuple(file.path for file in event.files)
         sent = replace(one, rules=event.rules, asked=event.asked, prompt=event.prompt, reply=event.reply)
-        return replace(sent, files=files, left_out=event.left_out, sandbox=event.sandbox)
+        return replace(sent, files=files, not_taken=event.ignored, left_out=event.left_out, sandbox=event.sandbox)
     return one
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reconvene.app.views.read_model import Bound, Budget, Child, Decision, Event, Late, Remark, RunInFull
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
+_NOT_TAKEN = "files that were not taken"
 _ENDED = ("completed", "failed", "aborted")
 
 
@@ -102,6 +103,7 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("to do", [f"[{'x' if row.done else ' '}] {one_line(row.what)}" for row in shown.todo])
     _put_list("runs that it started", map(_child, shown.children))
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
+    _put_list(_NOT_TAKEN, [one_line(line, 300) for line in shown.not_taken])
     _put_list("decisions", map(_decision, shown.decisions))
     _put_list("decisions about trouble", map(_decision, shown.settled))
     _put_list("mended", _mended(shown))
@@ -254,6 +256,8 @@ def files(call: Call, run: str | None, path: str | None) -> int:
         put_table([(row.phase, row.by, row.size, row.path) for row in rows], ("PHASE", "BY", "BYTES", "PATH"))
     else:
         put(f"{found} has no files yet")
+    if not call.as_json and (left := queries.not_taken(engine, found)):
+        _put_list(_NOT_TAKEN, [one_line(line, 300) for line in left])
     return 0
 
 

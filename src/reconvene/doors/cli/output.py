@@ -85,6 +85,7 @@ def _overview(engine: Engine, rows: Sequence[Attempt]) -> Iterator[str]:
         text = _content(engine, row, "output")
         for line in first_lines(text) if text.strip() else ():
             yield f"    {one_line(line, 200)}"
+        yield from (f"    {line}" for line in _left(row))
 
 
 def _where(row: Attempt) -> str:
@@ -131,6 +132,10 @@ def _not_shown(row: Attempt) -> Iterator[str]:
         yield f"not all of it fitted: {one_line(said(document), 200)}"
 
 
+def _left(row: Attempt) -> list[str]:
+    return [f"not taken: {one_line(why, 200)}" for why in row.not_taken]
+
+
 def _part(engine: Engine, row: Attempt, name: str, *, titled: bool) -> Iterator[str]:
     text = _content(engine, row, name)
     if titled:
@@ -143,3 +148,5 @@ def _part(engine: Engine, row: Attempt, name: str, *, titled: bool) -> Iterator[
         yield f"\n({row.agent} has no {name} here)"
     if name == "output" and row.files:
         yield f"\nfiles: {', '.join(map(clean, row.files))}"
+    if name == "output" and row.not_taken:
+        yield from ("", *_left(row))
