@@ -418,6 +418,19 @@ def test_a_judge_that_fails_otherwise_lets_the_output_stand_and_is_shown(desk: C
     assert any(one.what == "warning" and "could not be asked" in one.detail for one in at.told)
 
 
+def test_the_error_of_a_judge_is_said_once(desk: Callable[..., Desk]):
+    reply, _ = judged_by(*[Wire(chat("I would rather not say."))] * 2)
+    two = JUDGED.replace('{ask: "Does it name a ferry?"}', '{ask: "Does it name a ferry?"}, {ask: "Is it short?"}')
+    with OpenAIServer(reply) as server:
+        at = desk(server.url, judge="openai:judge")
+        state = at.start(two)
+    (one,) = projections.run(state).unasked
+    assert one.text.count("I would rather not say") == 1
+    assert one.text.endswith("(it asks: Does it name a ferry?; it asks: Is it short?)")
+    (warned,) = [one.detail for one in at.told if one.what == "warning"]
+    assert warned == "writer: its gates could not be asked, and its output stands: the next stop says why"
+
+
 def test_without_a_judge_it_is_said(desk: Callable[..., Desk]):
     reply, asked = judged_by()
     with OpenAIServer(reply) as server:

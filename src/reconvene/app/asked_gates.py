@@ -47,7 +47,7 @@ async def judge(work: Assignment, text: str, model: str, runner: AgentRunner, li
     if not model:
         return Judged((), Usage(), (_NO_MODEL,) if questions else ())
     objections: list[str] = []
-    unasked: list[str] = []
+    unasked: dict[str, list[str]] = {}  # why not → what was not asked
     spent = Usage()
     for question in questions:
         agent = Agent("judge", "model", model=model, schema=_SCHEMA, retries=0, timeout=120.0)
@@ -57,15 +57,17 @@ async def judge(work: Assignment, text: str, model: str, runner: AgentRunner, li
         except AgentError as error:
             if error.of_provider:
                 raise
-            unasked.append(f"{error.message} (it asks: {question})")
-            told = f"{work.agent.name}: its gate could not be asked: {error.message}"
-            listener(Progress(work.run, work.task, work.agent.name, "warning", told))
+            unasked.setdefault(error.message, []).append(f"it asks: {question}")
             continue
         spent = _sum(spent, answer.usage)
         verdict = answer.value if isinstance(answer.value, dict) else {}
         if verdict.get("passes") is False:
             objections.append(f"{verdict.get('why') or question} (judged by {model})")
-    return Judged(tuple(objections), spent, tuple(unasked))
+    if unasked:
+        gates = "gates" if sum(map(len, unasked.values())) > 1 else "gate"
+        told = f"{work.agent.name}: its {gates} could not be asked, and its output stands: the next stop says why"
+        listener(Progress(work.run, work.task, work.agent.name, "warning", told))
+    return Judged(tuple(objections), spent, tuple(f"{why} ({'; '.join(asked)})" for why, asked in unasked.items()))
 
 
 def _prompt(question: str, text: str) -> str:
