@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from itertools import islice
 
 from reconvene.errors import Problem, WorkflowError
+from reconvene.language.closest import closest
 
 _CANDIDATES = 1000
 _MOST = 100  # beyond this a list of problems helps nobody, and a hostile file could make it endless
@@ -57,10 +57,8 @@ class Problems:
 def did_you_mean(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """The nearest valid spelling as a question; without a near one, the valid words if they are few."""
     words = [each for each in dict.fromkeys(islice(known, _CANDIDATES)) if each]
-    folded = {each.casefold(): each for each in words}
-    near = difflib.get_close_matches(word.casefold()[:100], folded, n=1, cutoff=cutoff)
-    if near:
-        return f"did you mean '{folded[near[0]]}'?"
+    if near := closest(word, words, 1, cutoff):
+        return f"did you mean '{near[0]}'?"
     if words and len(words) <= 8:
         return "one of: " + ", ".join(words)
     return ""

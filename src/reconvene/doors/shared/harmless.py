@@ -32,11 +32,9 @@ def one_line(text: object, width: int = 0) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """`did you mean …?`, or what there is."""
-    import difflib
+    from reconvene.language.closest import closest
 
     names = [clean(name) for name in known]
-    close = difflib.get_close_matches(word.casefold(), [name.casefold() for name in names], n=1, cutoff=0.5)
-    if close:
-        found = next(name for name in names if name.casefold() == close[0])
-        return f"did you mean {found}?"
+    if near := closest(word, names, 1, cutoff=0.5):
+        return f"did you mean {near[0]}?"
     return f"there is: {', '.join(names)}" if names else ""
