@@ -144,7 +144,7 @@ class TestFailures:
             ("{% if yes %}\n{{ absent }}\n{% endif %}", 2, "'absent'"),
             ("{% for x in absent %}{% endfor %}", 1, "'absent' is not known here"),
             ("\n{% if yes %}", 2, "endif"),
-            ("{{ name", 1, "unexpected end"),
+            ("{{ name", 1, "“{{” is not closed"),
             ("{{ name | jsn }}", 1, "there is no filter 'jsn'; did you mean 'json'?"),
             ("{{ 1 / 0 }}", 1, "division by zero"),
             ("{{ 10 ** 5000 }}", 1, "a number grows too large"),
@@ -307,3 +307,22 @@ def test_plain_look_ups_do_not_import_jinja() -> None:
         "assert t.check('{{ a }}') is None and 'jinja2' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("Say {{ inputs.x y }}", "in “{{ inputs.x y }}” “}}”, an operator or a filter is expected, and there is “y”"),
+        ("{{ x }} and {{ }}", "in “{{ }}” something is missing before “}}”"),
+        ("{{ x | }}", "in “{{ x | }}” a name is expected, and there is “}}”"),
+        ("{{ x[1 }}", "in “{{ x[1 }}” “]” is missing before “}”"),
+        ("{{ x", "“{{” is not closed: “}}” is missing"),
+        ("{% if x %}a", "in “{% if x %}” “{% if %}” is not closed: write “{% endif %}” after it"),
+        ("{% fo x %}", "in “{% fo x %}” there is no tag “{% fo %}”; did you mean “{% for %}”?"),
+        ("{% endif %}", "in “{% endif %}” “{% endif %}” closes nothing here"),
+        ("{% if x }", "“}” closes nothing here"),
+        ("{{ x $ }}", "in “{{ x $ }}” “$” means nothing here; text needs quotes"),
+    ],
+)
+def test_what_is_wrong_with_a_template_is_said_in_our_words(template: str, said: str) -> None:
+    assert check(template) == (1, said)

@@ -173,3 +173,28 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_any_yaml_like_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(WorkflowError):
         plain(read_yaml(text, "w.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "message", "hint"),
+    [
+        ("a: 1\nb: c: d\n", (2, 5), "there is a second ': ' in column 5", "put text that contains ': ' in quotes"),
+        ("a: {b: 1\nc: 2\n", (2, 2), "',' or '}' is expected in column 2: a '{' in line 1 is not closed", "write"),
+        ("a: [b, 1\nc: 2\n", (2, 2), "',' or ']' is expected in column 2: a '[' in line 1 is not closed", "write"),
+        ("a: `b`\n", (1, 4), "nothing can begin with '`', in column 4", "put it in quotes"),
+        ("a:\n - b\n c: d\n", (3, 2), "this line is no entry of the list that begins in line 2", "begin it with '- '"),
+        ("a: b\n c\nd\n", (4, 1), "a key without ':' ends before column 1", "write ':' after the key"),
+        ('a: "b \\q c"\n', (1, 7), "in text between double quotes, '\\' begins a sign of its own", "write it twice"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_our_words(text: str, at: tuple[int, int], message: str, hint: str) -> None:
+    (problem,) = refused(text)
+    assert (problem.line, problem.column) == at
+    assert problem.message.startswith(f"this is not valid YAML: {message}")
+    assert problem.hint.startswith(hint)
+
+
+def test_what_the_reader_alone_can_say_stands_in_brackets() -> None:
+    (problem,) = refused("a: %b\n  - c\n- ,\n")
+    assert problem.message.startswith("this is not valid YAML: ")
+    assert "while" not in problem.message

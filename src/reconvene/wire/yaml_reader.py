@@ -157,8 +157,9 @@ def _read(text: str, problems: Problems) -> Node | None:
             problems.add(opened[0], what, "is a closing quote missing?")
             return None
         said = ", ".join(part for part in (error.context, error.problem) if part)
-        message, hint = _syntax(said, text, line)
-        problems.add(line, message, hint, column=column)
+        begun = error.context_mark.line + 1 if error.context_mark else 0
+        message, hint = _syntax(said, text, line, column, begun)
+        problems.add(line, f"this is not valid YAML: {message}", hint, column=column)
     except yaml.YAMLError as error:
         problems.add(0, f"this is not valid YAML: {shown(error, 200)}")
     return None
@@ -168,17 +169,46 @@ _KEY_FIRST = re.compile(r"\s*(- +)?[\w.-]+:(\s|$)")
 _ASTRAY = ("mapping values are not allowed", "expected <block end>", "could not find expected ':'")
 
 
-def _syntax(said: str, text: str, line: int) -> tuple[str, str]:
+# What the reader of YAML says → the same in plain words, and what to do.
+_WORDS = {
+    "mapping values are not allowed": (
+        "there is a second ': ' in column {column}",
+        "put text that contains ': ' in quotes",
+    ),
+    "',' or '}'": ("',' or '}}' is expected in column {column}: a '{{' in line {begun} is not closed", "write the '}'"),
+    "',' or ']'": ("',' or ']' is expected in column {column}: a '[' in line {begun} is not closed", "write the ']'"),
+    "cannot start any token": ("nothing can begin with {sign!r}, in column {column}", "put it in quotes"),
+    "expected '-' indicator": (
+        "this line is no entry of the list that begins in line {begun}",
+        "begin it with '- ', or indent it as the key of the list is",
+    ),
+    "did not find expected key": (
+        "this line is no key of what begins in line {begun}",
+        "indent it as the keys above it are",
+    ),
+    "could not find expected ':'": (
+        "a key without ':' ends before column {column}",
+        "write ':' after the key; a text of several lines stands below '|'",
+    ),
+    "unknown escape character": (
+        "in text between double quotes, '\\' begins a sign of its own, in column {column}",
+        "write it twice, or use single quotes",
+    ),
+}
+
+
+def _syntax(said: str, text: str, line: int, column: int, begun: int) -> tuple[str, str]:
     """What is wrong in plain words, and what to do; as the reader of YAML says it where it is something rarer."""
     here = "".join(text.splitlines()[line - 1 : line]) if line else ""
     if "\t" in here[: len(here) - len(here.lstrip())] or "'\\t'" in said:
-        return "this is not valid YAML: there is a tab in the indentation", "indent with spaces, YAML allows no tabs"
+        return "there is a tab in the indentation", "indent with spaces, YAML allows no tabs"
     if any(each in said for each in _ASTRAY) and _KEY_FIRST.match(here) and here.count(": ") < 2:
         hint = "keys of one entry begin in the same column, and what belongs to a key is indented below it"
-        return "this is not valid YAML: this line is not indented as the lines above it need", hint
-    return f"this is not valid YAML: {said}", (
-        "put text that contains ': ' in quotes" if "mapping values are not allowed" in said else ""
-    )
+        return "this line is not indented as the lines above it need", hint
+    for theirs, (ours, hint) in _WORDS.items():
+        if theirs in said:
+            return ours.format(column=column, begun=begun or line, sign=here[column - 1 : column]), hint
+    return f"it cannot be read from column {column} on", f"look at the line above, too; its reader says: {said}"
 
 
 class _Stop(Exception):

@@ -7,6 +7,7 @@ not know what the names in a scope mean.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
 from itertools import islice
@@ -24,6 +25,7 @@ from reconvene.language.as_text import CAP, METHODS, Growing, Null, TemplateLimi
 from reconvene.language.jinja import budget
 from reconvene.language.jinja.budget import Generator
 from reconvene.language.jinja.filters import FILTERS, OF_NULL, OF_SOME, from_null, method_of_null, nearest
+from reconvene.language.jinja.plain_words import plain_words
 
 # Jinja's own that are kept, beside FILTERS.
 _FILTERS = (
@@ -174,7 +176,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         if why := budget.too_large(source):
-            raise TemplateSyntaxError(why, 1, name, filename)
+            raise _TooLarge(why, 1, name, filename)
         return super()._parse(source, name, filename)
 
     def _generate(
@@ -279,7 +281,7 @@ def _joined(made: Iterator[str]) -> str:
 
 def _failure(error: Exception, scope: Mapping[str, object], names: set[str]) -> Failure:
     if isinstance(error, TemplateSyntaxError):
-        return Failure(_sentence(error.message or "it cannot be read"), error.lineno, error.name)
+        return Failure(_sentence(error), error.lineno, error.name)
     name, line = _innermost(error.__traceback__, names)
     message = next((words for kind, words in _FAILURES.items() if isinstance(error, kind)), str(error))
     if isinstance(error, UndefinedError) and message.endswith("is not known here"):
@@ -298,22 +300,45 @@ def _innermost(traceback: TracebackType | None, names: set[str]) -> tuple[str | 
     return found
 
 
-def _sentence(message: str) -> str:
-    message = message.rstrip(".")
+class _TooLarge(TemplateSyntaxError):
+    """In words of our own."""
+
+
+def _sentence(error: TemplateSyntaxError) -> str:
+    message = (error.message or "").rstrip(".")
+    if isinstance(error, _TooLarge):
+        return message
     if message.startswith("No filter named"):
         name = message.split("'")[1]
         return f"there is no filter '{name}'{nearest(name, filters())}"
-    return message
+    return plain_words(message)
 
 
 def problem(source: str) -> tuple[int, str] | None:
     try:
         _code(source, MAIN)
     except TemplateSyntaxError as error:
-        return error.lineno, _sentence(error.message or "it cannot be read")
+        return error.lineno, _tag_of(source, error) + _sentence(error)
     except _TOO_DEEP:
         return 1, "it is nested too deeply"
     return None
+
+
+_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
+
+
+def _tag_of(source: str, error: TemplateSyntaxError) -> str:
+    """The tag that is meant, where a line has one that is wrong by itself, and where it begins."""
+    line = "".join(source.split("\n")[error.lineno - 1 : error.lineno])
+    for tag in _TAG.finditer(line):
+        try:
+            parse(tag[0])
+        except TemplateSyntaxError as other:
+            if other.message == error.message:
+                return f"in “{tag[0]}” " if len(tag[0]) < 60 else f"in the tag in column {tag.start() + 1} "
+        except _TOO_DEEP:
+            return ""
+    return ""
 
 
 def filters() -> list[str]:
