@@ -92,3 +92,16 @@ def test_settings_take_their_types_and_unknown_ones_are_refused() -> None:
     with pytest.raises(UserError) as refused:
         read_settings(WORKFLOW, ["deptj=3"])
     assert refused.value.hint == "did you mean depth?"
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    typed = ["count=many", "company=@nowhere.md", "quest=why?", "fast", "question=fine", "question=twice"]
+    with pytest.raises(UserError) as caught:
+        read_inputs(WORKFLOW, typed)
+    first, *rest = caught.value.message.split("\n")
+    assert first == "5 of the inputs are wrong:"
+    for part, line in zip(("'count'", "nowhere.md", "'quest'", "'fast'", "given twice"), rest, strict=True):
+        assert part in line
+    assert "(did you mean question?)" in rest[2]
+    with pytest.raises(UserError, match="2 of the settings are wrong"):
+        read_settings(WORKFLOW, ["depth=deep", "autos=true"])

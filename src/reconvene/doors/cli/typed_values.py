@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,18 +29,21 @@ def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> Values:
 
     values: Values = {}
     named: Values = {}
-    for name, text in _named(pairs, "input", workflow.inputs, _ALWAYS):
+    seen: set[str] = set()
+
+    def take(name: str, text: str) -> None:
         spec = workflow.inputs.get(name) or Input()
+        if name in seen and spec.type != "files":
+            raise UserError(f"input {name!r} is given twice", hint="give it once")
+        seen.add(name)
         value = input_value(name, spec, text)
         before = values.get(name)
-        if spec.type == "files" and isinstance(before, list) and isinstance(value, list):
-            value = before + value
-        elif name in values:
-            raise UserError(f"input {name!r} is given twice", hint="give it once")
-        values[name] = value
+        values[name] = before + value if isinstance(before, list) and isinstance(value, list) else value
         beside = f"{name}_name"  # a workflow that wants to know what the file is called declares this
         if spec.type == "file" and beside in workflow.inputs and beside not in values:
             named[beside] = Path(text.removeprefix("@")).stem
+
+    _each(pairs, "input", [*workflow.inputs, _ALWAYS], workflow.inputs, take)
     return {**named, **values}
 
 
@@ -74,16 +77,24 @@ def read_settings(workflow: Workflow, pairs: Iterable[str]) -> Values:
     if "auto=true" in pairs and "auto" not in workflow.settings:
         what = f"{workflow.name} cannot go on by itself: it has no setting 'auto'"
         raise UserError(what, hint="leave out --auto; to decide beforehand: --answers FILE")
-    given = _named(pairs, "setting", workflow.settings)
-    return {name: typed(f"setting {name!r}", workflow.settings[name].type, text) for name, text in given}
+    values: Values = {}
+
+    def take(name: str, text: str) -> None:
+        values[name] = typed(f"setting {name!r}", workflow.settings[name].type, text)
+
+    _each(pairs, "setting", workflow.settings, workflow.settings, take)
+    return values
 
 
 def read_fields(fields: Mapping[str, Field], pairs: Iterable[str]) -> Answers:
     """`--field id=value` → answers in the fields' own types. `id=@file` reads a file."""
     answers: Answers = {}
-    for name, text in _named(pairs, "field", fields):
+
+    def take(name: str, text: str) -> None:
         file = text.startswith("@") and fields[name].type != "agents"
         answers[name] = answer_in(fields[name], read_text(name, Path(text[1:])) if file else text)
+
+    _each(pairs, "field", fields, fields, take)
     return answers
 
 
@@ -144,15 +155,27 @@ def _read_folder(name: str, root: Path) -> list[dict[str, str]]:
     return files
 
 
-def _named(pairs: Iterable[str], kind: str, known: Iterable[str], also: str = "") -> Iterator[tuple[str, str]]:
-    """Each pair as name and value, the name one of those known."""
-    names = list(known)
+def _each(
+    pairs: Iterable[str], kind: str, known: Iterable[str], told: Iterable[str], take: Callable[[str, str], None]
+) -> None:
+    """Each pair as name and value, the name one of those known. What is wrong with any of them is said at once.
+
+    `told`: the names that may be suggested."""
+    names, wrong = set(known), list[UserError]()
     for pair in pairs:
-        name, text = split_pair(pair, "--set" if kind == "setting" else f"--{kind}")
-        if name not in (*names, also):
-            hint = nearest(name, names) or f"there is no {kind} at all here"
-            raise UserError(f"there is no {kind} {name!r}", hint=hint)
-        yield name, text
+        try:
+            name, text = split_pair(pair, "--set" if kind == "setting" else f"--{kind}")
+            if name not in names:
+                hint = nearest(name, told) or f"there is no {kind} at all here"
+                raise UserError(f"there is no {kind} {name!r}", hint=hint)
+            take(name, text)
+        except UserError as error:
+            wrong.append(error)
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        lines = [f"  {one.message}" + (f" ({one.hint})" if one.hint else "") for one in wrong]
+        raise UserError("\n".join([f"{len(wrong)} of the {kind}s are wrong:", *lines]), hint="put all of them right")
 
 
 def split_pair(text: str, option: str) -> tuple[str, str]:
