@@ -112,6 +112,7 @@ _RETRIED = {
 _ASKED = {
     *("redirect", "401", "403", "404 model", "404 ollama", "400 context length", "400 llama.cpp context", "413"),
     *("402", "429 insufficient quota", "400 bad request", "400 content policy", "content filter", "refusal"),
+    "an answer in one piece",
 }
 _SCORED = ("draft, then final", "thought JSON, then final", "broken JSON", "JSON of another form")
 

@@ -27,6 +27,15 @@ Event = tuple[str, dict[str, object]]
 Events = tuple[Event, ...]
 
 
+WHOLE: dict[str, object] = {  # as a server answers that was asked for no stream
+    "id": "c1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "It is 3."}, "finish_reason": "stop"}],
+}
+
+
 def chunk(finish: str | None = None, **delta: object) -> bytes:
     """One piece of a streamed answer in the OpenAI protocol."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
@@ -92,6 +101,7 @@ FAULTS: Mapping[str, Reply] = {
     ),
     # what is no stream at all
     "wrong content type": Wire((HTML,), 200, (("content-type", "text/html"),)),
+    "an answer in one piece": Wire((json.dumps(WHOLE).encode(),), 200, (("content-type", "application/json"),)),
     "gzip garbage": Wire(
         (b"no gzip at all",), 200, (("content-type", "text/event-stream"), ("content-encoding", "gzip"))
     ),

@@ -75,6 +75,7 @@ OUTCOMES: Mapping[str, Fails | str] = {  # what is said, where it is an answer
     "error in the stream": Fails("transport", "engine died", "status page"),
     "rate limit in the stream": Fails("transport", "too many requests (429): too many tokens", "It passes"),
     "wrong content type": Fails("transport", "answered with text/html, not as a model does", "base_url"),
+    "an answer in one piece": Fails("usage", "answered in one piece, where a stream was asked for", "`stream: false`"),
     "gzip garbage": Fails("cut", "compressed data that cannot be read", "proxy"),
     "nothing at all": Fails("cut", "an empty reply", "usually passes"),
     "redirect": Fails("usage", "redirects to http://127.0.0.1:9/login (302)", "base_url"),

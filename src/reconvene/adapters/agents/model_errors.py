@@ -200,9 +200,19 @@ def _unreadable(connection: Connection, error: Exception) -> AgentError:
             return failure("transport", f"{name}{where} failed: {_short(str(words))}.")
         case {"choices": []} | {"candidates": []} | {"content": []}:
             return failure("empty", f"{name}{where} replied with nothing.")
+        case {"choices": _} | {"candidates": _} | {"content": _} | {"output": _} if _for_a_stream(connection):
+            hint = "Write `stream: false` into the agent's options: options: {stream: false}."
+            return failure("usage", f"{name}{where} answered in one piece, where a stream was asked for.", hint)
         case _:
             what = f"it answered with {kind or 'something'}, not as a model does"
             return failure("transport", f"{name}{where}: {what}.", _page_hint(connection))
+
+
+def _for_a_stream(connection: Connection) -> bool:
+    """In most protocols the request says so, in Google's the address."""
+    last = connection.tap.requests[-1] if connection.tap.requests else {}
+    body = last.get("body")
+    return (isinstance(body, dict) and body.get("stream") is True) or "stream" in str(last.get("url", ""))
 
 
 def _page_hint(connection: Connection) -> str:
