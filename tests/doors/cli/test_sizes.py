@@ -68,3 +68,14 @@ def test_check_counts_for_the_agents_that_a_settings_file_names(reconvene: Comma
     told = reconvene("check", "flow.yaml", "--sizes")
     (row,) = [line for line in told.out.splitlines() if line.split()[1:2] == ["shell"]]
     assert row.endswith("not known (vllm:other)")
+
+
+def test_a_remark_that_no_window_holds_is_warned_about_when_it_is_made(reconvene: Command) -> None:
+    reconvene("run", "flow.yaml", "--no-drive", "--input", "brief=short")
+    told = reconvene("remark", "flow-1", "word " * 9000)
+    assert told.code == 0
+    (warned,) = [line for line in told.err.splitlines() if line.startswith("! what you say is about ")]
+    assert "openai:own (small) takes 8,000, of which 2,000 are for the reply" in warned
+    assert "--model small=PROVIDER:NAME" in told.err
+    assert "tokens" not in reconvene("remark", "flow-1", "shorter").err
+    assert "what you say is about" in reconvene("rollback", "flow-1", "--feedback", "word " * 9000).err

@@ -219,8 +219,10 @@ def _own_since(state: RunState, command: Command) -> list[RemarkAdded]:
 def remarks_in(engine: Engine, run: str, feedback: tuple[str, ...]) -> tuple[RemarkIn, ...]:
     """As the run's own reader types them."""
     from reconvene.core.kit_finder import reader
+    from reconvene.doors.cli.large_remarks import say_what_is_too_large
 
     said = [text for text in feedback if text.strip()]
+    say_what_is_too_large(engine, run, said)
     return tuple(map(reader(engine.session(run).book.workflow.kits).typed, said)) if said else ()
 
 

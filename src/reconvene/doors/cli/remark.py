@@ -60,6 +60,7 @@ def remark(
     from reconvene.app import queries
     from reconvene.app.model_reader import OnRecord
     from reconvene.app.views.projections import remarks
+    from reconvene.doors.cli.large_remarks import say_what_is_too_large
     from reconvene.doors.shared.remarks import understood_better
 
     hint = "see: reconvene remark --help"
@@ -84,6 +85,7 @@ def remark(
     if not dry_run:
         record.become(entries)
     made = remarks(engine.load(found), record.remarks)
+    say_what_is_too_large(engine, found, (entry.remark.text for entry in entries))
     if call.as_json:
         put_json(queries.summary(engine, found), understood=list(map(_told, entries)), remarks=made)
     else:

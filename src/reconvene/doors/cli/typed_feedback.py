@@ -212,7 +212,9 @@ class Hearing:
 
     def _recorded(self, heard: _Heard) -> Sequence[Remark]:
         from reconvene.app.views.projections import remarks
+        from reconvene.doors.cli.large_remarks import say_what_is_too_large
 
+        say_what_is_too_large(self._engine, self._run, (remark.text for remark in heard.record.remarks))
         return remarks(self._engine.load(self._run), heard.record.remarks)
 
     @contextmanager
