@@ -117,6 +117,7 @@ class Preflight(NamedTuple):
     lacks: list[Lack]
     sizes: list[Size]  # how much each agent is expected to get, against what its model can take
     kept_in: tuple[str, ...] = ()  # what keeps whom in, to be said once
+    tight: tuple[Lack, ...] = ()  # of the lacks, those of windows
 
     def only(self, *levels: str) -> list[Lack]:
         return [lack for lack in self.lacks if lack.level in levels]
@@ -160,8 +161,8 @@ def preflight(
     if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
         lacks += looking.unpriced(ways)
     found, (kept, unkept) = _sizes(workflow, given, ways, reach.agents), kept_in(ways, environ)
-    lacks = sorted([*lacks, *unkept], key=lambda lack: lack.line)
-    return Preflight(ways, [*lacks, *_tight(found, ways)], found, kept)
+    lacks, tight = sorted([*lacks, *unkept], key=lambda lack: lack.line), tuple(_tight(found, ways))
+    return Preflight(ways, [*lacks, *tight], found, kept, tight)
 
 
 def _sizes(workflow: Workflow, given: Mapping[str, object], ways: list[Way], agents: Collection[str]) -> list[Size]:

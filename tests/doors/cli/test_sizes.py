@@ -79,3 +79,15 @@ def test_a_remark_that_no_window_holds_is_warned_about_when_it_is_made(reconvene
     assert "--model small=PROVIDER:NAME" in told.err
     assert "tokens" not in reconvene("remark", "flow-1", "shorter").err
     assert "what you say is about" in reconvene("rollback", "flow-1", "--feedback", "word " * 9000).err
+
+
+def test_a_run_that_is_taken_up_is_told_the_same(reconvene: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("RECONVENE_PROVIDER_WAIT", "0")
+    first = reconvene("run", "flow.yaml", "--no-drive", "--anyway", "--input", "brief=@brief.txt")
+    told = reconvene("resume", "flow-1", "--no-input", "--anyway")
+    again = [line for line in told.err.splitlines() if "tokens" in line]
+    assert again[0].startswith("draft: about 13,")
+    assert "openai:own takes 8,000, of which 2,000 are for the reply (agent small)" in again[0]
+    assert "is not known; draft is expected to need 13," in again[1]
+    assert first.code in (0, 3)

@@ -234,6 +234,7 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
 
     A run that waits for a provider is not tried before its time. If that is near, this waits; else it says when.
     """
+    from reconvene.doors.cli.going_on import require_ready_to_go_on, say_what_does_not_fit
     from reconvene.doors.cli.proceed import proceed
     from reconvene.doors.cli.typed_bindings import bind
 
@@ -244,9 +245,8 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
     check_live(call, workflow)
     _say_ungated(engine, workflow)
     if not anyway:
-        from reconvene.doors.cli.going_on import require_ready_to_go_on
-
         require_ready_to_go_on(engine, found)
+    say_what_does_not_fit(engine, found)
     # The time that a provider asked for does not hold for another one.
     return proceed(call, engine, found, decider, at_once=now or bool(call.models or call.agents), looks=not anyway)
 

@@ -29,6 +29,21 @@ def require_ready_to_go_on(engine: Engine, run: str) -> None:
         require_ready(workflow, found, check=f"go on all the same: {command_line('resume', run)} --anyway")
 
 
+def say_what_does_not_fit(engine: Engine, run: str) -> None:
+    """What is not expected to fit into which window, as it was said when the run was started."""
+    from reconvene.core.definition.bindings import bound
+    from reconvene.wiring import preflight
+
+    session = engine.session(run)
+    state, book = session.state, session.book
+    if state.ended or all(agent.kind == "recorded" for agent in book.workflow.agents.values()):
+        return
+    workflow = bound(book.workflow, [at.binding for at in state.record.bindings.values()])
+    found = preflight(workflow, book.object(state.inputs), book.object(state.settings))
+    for lack in found.tight:
+        note(f"{lack.problem} ({lack.whom}); {lack.hint}")
+
+
 def ready_after_decision(engine: Engine, run: str) -> bool:
     """The same once a decision is on record. False: what is missing was said, and nobody drives the run."""
     try:
