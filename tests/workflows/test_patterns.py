@@ -10,6 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from reconvene.prompts.documents import tokens
+from reconvene.wire import replies
+from reconvene.wire.packaged import packaged
+from reconvene.wire.workflow_file import load_workflow
+
 from .conftest import WORKFLOWS, Sit
 
 SNIPPETS = Path(__file__).parents[1] / "fixtures" / "seed004"
@@ -253,3 +258,20 @@ def rows(sql: str) -> list[tuple[object, ...]]:
     found = sorted(database.execute(last).fetchall())
     database.close()
     return found
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_model_that_plays_it_is_told_what_to_do_and_shown_an_example(name: str) -> None:
+    workflow = load_workflow(packaged()[name])
+    for agent in workflow.agents.values():
+        assert agent.prompt.startswith("You "), agent.name
+        assert "xample" in agent.prompt
+        assert "about another matter" in agent.prompt
+        assert tokens(agent.prompt) < 300
+
+
+def test_what_the_check_of_early_exit_asks_for_is_promised_by_the_validator() -> None:
+    schema = load_workflow(packaged()["early-exit"]).agents["validator"].schema
+    assert isinstance(schema, dict)
+    assert "critical" in schema["required"]
+    assert replies.validate(schema, schema["examples"][0]) == []
