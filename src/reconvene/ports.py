@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from reconvene.chain_ports import ChainedLog, Stored
 from reconvene.sandbox_ports import Ground
+from reconvene.tool_ports import Turns
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
@@ -127,6 +128,8 @@ class Assignment(NamedTuple):
     shared: int = 0  # so many characters of the prompt, from its first, all agents of the step get; 0 = it is alone
     bound: bool = False  # a person named who carries it out, in another's place
     ground: Ground = Ground()
+    turns: Turns | None = None  # of who uses tools: what is on record of this attempt
+    again: str = ""  # why the last attempt does not count, for who goes on where it ended
 
     @property
     def whole(self) -> str:

@@ -70,6 +70,7 @@ _ROOTS: dict[str, Kind] = {
                dropped=FLAG, fields=map_of(ANYTHING), remarks=ListOf(_REMARK))
     ),
     **dict.fromkeys(("output_dir", "run", "workflow", "started", "updated", "name", "year", "n", "text"), TEXT),
+    **dict.fromkeys(("tool", "agent"), TEXT),
 }  # fmt: skip
 _CONTEXT: dict[str, Kind] = {
     "checkpoints": ListOf(
