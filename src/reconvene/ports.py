@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from reconvene.chain_ports import ChainedLog, Stored
 from reconvene.sandbox_ports import Ground
-from reconvene.tool_ports import Turns
 
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
     from reconvene.core.facts.events import AnyEvent, LeftOut, Usage
+    from reconvene.tool_ports import Turns
 
 
 class IndexRow(NamedTuple):

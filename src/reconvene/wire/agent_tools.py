@@ -18,6 +18,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "mcp": ("name", "command", "url", "env", "reads", "tools", "timeout"),
 }
 ALWAYS = "always"
+READ = "read"  # all that only looks
+_READING = ("files", "documents", "sql")
 
 
 class Tools:
@@ -74,7 +76,11 @@ def _entries(written: Node, line: int) -> list[tuple[str, Mapping, int]]:
     """[files, shell: {ask: always}], {files: , shell: {…}} and files alone mean the same."""
     found: list[tuple[str, Mapping, int]] = []
     for item in items_of(written):
-        if isinstance(item, Scalar):
+        if isinstance(item, Scalar) and item.value == READ:
+            only = Mapping({"read": Scalar(True, item.line)}, item.line)
+            none = Mapping({}, item.line)
+            found += [(name, only if name == "files" else none, item.line) for name in _READING]
+        elif isinstance(item, Scalar):
             found.append((str(item.value), Mapping({}, item.line), item.line))
         elif isinstance(item, Mapping):
             found += [(name, item.mapping(name), item.line_of(name)) for name in item.entries]

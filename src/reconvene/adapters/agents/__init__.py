@@ -14,7 +14,7 @@ from reconvene.adapters.agents.unkept import Open
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener
 from reconvene.sandbox_ports import Leftovers, Sandbox
-from reconvene.tool_ports import Turns
+from reconvene.tool_ports import CallsWait, Turns
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
@@ -50,7 +50,7 @@ class Agents:
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
         try:
             return await self._dispatch(assignment, listener)
-        except ReconveneError:
+        except (ReconveneError, CallsWait):
             raise
         except Exception as error:  # one agent's surprise must not bring a whole run down
             problem = f"Agent {assignment.agent.name!r} failed unexpectedly: {type(error).__name__}: {error}"

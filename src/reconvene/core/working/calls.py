@@ -116,7 +116,7 @@ def _why(tx: Transaction, agent: str, tool: Tool, call: e.CallAsked) -> str:
         return ""
     if tool.ask == "always":
         return f"{tool.name} always asks"
-    seen = {"tool": call.tool, "arguments": arguments, "agent": agent, "phase": {"id": tx.frame.phase}}
+    seen = {"tool": call.tool, "args": arguments, "agent": agent, "phase": {"id": tx.frame.phase}}
     try:
         asks = truth(tool.ask, scope.for_expression(tx.state, tx.book, tool.ask, seen))
         return f"`{tool.ask}` is true" if asks else ""
