@@ -20,6 +20,7 @@ from reconvene.core.facts.events import (
     CallRuled,
     CallsDeferred,
     CallStarted,
+    MessagesCompacted,
     ModelTurned,
     ToolAllowed,
 )
@@ -353,3 +354,26 @@ def test_a_pause_in_the_middle_of_a_loop_keeps_the_attempt(tmp_path: Path) -> No
         assert scene.drive() == "completed"
     assert {one.attempt for one in scene.stage.events(ModelTurned)} == {1}
     assert [one.call for one in scene.stage.events(CallEnded)] == ["1.1", "2.1"]
+
+
+def test_near_the_window_old_calls_are_shortened_and_what_a_person_said_stays(tmp_path: Path) -> None:
+    long = "x" * 2000
+    asks = [Calls((call("look", f"{number} {long}"),)) for number in range(8)]
+    with OpenAIServer(Calls((call("pay", "100"),)), *asks, Say("Done.")) as server:
+        scene = Scene(tmp_path, server, "[files, shell: {ask: always}]")
+        flow = scene.stage.text.replace("options: {", "options: {window: 8000, ")
+        scene.stage = Stage(scene.home, flow, {})
+        scene.again()
+        scene.drive()
+        words = "never more than this, and only to Bob: " + "he is the one who asked " * 20
+        scene.rule("Decide each call", call1="refuse", call1_words=words)
+        assert scene.drive() == "completed"
+    (last, *_) = scene.server.requests[::-1]
+    sent = json.dumps(last.body)
+    assert words in sent
+    assert "were left out to save room" in sent
+    assert "7 xxx" in sent
+    assert len(sent) < 8000 * 3.5
+    compacted = scene.stage.events(MessagesCompacted)
+    assert compacted
+    assert "were left out" in compacted[0].why

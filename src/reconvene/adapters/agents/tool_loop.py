@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from reconvene.adapters.agents import model, token_limits
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, take_files
 from reconvene.adapters.agents.file_names import wanted
-from reconvene.adapters.agents.loop_messages import MEMORY, Conversation
+from reconvene.adapters.agents.loop_messages import MEMORY, Conversation, Told
 from reconvene.adapters.agents.model_reply import must_be_whole, read
+from reconvene.adapters.agents.windows import window_of
 from reconvene.core.facts.events import Usage
 from reconvene.core.facts.loops import plus
 from reconvene.errors import AgentError, ReconveneError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from reconvene.adapters.agents.providers import Connection
 
+_FULL = 0.75  # of the window: the rest is for the reply
 _SHOWN = 200  # characters of a call's arguments, in the line that tells of it
 
 
@@ -88,7 +90,8 @@ class _Loop:
         elif so_far.turn and (not so_far.fresh or not self._work.again):
             return self._answer()  # it had been given, and its end was not on record
         self._within_bounds(so_far.turn, so_far.usage or Usage())
-        self._talk.asks_again(self._work.again if so_far.fresh else "", self._box.read(MEMORY))
+        self._talk.asks_again(self._work.again if so_far.fresh else "", self._memory())
+        await self._fit(so_far.turn)
         began = time.monotonic()
         response: ModelResponse | None = None
         self._connection.tap.forget()
@@ -113,6 +116,28 @@ class _Loop:
         await self._turns.turned(turn, self._talk.newest(), wants, usage, self._sent, self._got)
         return self._answer() if not calls else None
 
+    def _memory(self) -> dict[str, str]:
+        found = {name: self._box.read(name) for name in MEMORY}
+        return {name: data.decode("utf-8", "replace") for name, data in found.items() if data is not None}
+
+    async def _fit(self, turn: int) -> None:
+        """Near the window of the model old calls are shortened; that is on record before it is asked again."""
+        window = window_of(self._work.agent)
+        room = int(window * _FULL)
+        if not window or self._talk.size() <= room:
+            return
+        why = self._talk.compact(room)
+        if why:
+            await self._turns.compacted(turn, self._talk.stored(), why)
+            self._tell(f"its messages came near the window of the model: {why}")
+        if self._talk.size() > window:
+            raise ReplyError(
+                f"What {self._work.agent.name} has to be shown does not fit into {window:,} tokens.",
+                hint="Choose a model with a larger window, or let it read less.",
+                outcome="too_long",
+                usage=self._turns.so_far().usage or Usage(),
+            )
+
     # --- calls ---
 
     def _wanted(self, name: str, part: ToolCallPart) -> Wanted:
@@ -130,12 +155,12 @@ class _Loop:
         problems = replies.validate(tool.schema, arguments)
         return f"The arguments of {tool.name} do not fit: {'; '.join(problems)}." if problems else ""
 
-    async def _make(self, calls: tuple[Known, ...]) -> list[str]:
+    async def _make(self, calls: tuple[Known, ...]) -> list[Told]:
         """What the model is told of each. CallsWait, once all others are made, where a person has to decide."""
         results = [call.result if call.state == "over" else await self._made(call) for call in calls]
         if any(result is None for result in results):
             raise CallsWait
-        return [result or "" for result in results]
+        return [Told(result or "", bool(call.ruling)) for call, result in zip(calls, results)]
 
     async def _made(self, call: Known) -> str | None:
         if call.state == "waits":
