@@ -231,7 +231,7 @@ class Driver:
     async def _attempt(self, effect: RunTask, assigned: Assignment) -> Done | Fault:
         self._begun.add(effect)
         answered = answered_before(self._session.state, self._session.book, effect)
-        if assigned.agent.tools:
+        if assigned.agent.tools and assigned.agent.kind == "model":
             post = self._mailbox.put_nowait
             record = TurnsOf(self._session, effect.task, effect.attempt, post, self._secrets)
             assigned = assigned._replace(turns=record)

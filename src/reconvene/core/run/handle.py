@@ -172,7 +172,7 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         _late(tx, command)
         return
     step, task = found
-    if command.cancelled and task.loop is not None:
+    if command.cancelled and calls.in_a_loop(tx, task):
         calls.let_go(tx, command.task, task, "")
         return
     if command.failed and task.loop is not None and loops.in_doubt(task.loop):
@@ -290,7 +290,7 @@ def _claim(tx: Transaction, command: c.Claim) -> None:
             if task.parked is None or task.parked.not_before <= tx.now:
                 free.append(name)
             continue
-        if task.loop is not None:
+        if calls.in_a_loop(tx, task):
             calls.let_go(tx, name, task, tx.claim)
             continue
         effects = tx.book.workflow.agents[task.agent].effects

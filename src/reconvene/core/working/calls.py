@@ -21,7 +21,7 @@ from reconvene.core.shown import scope
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.core.working.allowances import allows
 from reconvene.core.working.transaction import Transaction
-from reconvene.errors import Refused
+from reconvene.errors import Refused, UserError
 from reconvene.language.expressions import ExpressionError, truth
 
 _InLoop = c.RecordTurn | c.StartCall | c.EndCall | c.DeferCalls | c.CompactMessages
@@ -50,6 +50,16 @@ def record(tx: Transaction, command: _InLoop) -> None:
                 at=now, task=name, attempt=attempt, turn=command.turn, messages=command.messages, why=command.why
             )
             tx.emit(made)
+
+
+def in_a_loop(tx: Transaction, task: TaskAt) -> bool:
+    """Whether all that its attempt does is on record before it is done: then the same attempt goes on."""
+    if task.loop is not None or not tx.book.workflow.agents[task.agent].tools:
+        return task.loop is not None
+    try:
+        return settled_agent(tx.state, tx.book, task.agent).kind == "model"
+    except UserError:  # said when it is to work
+        return False
 
 
 def let_go(tx: Transaction, name: str, task: TaskAt, claim: str) -> bool:
