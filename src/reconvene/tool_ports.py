@@ -62,6 +62,7 @@ class Wanted(Struct, frozen=True):
     arguments: str  # a JSON object, as the model wrote it
     effects: bool = False
     of: str = ""  # the entry of `tools:`
+    schema: str = ""  # of its arguments, as JSON
 
 
 class Known(Struct, frozen=True):

@@ -89,7 +89,16 @@ class TurnsOf:
         self, turn: int, messages: bytes, calls: tuple[Wanted, ...], usage: Usage, request: bytes, reply: bytes
     ) -> tuple[Known, ...]:
         kept = _Kept(self._secrets)
-        asked = tuple(CallAsked(call.id, call.tool, kept.text(call.arguments), call.effects) for call in calls)
+        asked = tuple(
+            CallAsked(
+                call.id,
+                call.tool,
+                kept.text(call.arguments),
+                call.effects,
+                schema=kept.text(call.schema) if call.schema else "",
+            )
+            for call in calls
+        )
         command = c.RecordTurn(
             self._task,
             self._attempt,

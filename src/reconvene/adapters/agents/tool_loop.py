@@ -146,7 +146,7 @@ class _Loop:
         tool = self._tools.get(part.tool_name)
         if tool is None or self._wrong(tool, text):
             return Wanted(name, part.tool_name, text)
-        return Wanted(name, part.tool_name, text, tool.effects, tool.of)
+        return Wanted(name, part.tool_name, text, tool.effects, tool.of, json.dumps(tool.schema, sort_keys=True))
 
     def _wrong(self, tool: ToolInfo, text: str) -> str:
         arguments = _object(text)

@@ -278,6 +278,7 @@ class CallAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=T
     effects: bool = False
     why: str = ""  # a person is asked first, because of this
     refused: str = ""  # digest of what the person said who refused the very same before
+    schema: str = ""  # digest: what the arguments must fit
 
 
 class ModelTurned(Event, frozen=True):

@@ -22,6 +22,7 @@ def turned(loop: LoopAt | None, ev: e.ModelTurned) -> LoopAt:
             call.why,
             ruling="refuse" if call.refused else "",
             words=call.refused,
+            schema=call.schema,
         )
         for call in ev.calls
     )

@@ -25,6 +25,7 @@ class CallAt(Struct, frozen=True):
     words: str = ""  # digest of what the person said with it
     outcome: str = ""
     result: str = ""  # digest
+    schema: str = ""  # digest
 
 
 class LoopAt(Struct, frozen=True):

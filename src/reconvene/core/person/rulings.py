@@ -13,6 +13,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts import loops
 from reconvene.core.facts.ids import task_id
 from reconvene.core.facts.round import CallAt, TaskAt
+from reconvene.core.facts.state import RunState
 from reconvene.core.working import allowances
 from reconvene.core.working.calls import arguments_of
 from reconvene.core.working.transaction import Transaction
@@ -46,9 +47,9 @@ class Waiting(Struct, frozen=True):
     call: CallAt
 
 
-def waiting(tx: Transaction) -> list[Waiting]:
+def waiting(state: RunState) -> list[Waiting]:
     """In the order of the agents and of their calls."""
-    round_ = tx.frame.round
+    round_ = state.world.top.round
     step = round_.open if round_ is not None else None
     if round_ is None or step is None:
         return []
@@ -67,7 +68,7 @@ def waiting(tx: Transaction) -> list[Waiting]:
 def message(tx: Transaction, tasks: list[TaskAt]) -> str:
     """For the trouble: who waits for what."""
     names = {task.agent for task in tasks}
-    lines = [_told(tx, one) for one in waiting(tx) if one.agent in names]
+    lines = [_told(tx, one) for one in waiting(tx.state) if one.agent in names]
     return "\n- ".join(lines)
 
 
@@ -82,7 +83,7 @@ def _told(tx: Transaction, one: Waiting) -> str:
 
 def options(tx: Transaction) -> list[e.OptionOffered]:
     """What could be done twice is never the first."""
-    calls = waiting(tx)
+    calls = waiting(tx.state)
     doubt = any(one.call.doubt for one in calls)
     every = e.OptionOffered(MAKE_AGAIN if doubt else APPROVE, index=-1, remark="optional")
     each = e.OptionOffered(EACH, index=-1, remark="optional", fields=tuple(_fields(tx, calls)))
@@ -109,12 +110,12 @@ def rule(tx: Transaction, label: str, command: c.AnswerCheckpoint) -> bool:
     said = "\n".join(remark.text for remark in command.remarks if remark.text.strip())
     every: Literal["approve", "refuse"] = "refuse" if label == REFUSE else "approve"
     ruled = 0
-    for one in waiting(tx):
+    for one in waiting(tx.state):
         answer = str(command.fields.get(one.field) or "later") if label == EACH else every
         words = str(command.fields.get(f"{one.field}_words") or "") if label == EACH else said
         ruled += _ruled(tx, one, answer, words.strip(), command)
     if not ruled:
-        fields = ", ".join(one.field for one in waiting(tx))
+        fields = ", ".join(one.field for one in waiting(tx.state))
         raise Refused("Nothing is decided: no call has an answer.", hint=f"Answer at least one of {fields}.")
     return True
 
