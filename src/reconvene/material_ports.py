@@ -216,6 +216,14 @@ class Folder(Protocol):
     def read(self, name: str) -> Document: ...
 
 
+class SourceAt(Struct, frozen=True):
+    """A source as it is on record. `address` may name variables of the environment, and holds no password."""
+
+    name: str
+    kind: str
+    address: str
+
+
 # --- a box for what might do harm ------------------------------------------------------------------------------------
 
 

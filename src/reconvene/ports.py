@@ -12,6 +12,7 @@ from reconvene.sandbox_ports import Ground
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
     from reconvene.core.facts.events import AnyEvent, LeftOut, Usage
+    from reconvene.material_ports import Document, SourceAt
     from reconvene.tool_ports import Turns
 
 
@@ -129,6 +130,8 @@ class Assignment(NamedTuple):
     bound: bool = False  # a person named who carries it out, in another's place
     ground: Ground = Ground()
     turns: Turns | None = None  # of who uses tools: what is on record of this attempt
+    documents: tuple[Document, ...] = ()  # of the run, for who uses tools
+    sources: tuple[SourceAt, ...] = ()
     again: str = ""  # why the last attempt does not count, for who goes on where it ended
 
     @property

@@ -10,7 +10,7 @@ import asyncio
 
 from msgspec.structs import replace
 
-from reconvene.app import turns
+from reconvene.app import given_material, turns
 from reconvene.app.backoff import USUAL, Park, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_check, run_task
@@ -234,7 +234,10 @@ class Driver:
         if assigned.agent.tools and assigned.agent.kind == "model":
             post = self._mailbox.put_nowait
             record = TurnsOf(self._session, effect.task, effect.attempt, post, self._secrets)
-            assigned = assigned._replace(turns=record)
+            of = self._session.state, self._session.book
+            assigned = assigned._replace(
+                turns=record, documents=given_material.documents(*of), sources=given_material.sources(*of)
+            )
         return await run_task(
             self._runner, assigned, self._listener, self._judge_model, self._projects, answered, self._discretion,
             self._secrets,

@@ -24,7 +24,7 @@ from reconvene.wire.shapes import (
     word,
 )
 
-INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder", "project")
+INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder", "project", "documents", "sources")
 SETTING_TYPES = ("text", "number", "bool", "json")
 FIELD_TYPES = (*TYPES, "item")
 REMARKS = ("none", "optional", "required")
