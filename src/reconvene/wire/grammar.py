@@ -15,7 +15,6 @@ from reconvene.wire.shapes import (
     TEXT,
     Anything,
     Key,
-    Later,
     ListOf,
     MapOf,
     Table,
@@ -245,7 +244,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "template": Key(TEXT, "a file in templates/, or the template itself"),
         "each": Key(word("tasks"), "one file for each accepted task"),
         "from": Key(TEXT, "with each: the part of the output to write, such as output.full"),
-        "section": Key(Later()),
+        "section": Key(TEXT, "the heading in a file of others below which it is rendered, such as ## Feedback"),
     },
 }
 

@@ -279,6 +279,7 @@ class FileSpec(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     template: str = ""  # name in Workflow.templates
     each: str = ""
     source: str = ""
+    section: str = ""  # a heading: only what stands below it is the engine's, the rest of the file is others'
 
 
 class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""What this kit brings: the to-dos of a run as a field, and a gate that sends a list back which cannot be worked off."""
+"""What this kit brings: the to-dos of a run as a field, and a gate that sends back a list that cannot be worked off."""
 
 from __future__ import annotations
 
@@ -23,7 +23,16 @@ def open_todos(state: RunState, book: Book) -> object:
     try:
         return [msgspec.to_builtins(todo) for todo in _listed(state, book) if not todo.done]
     except WrongList as error:
-        raise KitFailed(f"{error}. Correct the file, then try again.") from error
+        raise _Unusable(str(error)) from error
+
+
+class _Unusable(KitFailed):
+    """The person's to mend, not the kit's maker's."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__("planning", "to-do list", why)
+        self.message = f"{why}. Correct the file, then try again"
+        self.args = (self.message,)
 
 
 def todo_list(judged: Judged) -> Objection | None:
