@@ -16,8 +16,15 @@ import subprocess
 import time
 from collections.abc import Mapping
 
-from reconvene.adapters.agents.as_answer import MAX_FILE, MAX_FILES, Taken, why_not_taken
-from reconvene.adapters.agents.file_names import safe_relative_path, shown, why_unsafe
+from reconvene.adapters.shared.file_names import (
+    MAX_FILE,
+    MAX_FILES,
+    Taken,
+    safe_relative_path,
+    shown,
+    why_not_taken,
+    why_unsafe,
+)
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
 
