@@ -45,8 +45,7 @@ class CommitFiles:
     ) -> tuple[list[tuple[str, int, str]], bool]:
         repository, commit = self._at(work)
         words = ["grep", "-n", "-z", "-I", "-F", "--full-name", "--no-color", *(["-i"] if ignore_case else [])]
-        place = repository.prefix + below
-        words += ["-e", wanted, commit, "--", *([_from_folder(repository, below)] if place else [])]
+        words += ["-e", wanted, commit, "--", below or "."]  # from the project's folder on, where git is started
         said, whole = repository.git.start_of(_LISTED, *words, seconds=_SECONDS)
         lines = said.split("\n")
         found = [hit for line in lines[:-1] if (hit := _hit(line, commit, repository.prefix)) is not None]
@@ -58,11 +57,6 @@ class CommitFiles:
         if not commit:
             raise AgentError(f"The project {work.path} has no commit yet: there is nothing to read.", retryable=False)
         return repository, commit
-
-
-def _from_folder(repository: Repository, below: str) -> str:
-    """git is started in the project's folder, and reads paths from there."""
-    return below or "."
 
 
 def _entry(row: str, prefix: str) -> tuple[str, int]:
