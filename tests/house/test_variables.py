@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reconvene.adapters import box
 from reconvene.adapters.agents import auto, presets
 from reconvene.adapters.guest import helper
 from reconvene.adapters.project import git
@@ -34,6 +35,7 @@ COMPUTED = {
     ],
     "adapters/sandbox/hiding.py: name": list(hiding._SOCKETS),
     "adapters/guest/helper.py: name": list(helper._KEPT),
+    "adapters/box/__init__.py: name": list(box._KEPT),
     "adapters/project/git.py: name": list(git._KEPT),
     "adapters/agents/preflight.py: name": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"],
     "surroundings.py: name": [],  # what `env` of a setting names: the workflows' own
