@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -352,32 +352,92 @@ def test_without_the_library_it_is_said_what_to_install(bench: Bench, monkeypatc
     assert "pip install 'reconvene[mcp]'" in bench.call(books(), "books_add", a=1, b=2).text
 
 
+def living(mark: str) -> list[str]:
+    listed = subprocess.run(["ps", "-axo", "pid,stat,command"], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if mark in line and " Z" not in line]
+
+
+@pytest.mark.parametrize("when", ["while it starts", "in a call"])
+def test_work_that_is_cancelled_leaves_no_server_behind(bench: Bench, tmp_path: Path, when: str) -> None:
+    bench = Bench(bench.root, "off", bench.environ)  # what tells that it is at work lies outside of its folder
+    mark = tmp_path / "at_work"
+    wait = f"open({str(mark)!r}, 'w').close()\ntime.sleep(600)"
+    entry = script(tmp_path, wait if when == "while it starts" else f"greet([tool('go')])\n{wait}", timeout=500)
+
+    async def work(box: Toolbox) -> ToolResult:
+        return await box.call("odd_go", {})
+
+    async def cancelled() -> None:
+        doing = asyncio.create_task(bench.opened([entry], work))
+        await asyncio.to_thread(_wait_for, mark)
+        doing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await doing
+
+    bench.run(cancelled())
+    assert living(str(tmp_path / "odd_server.py")) == []
+
+
+def _wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.01)
+
+
 # --- over HTTP, on loopback ---
 
 
+class Far:
+    """The server at an address of its own, as often as it is started."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/mcp"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.stop()
+        words = [sys.executable, SERVER, "http", str(self.port)]
+        self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            assert self.process.poll() is None
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            assert has_ended(self.process.pid)
+
+
 @pytest.fixture
-def address() -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    env = {**os.environ, "LEDGER_TOKEN": "of-the-server-only"}
-    with subprocess.Popen([sys.executable, SERVER, "http", str(port)], env=env, stderr=subprocess.DEVNULL) as server:
-        try:
-            while True:
-                with socket.socket() as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-                assert server.poll() is None
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            server.kill()
-            server.wait()
-    assert has_ended(server.pid)
+def far() -> Iterator[Far]:
+    server = Far()
+    server.start()
+    yield server
+    server.stop()
 
 
-def test_a_server_at_an_address_is_used_alike_and_its_death_is_told(bench: Bench, address: str) -> None:
-    entry = Entry("mcp", {"name": "far", "url": address, "timeout": 20})
+def test_a_server_at_an_address_that_was_started_anew_is_found_again(bench: Bench, far: Far) -> None:
+    async def work(box: Toolbox) -> list[ToolResult]:
+        found = [await box.call("far_add", {"a": 1, "b": 1})]
+        far.stop()
+        found.append(await box.call("far_add", {"a": 1, "b": 1}))
+        far.start()
+        return [*found, await box.call("far_add", {"a": 1, "b": 1})]
+
+    first, gone, again = bench.with_([Entry("mcp", {"name": "far", "url": far.url, "timeout": 20})], work)
+    assert (first.text, first.failed) == ("2", False)
+    assert gone.failed
+    assert (again.text, again.failed) == ("2", False)
+
+
+def test_a_server_at_an_address_is_used_alike_and_its_death_is_told(bench: Bench, far: Far) -> None:
+    entry = Entry("mcp", {"name": "far", "url": far.url, "timeout": 20})
     added, failed, huge, died, gone = bench.calls(
         entry,
         ("far_add", {"a": 2, "b": 2}),

@@ -10,6 +10,7 @@ import pytest
 from tool_bench import Bench, Entry
 
 from reconvene.adapters.project.commit_files import CommitFiles
+from reconvene.adapters.tools import Reach
 from reconvene.ports import ProjectWork
 from reconvene.tool_ports import ToolResult
 
@@ -40,7 +41,7 @@ def project(bench: Bench) -> Path:
     git(folder, "commit", "--quiet", "--message=Start")
     (folder / ".env").write_text("KEY=hello-secret\n")
     (folder / "README.md").write_text("# Hello, changed since\n")
-    bench.project = CommitFiles(bench.environ)
+    bench.reach = Reach(project=CommitFiles(bench.environ))
     bench.work = ProjectWork(str(folder))
     return folder
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from reconvene.adapters.sandbox import Sandboxes
-from reconvene.adapters.tools import Toolboxes
-from reconvene.adapters.tools.project_tools import ProjectFiles
+from reconvene.adapters.tools import Reach, Toolboxes
 from reconvene.core.definition.workflow import Agent
 from reconvene.ports import Assignment, Progress, ProjectWork
 from reconvene.tool_ports import Toolbox, ToolResult
@@ -34,28 +33,30 @@ class Bench:
         self.changed: dict[str, bytes | None] = {}
         self.writes: tuple[str, ...] = ()
         self.env: tuple[str, ...] = ()
-        self.project: ProjectFiles | None = None
+        self.reach = Reach()
         self.work: ProjectWork | None = None
 
-    def with_(self, entries: Sequence[Entry], work: Callable[[Toolbox], Awaitable[_Any]]) -> _Any:
+    async def opened(self, entries: Sequence[Entry], work: Callable[[Toolbox], Awaitable[_Any]]) -> _Any:
         agent = Agent(name="writer", env=self.env)
         assignment = Assignment(
             "run-1", "R1/0/writer", 1, agent, "do it", self.files, self.writes, None, project=self.work
         )
-        boxes = Toolboxes(self.sandbox, self.environ, project=self.project)
+        boxes = Toolboxes(self.sandbox, self.environ, reach=self.reach)
+        async with boxes.opened(assignment, entries, self.changed, self.told.append) as box:
+            return await work(box)
 
-        async def once() -> _Any:
-            async with boxes.opened(assignment, entries, self.changed, self.told.append) as box:
-                return await work(box)
+    def with_(self, entries: Sequence[Entry], work: Callable[[Toolbox], Awaitable[_Any]]) -> _Any:
+        return self.run(self.opened(entries, work))
 
+    def run(self, work: Coroutine[object, object, _Any]) -> _Any:
         try:
-            return asyncio.run(once())
+            return asyncio.run(work)
         finally:
             scratch = Path(self.sandbox.scratch())
             left = [path for path in scratch.rglob("*") if path.name != "empty"]
             assert left == []
 
-    def call(self, entry: Entry, name: str, **arguments: object) -> ToolResult:
+    def call(self, entry: Entry, name: str, /, **arguments: object) -> ToolResult:
         return self.with_([entry], lambda box: box.call(name, arguments))
 
     def calls(self, entry: Entry, *calls: tuple[str, Mapping[str, object]]) -> list[ToolResult]:

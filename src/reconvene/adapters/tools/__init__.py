@@ -4,6 +4,6 @@ Whatever goes wrong in a tool is a failed result in words that a model can use. 
 not in what a model is told. Loaded when the first agent with tools works.
 """
 
-from reconvene.adapters.tools.toolbox import Toolboxes
+from reconvene.adapters.tools.toolbox import Reach, Toolboxes
 
-__all__ = ["Toolboxes"]
+__all__ = ["Reach", "Toolboxes"]

@@ -31,6 +31,7 @@ _TO_END = 15.0
 _TO_EXIT = 2.0
 _MOST_PAGES = 20
 MOST_TOOLS = 200
+_OF_A_CALL = (-32602, -32601)  # codes of errors: what was asked was wrong, and nothing else
 
 
 class Settings(NamedTuple):
@@ -137,6 +138,8 @@ class McpServer:
                 f"The MCP server {name} failed: {why}. Whether it did what it was asked is not known. It is started "
                 f"anew for the next call."
             )
+        if self._settings.url and getattr(error, "code", 0) not in _OF_A_CALL:
+            await self._end()  # a session that the server does not know any more is of no use
         if isinstance(error, MCPError):
             return ToolFailed(f"The MCP server {name} refused the call: {cutting.line(error.message, 2_000)}")
         if isinstance(error, ValidationError):
@@ -216,7 +219,7 @@ class McpServer:
         except (asyncio.CancelledError, ToolFailed):
             await self._end()
             raise
-        except BaseException as error:
+        except (Exception, BaseExceptionGroup) as error:
             gone = await self._why_ended(error) or _cause(error)
             await self._end()
             raise ToolFailed(f"The MCP server {name} cannot be used: {gone}.") from None
@@ -233,7 +236,7 @@ class McpServer:
             if not opened.done():
                 opened.set_exception(error if isinstance(error, Exception) else ToolFailed(_cause(error)))
                 opened.exception()  # whoever waited may be gone
-            if isinstance(error, asyncio.CancelledError):
+            if not isinstance(error, Exception | BaseExceptionGroup):
                 raise
 
     async def _connected(self, stack: AsyncExitStack) -> Client:

@@ -28,7 +28,7 @@ from reconvene.tool_ports import ToolInfo, ToolResult
 
 MOST_LISTED = 1000
 MOST_HITS = 200
-_NAMES = ("list_project_files", "read_project_file", "search_project")
+NAMES = ("list_project_files", "read_project_file", "search_project")
 _PATH = text("The path of the file in the project.", "src/main.py", least=1, most=1000)
 _BELOW = text("Only in this folder and the folders in it.", "src", most=1000)
 
@@ -80,7 +80,7 @@ class _Looking(NamedTuple):
 
 def brought(files: ProjectFiles | None, work: ProjectWork | None) -> Brought:
     if files is None or work is None:
-        return Brought(left_out=dict.fromkeys(_NAMES, "this run was given no project"))
+        return Brought(left_out=dict.fromkeys(NAMES, "this run was given no project"))
     looking = _Looking(files, work)
     listing = takes(below=_BELOW)
     reading = takes(
@@ -97,9 +97,9 @@ def brought(files: ProjectFiles | None, work: ProjectWork | None) -> Brought:
     )
     return Brought(
         (
-            _offered(_NAMES[0], "Lists the files of the project at the run's commit.", listing, looking.list),
-            _offered(_NAMES[1], "Reads a text file of the project at the run's commit.", reading, looking.read),
-            _offered(_NAMES[2], "Finds a text in the files of the project, line by line.", searching, looking.search),
+            _offered(NAMES[0], "Lists the files of the project at the run's commit.", listing, looking.list),
+            _offered(NAMES[1], "Reads a text file of the project at the run's commit.", reading, looking.read),
+            _offered(NAMES[2], "Finds a text in the files of the project, line by line.", searching, looking.search),
         )
     )
 

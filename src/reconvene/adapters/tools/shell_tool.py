@@ -32,8 +32,8 @@ from reconvene.tool_ports import ToolInfo, ToolResult
 
 NAME = "run_command"
 _SECONDS = 120
-_LONGEST = 600
-_MOST_WRITTEN = 64 * MEGABYTE  # bytes of output, after which a program is ended
+LONGEST = 600
+MOST_WRITTEN = 64 * MEGABYTE  # bytes of output, after which a program is ended
 _MOST_NAMED = 50  # files
 _BOTH = 'exec sh -c "$1" 2>&1'  # errors and output in the order in which they are written
 
@@ -91,7 +91,7 @@ class _Output(process.Child):
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self.ends.add(data)
-        if self.ends.size > _MOST_WRITTEN:
+        if self.ends.size > MOST_WRITTEN:
             process.settle(self.over)
 
     def process_exited(self) -> None:
@@ -115,8 +115,8 @@ class _Shell:
         self._turn = turn
         self._network = options.get("network", True) is not False
         self.read_only = bool(options.get("read"))
-        given = options.get("timeout", _LONGEST)
-        self.longest = max(1, int(given)) if isinstance(given, int | float) else _LONGEST
+        given = options.get("timeout", LONGEST)
+        self.longest = max(1, int(given)) if isinstance(given, int | float) else LONGEST
 
     def why_not(self) -> str:
         """Why nothing keeps a program from writing into the folder; "" where something does."""
@@ -158,7 +158,7 @@ class _Shell:
             except TimeoutError:
                 late = True
         code = process.exit_code(transport, kept.stand_in)
-        return _Ran(code, output.ends, late, output.ends.size > _MOST_WRITTEN)
+        return _Ran(code, output.ends, late, output.ends.size > MOST_WRITTEN)
 
 
 def _told(ran: _Ran, changed: Changed, level: str, seconds: float) -> ToolResult:
@@ -166,7 +166,7 @@ def _told(ran: _Ran, changed: Changed, level: str, seconds: float) -> ToolResult
     if ran.late:
         how = f"not done within {seconds:g} s: it was ended, with all that it started"
     elif ran.flooded:
-        how = f"it wrote more than {_MOST_WRITTEN // MEGABYTE} MB and was ended; let it write into a file"
+        how = f"it wrote more than {MOST_WRITTEN // MEGABYTE} MB and was ended; let it write into a file"
     output = cutting.printable(ran.output.text()).rstrip()
     parts = [f"[{how}]", output or "[it wrote nothing]"]
     parts += [f"[changed: {_names(changed.files)}]"] if changed.files else []

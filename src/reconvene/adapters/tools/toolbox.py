@@ -5,27 +5,41 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.adapters.shared.file_names import why_unsafe
-from reconvene.adapters.tools import cutting, file_tools, shell_tool
+from reconvene.adapters.tools import cutting, file_tools, project_tools, shell_tool
 from reconvene.adapters.tools.attempt_tree import AttemptTree
 from reconvene.adapters.tools.offered import Brought, Entry, Offered, ToolFailed
 from reconvene.adapters.tools.project_tools import ProjectFiles
 from reconvene.adapters.tools.shell_tool import Programs
 from reconvene.core.paths import safe_path
-from reconvene.errors import ReconveneError
+from reconvene.errors import ReconveneError, UserError
 from reconvene.ports import Assignment, Listener, Progress
 from reconvene.sandbox_ports import Sandbox
 from reconvene.secrets import Secrets
 from reconvene.tool_ports import Toolbox, ToolInfo, ToolResult
 from reconvene.wire.replies import validate
 
+if TYPE_CHECKING:
+    from reconvene.adapters.tools.document_tools import DocumentFolders
+    from reconvene.adapters.tools.source_tools import Sources
+    from reconvene.material_ports import Documents
+
 _MOST_NAMED = 100
 
 
+class Reach(NamedTuple):
+    """What tools may look into beyond the attempt's folder; None = nothing of the sort is there."""
+
+    project: ProjectFiles | None = None
+    documents: Documents | None = None
+    folders: DocumentFolders | None = None
+    sources: Sources | None = None
+
+
 class Toolboxes:
-    """`hidden`: what programs of tools must not see beside what nobody's program does. `project`: how the person's
-    project is read; None = there is none."""
+    """`hidden`: what programs of tools must not see beside what nobody's program does."""
 
     def __init__(
         self,
@@ -33,12 +47,12 @@ class Toolboxes:
         environ: Mapping[str, str],
         *,
         hidden: Callable[[], Iterable[str]] = tuple,
-        project: ProjectFiles | None = None,
+        reach: Reach | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._environ = environ
         self._hidden = hidden
-        self._project = project
+        self._reach = reach or Reach()
 
     def open(
         self, assignment: Assignment, changed: Mapping[str, bytes | None], listener: Listener
@@ -76,29 +90,66 @@ class Toolboxes:
     ) -> list[Brought]:
         turn = asyncio.Lock()
         found: list[Brought] = []
-        servers = [entry for entry in tools if entry.name == "mcp"]
-        if servers:
-            from reconvene.adapters.tools import mcp_tools
-
-            found += await mcp_tools.brought(servers, programs, stack)
-        for entry in (entry for entry in tools if entry.name != "mcp"):
+        for entry in tools:
             match entry.name:
                 case "files":
                     found.append(file_tools.brought(entry, tree, turn))
                 case "shell":
                     found.append(shell_tool.brought(entry, programs, tree, turn))
                 case "project":
-                    from reconvene.adapters.tools import project_tools
-
-                    found.append(project_tools.brought(self._project, assignment.project))
+                    found.append(project_tools.brought(self._reach.project, assignment.project))
+                case "documents":
+                    found.append(self._documents(assignment, entry, tree))
+                case "mcp" | "sql" | "graph":
+                    pass
                 case other:
                     found.append(Brought(left_out={f"{other}*": f"nothing brings tools of the name {other!r}"}))
+        if servers := [entry for entry in tools if entry.name == "mcp"]:
+            from reconvene.adapters.tools import mcp_tools
+
+            found += await mcp_tools.brought(servers, programs, stack)
+        if data := [entry for entry in tools if entry.name in ("sql", "graph")]:
+            found += self._sources(assignment, data)
         return found
+
+    def _documents(self, assignment: Assignment, entry: Entry, tree: AttemptTree) -> Brought:
+        from reconvene.adapters.tools import document_tools
+
+        named = self._reach.folders
+        try:
+            folders = named(assignment, entry.options) if named is not None else {}
+        except UserError as error:
+            return Brought(left_out={name: _words(error) for name in document_tools.NAMES})
+        return document_tools.brought(self._reach.documents, folders, tree)
+
+    def _sources(self, assignment: Assignment, entries: Sequence[Entry]) -> list[Brought]:
+        from reconvene.adapters.tools import source_tools
+
+        given: dict[str, source_tools.Given] = {}
+        left_out: dict[str, str] = {}
+        for entry in entries:
+            try:
+                if self._reach.sources is None:
+                    raise UserError("nothing opens sources of data here")
+                found = self._reach.sources(assignment, entry.name, entry.options)
+            except UserError as error:
+                left_out[f"{entry.name}*"] = _words(error)
+                continue
+            writable = entry.name == "graph" and not entry.options.get("read")
+            for name, source in found.items():
+                given.setdefault(name, source_tools.Given(source, entry.name, writable))
+        if not given:
+            return [Brought(left_out=left_out | dict.fromkeys(source_tools.NAMES, "; ".join(left_out.values())))]
+        return [source_tools.brought(given), Brought(left_out=left_out)]
 
 
 def _variables(entry: Entry) -> list[str]:
     given = entry.options.get("env", ())
     return [str(name) for name in given] if isinstance(given, list | tuple) else []
+
+
+def _words(error: ReconveneError) -> str:
+    return " ".join(filter(None, [error.message, error.hint]))
 
 
 def _warn(assignment: Assignment, listener: Listener) -> Callable[[str], None]:
@@ -132,7 +183,7 @@ class _Box:
         except ToolFailed as error:
             return self._failed(str(error))
         except ReconveneError as error:
-            return self._failed(" ".join(filter(None, [error.message, error.hint])))
+            return self._failed(_words(error))
         except OSError as error:
             return self._failed(f"{name} failed: {error.strerror or type(error).__name__}.")
         except Exception as error:  # one tool's surprise must not end the work
