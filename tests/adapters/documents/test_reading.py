@@ -156,6 +156,16 @@ def test_a_word_document_is_cited_by_blocks(tmp_path: Path, reader: DocumentRead
     }  # fmt: skip
 
 
+def test_a_table_in_a_table_is_read_once(tmp_path: Path, reader: DocumentReader) -> None:
+    def fill(document: Any) -> None:
+        cell = document.add_table(1, 2).cell(0, 0)
+        cell.text = "outer"
+        cell.add_table(1, 1).cell(0, 0).text = "inner"
+
+    document = reader.read(str(put(tmp_path, "a.docx", word(fill))))
+    assert str(document.parts).count("inner") == 1
+
+
 def test_hidden_and_white_text_of_a_word_document_stands_apart(tmp_path: Path, reader: DocumentReader) -> None:
     def fill(document: Any) -> None:
         from docx.shared import RGBColor
@@ -279,6 +289,14 @@ def test_text_that_a_page_hides_stands_apart(hidden: str, tmp_path: Path, reader
 def test_text_that_is_only_styled_does_not(style: str, tmp_path: Path, reader: DocumentReader) -> None:
     document = reader.read(str(put(tmp_path, "a.html", f'<html><p style="{style}">Seen</p>')))
     assert texts(document) == {"block 1": "Seen"}
+
+
+@pytest.mark.parametrize(("code", "told"), [("windows-1252", "Zoë"), ("iso-8859-1", "Zoë"), ("unicode_escape", "Zoë")])
+def test_html_is_read_in_the_encoding_that_it_names(
+    code: str, told: str, tmp_path: Path, reader: DocumentReader
+) -> None:
+    page = f'<html><meta charset="{code}"><p>Zoë'.encode("cp1252")
+    assert texts(reader.read(str(put(tmp_path, "a.html", page)))) == {"block 1": told}
 
 
 # --- of all ----------------------------------------------------------------------------------------------------------

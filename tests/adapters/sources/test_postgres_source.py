@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adapters.box_levels import boxed
 from tests.adapters.sources.conftest import IN_A_URL, PASSWORD, USER
 from tests.adapters.sources.served import Served, snapshot
 
@@ -65,6 +66,21 @@ def test_a_result_without_rows_has_its_columns(opened: Opened, url: str) -> None
 def test_explain_and_show_are_reading(opened: Opened, url: str) -> None:
     assert opened(url).query("EXPLAIN SELECT 1").rows
     assert opened(url).query("SHOW transaction_read_only").rows == (("on",),)
+
+
+def test_a_server_is_reached_through_its_socket(opened: Opened, server: Served) -> None:
+    source = opened(f"postgresql://{USER}@/postgres?host={server.sockets}&port={server.port}")
+    assert source.query("SELECT count(*) FROM person").rows == ((3,),)
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock", "off"])
+def test_it_is_only_read_at_any_level_of_the_sandbox(
+    level: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with boxed(level, tmp_path, monkeypatch) as box:
+        source = PostgresSource(url, box)
+        assert source.query("SELECT count(*) FROM person").rows == ((3,),)
+        assert refused(source, "SELECT writes()").fault == "refused"
 
 
 WRITES = [

@@ -34,6 +34,7 @@ _GROUND = re.compile(r"background(?:-color)?\s*:\s*([^;!]+)")
 _WHITE = frozenset(("white", "#fff", "#ffffff", "rgb(255,255,255)", "transparent"))
 _RULE = re.compile(r"([^{}]{1,500})\{([^{}]{0,2000})\}")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{1,40})", re.I)
+_CODE = re.compile(rb"(utf-?(8|16)|iso-?8859|windows-?(125|874)|latin|koi8|gb|big5|shift|euc|us-ascii|macint)", re.I)
 _MOST_RULES = 500
 _DEEPEST = 20_000  # the parser takes time by the square of it
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
@@ -70,7 +71,7 @@ def _depth(text: str) -> int:
 
 def _text(data: bytes, gathering: Gathering) -> str:
     said = _CHARSET.search(data[:4_096])
-    if said:
+    if said and _CODE.match(said[1]):
         try:
             return data.decode(said[1].decode("ascii"))
         except (LookupError, UnicodeError):

@@ -53,10 +53,15 @@ def _opened(file: BinaryIO) -> Document:
 
 
 def _blocks(body: Element) -> Iterator[Element]:
-    waiting = [body]
+    return _outermost(body, f"{_W}p", f"{_W}tbl")
+
+
+def _outermost(top: Element, *tags: str) -> Iterator[Element]:
+    """Those that lie in no other of them, also where something is put around them, such as a field of a form."""
+    waiting = [child for child in reversed(top) if isinstance(child.tag, str)]
     while waiting:
         here = waiting.pop()
-        if here.tag in (f"{_W}p", f"{_W}tbl"):
+        if here.tag in tags:
             yield here
         elif here.tag not in _REMOVED:
             waiting += [child for child in reversed(here) if isinstance(child.tag, str)]
@@ -65,8 +70,8 @@ def _blocks(body: Element) -> Iterator[Element]:
 def _add(place: str, element: Element, document: Document, gathering: Gathering) -> bool:
     seen, unseen = _Texts(), _Texts()
     if element.tag == f"{_W}tbl":
-        for row in element.iterfind(f"{_W}tr"):
-            cells = [_texts(cell) for cell in row.iter(f"{_W}tc")]
+        for row in _outermost(element, f"{_W}tr"):
+            cells = [_texts(cell) for cell in _outermost(row, f"{_W}tc")]
             seen.append(" | ".join(cell[0] for cell in cells))
             unseen.append(" | ".join(cell[1] for cell in cells if cell[1]))
     else:
