@@ -132,6 +132,7 @@ class Assignment(NamedTuple):
     turns: Turns | None = None  # of who uses tools: what is on record of this attempt
     documents: tuple[Document, ...] = ()  # of the run, for who uses tools
     sources: tuple[SourceAt, ...] = ()
+    looks_into: ProjectWork | None = None  # the person's project, for who looks at it with tools
     again: str = ""  # why the last attempt does not count, for who goes on where it ended
 
     @property

@@ -85,6 +85,7 @@ def assignment(
         shared=view.shared,
         bound=agent.name in state.record.bindings,
         again=again(state, agent.name, view.mark),
+        looks_into=work if any(tool.name == "project" for tool in agent.tools) else None,
     )
 
 

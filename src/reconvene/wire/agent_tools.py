@@ -14,8 +14,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "sql": ("source",),
     "graph": ("source", "read"),
     "project": (),
-    "shell": ("read", "timeout"),
-    "mcp": ("name", "command", "url", "env", "reads", "tools", "timeout"),
+    "shell": ("read", "timeout", "network"),
+    "mcp": ("name", "command", "url", "headers", "env", "reads", "tools", "timeout", "network"),
 }
 ALWAYS = "always"
 READ = "read"  # all that only looks

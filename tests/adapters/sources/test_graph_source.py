@@ -167,9 +167,7 @@ def test_the_sandbox_keeps_it_in_at_each_level(
         assert source.query("MATCH (p:Person) RETURN count(*)").rows == ((2,),)
 
 
-def test_without_a_sandbox_it_is_not_opened(
-    company: Path, box: Boxes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_sandbox_it_is_not_opened(company: Path, box: Boxes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "_found", lambda path: levels.Level("none", lacks=("bubblewrap is not installed",)))
     error = refused(GraphSource(str(company), box), "RETURN 1")
     assert error.fault == "sandbox"
@@ -181,9 +179,7 @@ def test_without_a_sandbox_it_is_not_opened(
 
 def test_a_change_tells_what_the_database_shows_of_it(opened: Opened, company: Path) -> None:
     source = opened(company)
-    made = source.change(
-        "MATCH (f:Firm) CREATE (:Person {name: 'Eve', age: 29})-[:WorksAt {since: 2024}]->(f)"
-    )
+    made = source.change("MATCH (f:Firm) CREATE (:Person {name: 'Eve', age: 29})-[:WorksAt {since: 2024}]->(f)")
     assert made == Changes(nodes_created=1, relationships_created=1, properties_set=3)
     assert source.change("MATCH (p:Person) WHERE p.name <> 'Eve' SET p.age = 50") == Changes(properties_set=2)
     assert source.change("MATCH (p:Person {name: 'Ann'}) DETACH DELETE p") == Changes(

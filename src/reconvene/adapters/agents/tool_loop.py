@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from reconvene.adapters.agents import model, token_limits
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, take_files
-from reconvene.adapters.agents.file_names import wanted
 from reconvene.adapters.agents.loop_messages import MEMORY, Conversation, Told
 from reconvene.adapters.agents.model_reply import must_be_whole, read
 from reconvene.adapters.agents.windows import window_of
+from reconvene.adapters.shared.file_names import wanted
 from reconvene.core.facts.events import Usage
 from reconvene.core.facts.loops import plus
 from reconvene.errors import AgentError, ReconveneError
@@ -153,7 +153,8 @@ class _Loop:
         if arguments is None:
             return f"The arguments of {tool.name} are not a JSON object."
         problems = replies.validate(tool.schema, arguments)
-        return f"The arguments of {tool.name} do not fit: {'; '.join(problems)}." if problems else ""
+        said = "; ".join(problem.replace("the reply", "the arguments", 1) for problem in problems)
+        return f"The arguments of {tool.name} do not fit: {said}." if problems else ""
 
     async def _make(self, calls: tuple[Known, ...]) -> list[Told]:
         """What the model is told of each. CallsWait, once all others are made, where a person has to decide."""

@@ -67,9 +67,7 @@ def _encodable(request: Request) -> Request:
 def _document(name: str, ended: Ended, limits: ReadLimits) -> Document:
     match ended.cause:
         case "time":
-            raise DocumentError(
-                f"{name} was not read within {limits.seconds:g} seconds.", fault="limit", hint=_SMALLER
-            )
+            raise DocumentError(f"{name} was not read within {limits.seconds:g} seconds.", fault="limit", hint=_SMALLER)
         case "memory":
             raise DocumentError(f"{name} needs more memory to be read than it may have.", fault="limit", hint=_SMALLER)
         case "flood":

@@ -9,7 +9,7 @@ import asyncio
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from reconvene.adapters.tools import cutting
@@ -45,10 +45,13 @@ class DocumentFolders(Protocol):
     def __call__(self, assignment: Assignment, options: Mapping[str, object]) -> Mapping[str, Folder]: ...
 
 
-def brought(reader: Documents | None, folders: Mapping[str, Folder], tree: AttemptTree) -> Brought:
+def brought(
+    reader: Documents | None, given: Sequence[Document], folders: Mapping[str, Folder], tree: AttemptTree
+) -> Brought:
+    """`given`: those that the run was given, as they were read then."""
     if reader is None:
         return Brought(left_out=dict.fromkeys(NAMES, "nothing reads documents here"))
-    looking = _Looking(reader, folders, tree)
+    looking = _Looking(reader, given, folders, tree)
     reading = takes(
         "name",
         name=_NAME,
@@ -83,10 +86,14 @@ def _offered(name: str, about: str, schema: dict[str, object], function: Callabl
 
 
 class _Looking:
-    """A document of a folder that was given is called FOLDER:NAME, one of the attempt's own by its path."""
+    """A document that the run was given is called by its name, one of a folder that was given FOLDER:NAME, one of the
+    attempt's own by its path."""
 
-    def __init__(self, reader: Documents, folders: Mapping[str, Folder], tree: AttemptTree) -> None:
+    def __init__(
+        self, reader: Documents, given: Sequence[Document], folders: Mapping[str, Folder], tree: AttemptTree
+    ) -> None:
         self._reader = reader
+        self._given = {one.name: one for one in given}
         self._folders = folders
         self._tree = tree
         self._kept: OrderedDict[tuple[str, object], Document] = OrderedDict()
@@ -137,9 +144,12 @@ class _Looking:
             for name, folder in self._folders.items()
             for entry in folder.list().entries
         ]
-        return [*own, *given]
+        texts = [(name, sum(len(part.text) for part in one.parts)) for name, one in self._given.items()]
+        return [*texts, *(one for one in own if one[0] not in self._given), *given]
 
     def _document(self, name: str) -> Document:
+        if name in self._given:
+            return self._given[name]
         label, colon, inner = name.partition(":")
         if colon and label in self._folders:
             return self._remembered((name, None), lambda: self._folders[label].read(inner))

@@ -68,7 +68,7 @@ def _of(entry: Entry, server: McpServer, listed: list[Listed] | str, taken: set[
         about = cutting.line(cutting.printable(tool.description).strip(), _LONGEST_ABOUT)
         info = ToolInfo(
             called,
-            "mcp",
+            entry.name,
             about or f"The tool {tool.name} of the MCP server {name}.",
             {"type": "object", **tool.schema},
             effects=tool.name not in reads,

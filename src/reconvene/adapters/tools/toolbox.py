@@ -58,7 +58,7 @@ class Toolboxes:
         self, assignment: Assignment, changed: Mapping[str, bytes | None], listener: Listener
     ) -> AbstractAsyncContextManager[Toolbox]:
         """`changed`: what calls that are on record made of the folder, None = removed."""
-        return self.opened(assignment, getattr(assignment.agent, "tools", ()), changed, listener)
+        return self.opened(assignment, assignment.agent.tools, changed, listener)
 
     @asynccontextmanager
     async def opened(
@@ -91,20 +91,22 @@ class Toolboxes:
         turn = asyncio.Lock()
         found: list[Brought] = []
         for entry in tools:
-            match entry.name:
+            match _kind(entry):
                 case "files":
                     found.append(file_tools.brought(entry, tree, turn))
                 case "shell":
                     found.append(shell_tool.brought(entry, programs, tree, turn))
                 case "project":
-                    found.append(project_tools.brought(self._reach.project, assignment.project))
+                    found.append(
+                        project_tools.brought(self._reach.project, assignment.project or assignment.looks_into)
+                    )
                 case "documents":
                     found.append(self._documents(assignment, entry, tree))
                 case "mcp" | "sql" | "graph":
                     pass
                 case other:
                     found.append(Brought(left_out={f"{other}*": f"nothing brings tools of the name {other!r}"}))
-        if servers := [entry for entry in tools if entry.name == "mcp"]:
+        if servers := [entry for entry in tools if _kind(entry) == "mcp"]:
             from reconvene.adapters.tools import mcp_tools
 
             found += await mcp_tools.brought(servers, programs, stack)
@@ -120,7 +122,7 @@ class Toolboxes:
             folders = named(assignment, entry.options) if named is not None else {}
         except UserError as error:
             return Brought(left_out={name: _words(error) for name in document_tools.NAMES})
-        return document_tools.brought(self._reach.documents, folders, tree)
+        return document_tools.brought(self._reach.documents, assignment.documents, folders, tree)
 
     def _sources(self, assignment: Assignment, entries: Sequence[Entry]) -> list[Brought]:
         from reconvene.adapters.tools import source_tools
@@ -141,6 +143,11 @@ class Toolboxes:
         if not given:
             return [Brought(left_out=left_out | dict.fromkeys(source_tools.NAMES, "; ".join(left_out.values())))]
         return [source_tools.brought(given), Brought(left_out=left_out)]
+
+
+def _kind(entry: Entry) -> str:
+    """Of `mcp:github`, mcp: a workflow may name several servers."""
+    return entry.name.partition(":")[0]
 
 
 def _variables(entry: Entry) -> list[str]:

@@ -810,6 +810,8 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
         return _nobody_runs(state)
     if ev.ruling == "calls":  # each call that was ruled on has an event of its own
         return state
+    if ev.kind == "expression" and ev.ruling == "again":  # it is asked anew
+        return state
     if ev.ruling == "raise":
         grants = _bump(state.record.grants, ev.paths[0], int(ev.paths[1]))
         state = _set_record(state, grants=grants)

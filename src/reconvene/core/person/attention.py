@@ -42,7 +42,7 @@ def open_attention(tx: Transaction) -> None:
         labels += [TRUE, FALSE]
     if "doubt" in kinds:  # what could be done twice is never what is suggested
         labels += [WAIT] * _at_work(tx) + [WITHOUT]
-    if kinds & {"missing", "doubt", "conflict", "check", "escalated", "kit"}:
+    if kinds & {"missing", "doubt", "conflict", "check", "escalated", "kit", "expression"}:
         labels.append(AGAIN)
     if "limit" in kinds:
         labels.append(RAISE)
@@ -195,7 +195,7 @@ def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
         "check": ("again",),
         "escalated": ("again",),
         "limit": ("raise",),
-        "expression": ("true", "false") if trouble.boolean else (),
+        "expression": ("again", "true", "false") if trouble.boolean else ("again",),
         "conflict": ("again", "use") if chosen in trouble.agents else ("again",),
     }
     return ruling if ruling in fitting.get(trouble.kind, ()) else "without"
