@@ -16,7 +16,8 @@ import pytest
 from tool_bench import Bench, Entry
 
 from processes import has_ended
-from reconvene.adapters.tools import mcp_server
+from reconvene.adapters.shared import process
+from reconvene.adapters.tools import mcp_pipe, mcp_server
 from reconvene.tool_ports import Toolbox, ToolInfo, ToolResult
 
 SERVER = str(Path(__file__).with_name("mcp_server_for_tests.py"))
@@ -244,20 +245,25 @@ def test_one_that_answers_wrongly_is_a_failed_result(bench: Bench, tmp_path: Pat
     assert len(result.text) < 5_000
 
 
-def test_what_it_writes_between_calls_is_not_listened_to_without_end(bench: Bench, tmp_path: Path) -> None:
-    """It floods after its first answer; the second call finds it alive."""
-    text = """
-    import threading
-    asked = greet([tool("go")])
-    say(id=asked["id"], result={"content": [{"type": "text", "text": "one"}]})
-    for _ in range(100):
-        sys.stderr.write("z" * 100_000)
-    asked = greet([tool("go")])
-    say(id=asked["id"], result={"content": [{"type": "text", "text": "two"}]})
-    ask()
-    """
-    first, second = bench.calls(script(tmp_path, text), ("odd_go", {}), ("odd_go", {}))
-    assert (first.text, second.text) == ("one", "two")
+def test_what_it_writes_between_calls_is_not_listened_to_without_end() -> None:
+    """It is held up until the next call, and no fault is found with it."""
+    flood = "import sys\nfor _ in range(100): sys.stderr.write('z' * 100_000)"
+
+    async def once() -> None:
+        work = process.started(mcp_pipe.Talk, [sys.executable, "-c", flood], "/", {})
+        async with work as (_, talk):
+            talk.calls(False)
+            while talk._room >= 0:
+                await asyncio.wait([talk.exited], timeout=0.01)
+            room = talk._room
+            await asyncio.wait([talk.exited], timeout=0.2)
+            assert not talk.exited.done()
+            assert talk._room == room
+            talk.calls(True)
+            await talk.exited
+            assert talk.fault == ""
+
+    asyncio.run(once())
 
 
 def test_one_that_changes_its_tools_is_found_out(bench: Bench, tmp_path: Path) -> None:
