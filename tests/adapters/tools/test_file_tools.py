@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -373,6 +375,32 @@ def test_a_folder_nested_without_end_is_looked_at_so_far(bench: Bench) -> None:
     result = in_folder(bench, nest, "list_files")
     assert not result.failed
     assert "not used" in result.text
+
+
+def test_a_write_that_is_cancelled_is_over_before_the_folder_goes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes while the work is cancelled: nothing may be made where the folder was."""
+    from reconvene.adapters.shared import safe_files
+
+    writing, cancelled, real = threading.Event(), threading.Event(), safe_files.replace_file
+
+    def slowly(folder: int, name: str, data: bytes) -> os.stat_result:
+        writing.set()
+        assert cancelled.wait(60)
+        return real(folder, name, data)
+
+    async def work(box: Toolbox) -> None:
+        call = asyncio.create_task(box.call("write_file", {"path": "deep/a.md", "text": "x"}))
+        await asyncio.to_thread(writing.wait, 60)
+        call.cancel()
+        asyncio.get_running_loop().call_later(0.05, cancelled.set)
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert box.read("deep/a.md") == b"x"
+
+    monkeypatch.setattr(safe_files, "replace_file", slowly)
+    bench.with_([FILES], work)
 
 
 # --- calls that fit nothing ---

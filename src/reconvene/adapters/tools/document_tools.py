@@ -5,7 +5,6 @@ Only looks. What a document is made of is read elsewhere, in a process of its ow
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections import OrderedDict
@@ -21,6 +20,7 @@ from reconvene.adapters.tools.offered import (
     ToolFailed,
     counted,
     flag,
+    in_thread,
     takes,
     text,
     word,
@@ -80,7 +80,7 @@ def brought(
 
 def _offered(name: str, about: str, schema: dict[str, object], function: Callable[[Arguments], ToolResult]) -> Offered:
     async def carry_out(arguments: Arguments) -> ToolResult:
-        return await asyncio.to_thread(function, arguments)
+        return await in_thread(function, arguments)
 
     return Offered(ToolInfo(name, "documents", about, schema), carry_out)
 

@@ -16,6 +16,7 @@ from reconvene.adapters.tools.offered import (
     ToolFailed,
     counted,
     flag,
+    in_thread,
     number,
     takes,
     text,
@@ -109,7 +110,7 @@ def _offered(
 ) -> Offered:
     async def carry_out(arguments: Arguments) -> ToolResult:
         async with turn:
-            return await asyncio.to_thread(function, arguments)
+            return await in_thread(function, arguments)
 
     return Offered(ToolInfo(name, "files", about, schema, writes=writes), carry_out)
 

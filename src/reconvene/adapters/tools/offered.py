@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from reconvene.tool_ports import ToolInfo, ToolResult
 
 Arguments = Mapping[str, object]
+_Any = TypeVar("_Any")
 
 
 class Entry(Protocol):
@@ -35,6 +37,16 @@ class Brought(NamedTuple):
 
     tools: tuple[Offered, ...] = ()
     left_out: Mapping[str, str] = {}
+
+
+async def in_thread(function: Callable[..., _Any], *given: object) -> _Any:
+    """What is cancelled meanwhile is over all the same when this returns: a thread cannot be ended, only waited for."""
+    work = asyncio.ensure_future(asyncio.to_thread(function, *given))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        raise
 
 
 def takes(*required: str, **properties: dict[str, object]) -> dict[str, object]:

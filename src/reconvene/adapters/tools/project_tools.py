@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
@@ -16,6 +15,7 @@ from reconvene.adapters.tools.offered import (
     ToolFailed,
     counted,
     flag,
+    in_thread,
     takes,
     text,
     whole,
@@ -106,7 +106,7 @@ def brought(files: ProjectFiles | None, work: ProjectWork | None) -> Brought:
 
 def _offered(name: str, about: str, schema: dict[str, object], function: Callable[[Arguments], ToolResult]) -> Offered:
     async def carry_out(arguments: Arguments) -> ToolResult:
-        return await asyncio.to_thread(function, arguments)
+        return await in_thread(function, arguments)
 
     return Offered(ToolInfo(name, "project", about, schema), carry_out)
 

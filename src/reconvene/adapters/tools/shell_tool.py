@@ -19,6 +19,7 @@ from reconvene.adapters.tools.offered import (
     Entry,
     Offered,
     ToolFailed,
+    in_thread,
     number,
     takes,
     text,
@@ -143,7 +144,7 @@ class _Shell:
                 raise ToolFailed(
                     f"The command cannot be started: {getattr(error, 'strerror', '') or error}."
                 ) from error
-            changed = await asyncio.to_thread(self._tree.changes)
+            changed = await in_thread(self._tree.changes)
         return _told(ran, changed, kept.level, seconds)
 
     async def _ran(self, kept: Kept, seconds: float) -> _Ran:

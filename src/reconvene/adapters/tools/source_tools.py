@@ -5,7 +5,6 @@ That a query only reads is not decided here: the source refuses everything else.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
@@ -19,6 +18,7 @@ from reconvene.adapters.tools.offered import (
     Offered,
     ToolFailed,
     counted,
+    in_thread,
     number,
     takes,
     text,
@@ -103,7 +103,7 @@ def brought(given: Mapping[str, Given]) -> Brought:
 
 def _offered(info: ToolInfo, function: Callable[[Arguments], ToolResult]) -> Offered:
     async def carry_out(arguments: Arguments) -> ToolResult:
-        return await asyncio.to_thread(function, arguments)
+        return await in_thread(function, arguments)
 
     return Offered(info, carry_out)
 
