@@ -91,7 +91,8 @@ class Desk:
         return self.type("decide", "job-1", "--option", option, "--latest", *more)
 
 
-START = ("run", "job", "--input", "description=Report on the figures", "--model", "openai:gpt-4o-mini", "--no-input")
+_JOB = Path(__file__).resolve().parents[1] / "fixtures" / "job" / "workflow.yaml"
+START = ("run", str(_JOB), "--input", "description=Report on the figures", "--model", "openai:gpt-4o-mini", "--no-input")
 
 
 def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: Path, server: OpenAIServer) -> None:
