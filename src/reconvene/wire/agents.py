@@ -116,7 +116,7 @@ class Agents:
             devices=node.texts("devices"),
             sockets=node.texts("sockets"),
             tools=self._tools.of(name, node, is_model=self._is_model(node)),
-            loop=_loop(node.mapping("loop")),
+            loop=_loop(node.mapping("loop")) if node.get("loop") is not None else None,
         )
 
     def _is_model(self, node: Mapping) -> bool:

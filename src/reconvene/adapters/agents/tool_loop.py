@@ -21,6 +21,7 @@ from reconvene.adapters.agents.loop_messages import MEMORY, Conversation, Told
 from reconvene.adapters.agents.model_reply import must_be_whole, read
 from reconvene.adapters.agents.windows import window_of
 from reconvene.adapters.shared.file_names import wanted
+from reconvene.core.definition.workflow import Loop
 from reconvene.core.facts.events import Usage
 from reconvene.core.facts.loops import plus
 from reconvene.errors import AgentError, ReconveneError
@@ -225,7 +226,7 @@ class _Loop:
         return Answer(found.text, found.value, found.has_value, files, ignored, usage, self._sent, self._got)
 
     def _within_bounds(self, turns: int, usage: Usage) -> None:
-        bounds = self._work.agent.loop
+        bounds = self._work.agent.loop or Loop()
         tokens = usage.input_tokens + usage.output_tokens
         reached = (
             f"{turns} turns" if bounds.turns and turns >= bounds.turns else "",

@@ -110,7 +110,7 @@ class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     devices: tuple[str, ...] = ()  # gpu, or paths below /dev
     sockets: tuple[str, ...] = ()  # docker, or paths
     tools: tuple[Tool, ...] = ()  # of a model
-    loop: Loop = Loop()
+    loop: Loop | None = None  # None = as usual
 
 
 class Continue(Struct, frozen=True, tag="continue", omit_defaults=True, forbid_unknown_fields=True):
