@@ -12,6 +12,8 @@ from reconvene.sandbox_ports import Ground
 if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
     from reconvene.core.facts.events import AnyEvent, LeftOut, Usage
+    from reconvene.material_ports import Document, SourceAt
+    from reconvene.tool_ports import Turns
 
 
 class IndexRow(NamedTuple):
@@ -127,6 +129,11 @@ class Assignment(NamedTuple):
     shared: int = 0  # so many characters of the prompt, from its first, all agents of the step get; 0 = it is alone
     bound: bool = False  # a person named who carries it out, in another's place
     ground: Ground = Ground()
+    turns: Turns | None = None  # of who uses tools: what is on record of this attempt
+    documents: tuple[Document, ...] = ()  # of the run, for who uses tools
+    sources: tuple[SourceAt, ...] = ()
+    looks_into: ProjectWork | None = None  # the person's project, for who looks at it with tools
+    again: str = ""  # why the last attempt does not count, for who goes on where it ended
 
     @property
     def whole(self) -> str:

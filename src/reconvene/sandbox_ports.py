@@ -31,6 +31,7 @@ class Start(NamedTuple):
     moved: Mapping[str, str] = MappingProxyType({})  # variables that must name such a copy, as far as they are set
     logins: tuple[str, ...] = ()  # names of files in these copies that hold a login, which a program may renew
     alone: tuple[str, ...] = ()  # argv for where it cannot have a sandbox of its own; () = the same
+    read_only: bool = False  # in its folder, too: AgentError where nothing can keep it from writing there
 
 
 class Kept(NamedTuple):

@@ -62,6 +62,7 @@ class Wanted(Struct, frozen=True):
     arguments: str  # a JSON object, as the model wrote it
     effects: bool = False
     of: str = ""  # the entry of `tools:`
+    schema: str = ""  # of its arguments, as JSON
 
 
 class Known(Struct, frozen=True):
@@ -74,6 +75,8 @@ class Known(Struct, frozen=True):
     outcome: Outcome = "done"
     result: str = ""  # what the model is told, once it is over
     changed: bool = False  # by a person, against what the model wrote
+    ruling: Literal["", "approve", "change", "refuse", "answer"] = ""  # of a person who was asked
+    words: str = ""  # and what they said with it
 
 
 class Recorded(Struct, frozen=True):
@@ -82,8 +85,13 @@ class Recorded(Struct, frozen=True):
     turn: int = 0
     messages: tuple[bytes, ...] = ()
     calls: tuple[Known, ...] = ()  # of the last turn
-    usage: Usage | None = None
+    usage: Usage | None = None  # of this attempt
+    fresh: bool = True  # nothing of this attempt is on record yet
     files: Mapping[str, bytes | None] = field(default_factory=dict)
+
+
+class CallsWait(Exception):
+    """The attempt cannot go on before a person has decided on its calls."""
 
 
 class Turns(Protocol):
@@ -100,7 +108,8 @@ class Turns(Protocol):
     async def started(self, call: str) -> None:
         """Before a call with effects is made."""
 
-    async def ended(self, call: str, outcome: Outcome, result: ToolResult, seconds: float) -> None: ...
+    async def ended(self, call: str, outcome: Outcome, result: ToolResult, seconds: float) -> str:
+        """What the model is told of it: its text, secrets blanked."""
 
     async def compacted(self, turn: int, messages: bytes, why: str) -> None:
         """`messages` stand for all that were recorded so far."""

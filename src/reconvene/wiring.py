@@ -321,10 +321,12 @@ def open_engine(
         require_plain(root)
     if runner is None:
         from reconvene.adapters.agents import Agents
+        from reconvene.tool_wiring import LateToolboxes
 
         environ = dict(os.environ)
         sandbox = sandbox_for(lambda: [root, *run_folders()], environ, root)
-        runner = Agents(sandbox, environ, say, os.path.join(root, SERVERS))
+        toolboxes = LateToolboxes(sandbox, environ, lambda: [root, *run_folders()])
+        runner = Agents(sandbox, environ, say, os.path.join(root, SERVERS), toolboxes)
 
     def workspace_for(run: str, folder: str) -> Workspace:
         from reconvene.adapters.workspace import FolderWorkspace

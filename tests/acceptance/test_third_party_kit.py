@@ -124,7 +124,7 @@ def test_a_workflow_is_refused_where_its_kit_is_missing_and_a_misspelt_name_is_f
     missing = without_kit("check", "same.yaml")
     assert missing.code == 64
     assert "same.yaml:3: The kit 'tally' is not installed." in missing.err
-    assert "gaps, reading" in missing.err
+    assert "gaps, planning, reading" in missing.err
     unknown = without_kit("run", "tally/counting")
     assert unknown.code == 64
     assert "The kit 'tally' is not installed." in unknown.err
@@ -134,7 +134,7 @@ def test_a_workflow_is_refused_where_its_kit_is_missing_and_a_misspelt_name_is_f
         "longest.full": ("longst.full", "did you mean 'longest.full'?"),
         "tally.total,": ("tally.totl,", "Its gates: tally.total."),
         "tally.total <": ("tally.totle <", "did you mean 'context.tally.total'?"),
-        "kits: [tally]": ("kits: [taly]", "gaps, reading, tally"),
+        "kits: [tally]": ("kits: [taly]", "gaps, planning, reading, tally"),
     }
     for right, (misspelt, hint) in wrong.items():
         (tmp_path / "wrong.yaml").write_text(text.replace(right, misspelt), encoding="utf-8")

@@ -105,7 +105,7 @@ def test_a_condition_that_runs_out_of_time_is_asked():
 
 def test_a_when_that_runs_out_of_time_asks_true_or_false():
     game = play("name: n\nagents: {a: {}}\nphases: [{id: p, when: '(() => { while (true) {} })()', agents: [a]}]\n")
-    assert game.labels == ["Count it as true", "Count it as false", "Stop the run"]
+    assert game.labels == ["Count it as true", "Count it as false", "Try again", "Stop the run"]
 
 
 EFFECTS = "name: n\nagents: {a: {effects: true}, b: {}}\nphases: [{id: p, agents: [a, b]}]\n"

@@ -201,7 +201,9 @@ def test_an_outcome_that_fails_asks_a_person():
     game = played(OUTCOME % "context.x.y.z")
     game.finish("a")
     assert game.state.world.open is not None
-    assert [option.label for option in game.state.world.open.options] == ["Go on without it", "Stop the run"]
+    assert [option.label for option in game.state.world.open.options] == [
+        "Try again", "Go on without it", "Stop the run",
+    ]  # fmt: skip
     game.decide("Go on without it")
     assert (game.state.ended, game.state.outcome) == ("completed", "completed")
     assert game.state.why == "Its outcome is not known: `context.x.y.z` failed."

@@ -109,7 +109,7 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
         ("output", "two-step-2"), ("remark", "two-step-2", SAID), ("show", "two-step-2"),
         ("decide", "two-step-2", "--option", "Again", *said, "--field", "tone=warm"),
         ("rollback", "two-step-2", *said), ("rounds", "two-step-2", "--prune"), ("take", "two-step-2"),
-        ("fork", "two-step-2", "--at", "4"),
+        ("calls", "two-step-2"), ("allowed", "two-step-2"), ("fork", "two-step-2", "--at", "4"),
         ("pause", "two-step-1"), ("abort", "two-step-1"), ("show", "two-step-2"),
         ("decide", "two-step-3", "--option", "Split"), ("show", "two-step-3"), ("queue",),
         ("queue", "move", "two-step-3.p2", "first"), ("queue", "drop", "two-step-3.p1"), ("queue", "run"), ("runs",),

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from reconvene.adapters.agents import auto, command, presets
+from reconvene.adapters import box
+from reconvene.adapters.agents import auto, presets
 from reconvene.adapters.guest import helper
 from reconvene.adapters.project import git
 from reconvene.adapters.sandbox import hiding
+from reconvene.adapters.shared import started_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "reconvene"
@@ -33,6 +35,7 @@ COMPUTED = {
     ],
     "adapters/sandbox/hiding.py: name": list(hiding._SOCKETS),
     "adapters/guest/helper.py: name": list(helper._KEPT),
+    "adapters/box/__init__.py: name": list(box._KEPT),
     "adapters/project/git.py: name": list(git._KEPT),
     "adapters/agents/preflight.py: name": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"],
     "surroundings.py: name": [],  # what `env` of a setting names: the workflows' own
@@ -125,7 +128,7 @@ def test_every_variable_of_our_own_is_in_the_table() -> None:
 
 
 def test_every_variable_that_programs_are_given_is_in_the_table() -> None:
-    given = {*command._ALLOWED, "LC_*", *presets._NETWORK}
+    given = {*started_environment._ALLOWED, "LC_*", *presets._NETWORK}
     for known in presets.PRESETS.values():
         given |= {*known.env, *(name for name, _ in (*known.read_env, *known.write_env))}
     small = {name for name in given if name.islower()}

@@ -271,7 +271,8 @@ def test_agents_of_every_kind() -> None:
     )
     assert found["argv"].command == ("echo", "hi")
     assert found["argv"].retries == 0
-    assert found["asked"].options == {"top_p": 1, "temperature": 0.2, "tools": "read"}
+    assert found["asked"].options == {"top_p": 1, "temperature": 0.2}
+    assert [tool.name for tool in found["asked"].tools] == ["files", "documents", "sql"]
     assert (found["asked"].remit, found["asked"].prompt) == ("sums", "Hi")
 
 

@@ -10,6 +10,7 @@ import asyncio
 
 from msgspec.structs import replace
 
+from reconvene.app import given_material, turns
 from reconvene.app.backoff import USUAL, Park, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_check, run_task
@@ -17,6 +18,7 @@ from reconvene.app.files import Files
 from reconvene.app.left_behind import awaited, leftovers_of, settled, told
 from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled
 from reconvene.app.session import Session
+from reconvene.app.turns import Posted, TurnsOf
 from reconvene.core.facts.commands import Claim, Command, HoldTask, RecordAttempt, RecordFault, Resume
 from reconvene.core.facts.events import AttemptEnded, LateOutputArchived, ProviderAwaited, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
@@ -60,7 +62,7 @@ class Driver:
         self._leftovers = leftovers_of(runner)
         self._branch = Branch(projects, listener)
         self._judge_model = judge_model
-        self._mailbox: asyncio.Queue[Done | None] = asyncio.Queue()  # None: time to look what others appended
+        self._mailbox: asyncio.Queue[Done | Posted | None] = asyncio.Queue()  # None: time to look what others appended
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
@@ -133,7 +135,7 @@ class Driver:
                     return False
         return True
 
-    async def _mail(self, seconds: float) -> Done | None:
+    async def _mail(self, seconds: float) -> Done | Posted | None:
         try:
             return await asyncio.wait_for(self._mailbox.get(), seconds)
         except TimeoutError:
@@ -229,6 +231,13 @@ class Driver:
     async def _attempt(self, effect: RunTask, assigned: Assignment) -> Done | Fault:
         self._begun.add(effect)
         answered = answered_before(self._session.state, self._session.book, effect)
+        if assigned.agent.tools and assigned.agent.kind == "model":
+            post = self._mailbox.put_nowait
+            record = TurnsOf(self._session, effect.task, effect.attempt, post, self._secrets)
+            of = self._session.state, self._session.book
+            assigned = assigned._replace(
+                turns=record, documents=given_material.documents(*of), sources=given_material.sources(*of)
+            )
         return await run_task(
             self._runner, assigned, self._listener, self._judge_model, self._projects, answered, self._discretion,
             self._secrets,
@@ -280,6 +289,12 @@ class Driver:
         blobs: dict[str, bytes] = {}
         for done in batch:
             blobs |= done.blobs
+        posted = [mail for mail in batch if isinstance(mail, Posted)]
+        if posted:
+            turns.record(session, posted, self._claim)
+            batch = [mail for mail in batch if not isinstance(mail, Posted)]
+            if not batch:
+                return
         scan = self._files.scan(session, self._by, self._door)
         commands = [*([scan.command] if scan.command else []), *(done.command for done in batch)]
         for error in session.submit(commands, {**blobs, **scan.blobs}, self._claim):

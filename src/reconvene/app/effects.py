@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from reconvene.app import as_sent, project_work
 from reconvene.app.discretion import Discretion
+from reconvene.app.turns import again
 from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.book import Book, to_json
-from reconvene.core.facts.commands import Command, Opened, RecordAttempt, RecordCheck
+from reconvene.core.facts.commands import Command, DeferCalls, Opened, RecordAttempt, RecordCheck
 from reconvene.core.facts.events import DiffSince, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
@@ -27,6 +28,7 @@ from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress,
 from reconvene.prompts.context import Shown, shown
 from reconvene.prompts.documents import said
 from reconvene.secrets import Secrets
+from reconvene.tool_ports import CallsWait
 from reconvene.wire import replies
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ def assignment(
         left_out=view.left_out,
         shared=view.shared,
         bound=agent.name in state.record.bindings,
+        again=again(state, agent.name, view.mark),
+        looks_into=work if any(tool.name == "project" for tool in agent.tools) else None,
     )
 
 
@@ -154,6 +158,9 @@ async def run_task(
     except asyncio.CancelledError:
         listener(Progress(work.run, task, work.agent.name, "failed", "cancelled"))
         return Done(RecordAttempt(task, attempt, cancelled=True, begun=answered is None, why="cancelled"), {})
+    except CallsWait:
+        listener(Progress(work.run, task, work.agent.name, "waiting", "it waits for a person to decide on its calls"))
+        return Done(DeferCalls(task, attempt), {})
     except AgentError as error:
         error = secrets.of_error(error)
         if error.of_provider:

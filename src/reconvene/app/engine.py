@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from reconvene.app import new_runs
+from reconvene.app import changed_calls, new_runs
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, tell_passed
@@ -188,6 +188,7 @@ class Engine:
                 self._record_edits(session, files, command.by, command.door, tidy=True, held=bool(holder))
                 tidied = True
             if isinstance(command, AnswerCheckpoint):
+                changed_calls.check(session, command)
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)

@@ -15,7 +15,7 @@ from reconvene.errors import UserError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-PACKAGED = ("gaps", "reading")
+PACKAGED = ("gaps", "planning", "reading")
 GROUP = "reconvene.kits"
 
 

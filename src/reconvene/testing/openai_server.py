@@ -55,6 +55,15 @@ class Call(NamedTuple):
     output_tokens: int = 7
 
 
+class Calls(NamedTuple):
+    """An answer that asks for calls, each a name and arguments, which should be JSON. `ids`: () = call_1, call_2 …"""
+
+    calls: tuple[tuple[str, str], ...]
+    input_tokens: int = 11
+    output_tokens: int = 7
+    ids: tuple[str, ...] = ()
+
+
 class Fail(NamedTuple):
     status: int
     message: str = "told to fail"
@@ -91,7 +100,7 @@ class Wire(NamedTuple):
     end: Literal["finish", "close", "reset", "hang"] = "finish"
 
 
-Reply = Say | Call | Fail | Raw | Hang | Drop | Wire
+Reply = Say | Call | Calls | Fail | Raw | Hang | Drop | Wire
 
 
 class OpenAIServer:
@@ -189,7 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _give(self, reply: Reply, seen: Seen) -> None:
         match reply:
-            case Say() | Call():
+            case Say() | Call() | Calls():
                 if seen.body.get("stream"):
                     self._play(Wire((*map(sse, _chunks(reply, seen)), DONE)))
                 else:
@@ -249,22 +258,30 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
-def _message(reply: Say | Call, seen: Seen) -> Body:
+def _message(reply: Say | Call | Calls, seen: Seen) -> Body:
     if isinstance(reply, Say):
         return {"role": "assistant", "content": reply.text}
     tools = seen.body.get("tools")
+    if isinstance(reply, Calls):
+        functions = [{"name": name, "arguments": arguments} for name, arguments in reply.calls]
+        ids = reply.ids or tuple(f"call_{number}" for number in range(1, len(functions) + 1))
+        called = [
+            {"id": name, "index": index, "type": "function", "function": function}
+            for index, (name, function) in enumerate(zip(ids, functions))
+        ]
+        return {"role": "assistant", "content": None, "tool_calls": called}
     offered = str(tools[0]["function"]["name"]) if isinstance(tools, list) and tools else "answer"
     function = {"name": offered, "arguments": reply.arguments}
     call = {"id": "call_1", "index": 0, "type": "function", "function": function}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-def _usage(reply: Say | Call) -> dict[str, int]:
+def _usage(reply: Say | Call | Calls) -> dict[str, int]:
     total = reply.input_tokens + reply.output_tokens
     return {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens, "total_tokens": total}
 
 
-def _finish(reply: Say | Call) -> str:
+def _finish(reply: Say | Call | Calls) -> str:
     return reply.finish if isinstance(reply, Say) else "tool_calls"
 
 
@@ -272,7 +289,7 @@ def _answer(seen: Seen, kind: str) -> Body:
     return {"id": "chatcmpl-1", "object": kind, "created": 1_700_000_000, "model": seen.body.get("model", "")}
 
 
-def _chunks(reply: Say | Call, seen: Seen) -> list[Body]:
+def _chunks(reply: Say | Call | Calls, seen: Seen) -> list[Body]:
     deltas = [_message(reply, seen)]
     if isinstance(reply, Say):
         size = max(1, len(reply.text) // 4 + 1)

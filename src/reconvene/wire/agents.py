@@ -8,10 +8,11 @@ from typing import Literal, cast
 from msgspec.structs import replace
 
 from reconvene.core import kit_finder
-from reconvene.core.definition.workflow import Agent, Gate
+from reconvene.core.definition.workflow import Agent, Gate, Loop
+from reconvene.wire.agent_tools import Tools
 from reconvene.wire.problems import shown
 from reconvene.wire.reading import COMMAND_ROOTS, GATE_ROOTS, VARIABLE, Named, Reading
-from reconvene.wire.yaml_reader import Mapping, Node, Scalar, plain
+from reconvene.wire.yaml_reader import Mapping, Node, Scalar
 
 _Kind = Literal["model", "command", "python", "recorded", "survey"]
 Sandbox = Literal["auto", "strict", "off"]
@@ -74,6 +75,7 @@ class Agents:
         self._written = root.mapping("agents")
         self._gates = gates
         self._sandbox = root.text("sandbox", "auto")
+        self._tools = Tools(reading)
         self.recordings: dict[str, object] = {}
 
     def read(self) -> dict[str, Agent]:
@@ -86,7 +88,6 @@ class Agents:
     def _agent(self, name: str, node: Mapping) -> Agent:
         line = self._written.line_of(name)
         self._reading.name(name, line, "an agent")
-        tools = node.get("tools")
         self._check_sandbox(name, node)
         settled = not _NAMED.search(node.text("command"))  # other braces are the shell's business
         return Agent(
@@ -108,13 +109,18 @@ class Agents:
             effects=node.flag("effects"),
             always=node.flag("always"),
             env=self._env(node),
-            options={**node.plain("options"), **({} if tools is None else {"tools": plain(tools)})},
+            options=node.plain("options"),
             line=line,
             sandbox=cast(Sandbox, node.text("sandbox", self._sandbox)),
             network=node.get("network") is None or node.flag("network"),
             devices=node.texts("devices"),
             sockets=node.texts("sockets"),
+            tools=self._tools.of(name, node, is_model=self._is_model(node)),
+            loop=_loop(node.mapping("loop")) if node.get("loop") is not None else None,
         )
+
+    def _is_model(self, node: Mapping) -> bool:
+        return not any(_is_set(node.get(key)) for key in _RUNNERS) or node.get("model") is not None
 
     def _check_sandbox(self, name: str, node: Mapping) -> None:
         """What keeps a command in means nothing for who works in the engine's own process, or is no program at all."""
@@ -168,3 +174,12 @@ def _command(node: Mapping) -> tuple[str, ...]:
 
 def _is_set(node: Node | None) -> bool:
     return node is not None and not (isinstance(node, Scalar) and node.value is False)
+
+
+def _loop(node: Mapping) -> Loop:
+    usual, cost = Loop(), node.get("cost")
+    return Loop(
+        node.integer("turns", usual.turns),
+        node.integer("tokens", usual.tokens),
+        float(cost.value) if isinstance(cost, Scalar) and isinstance(cost.value, int | float) else usual.cost,
+    )

@@ -15,7 +15,6 @@ from reconvene.wire.shapes import (
     TEXT,
     Anything,
     Key,
-    Later,
     ListOf,
     MapOf,
     Table,
@@ -24,7 +23,7 @@ from reconvene.wire.shapes import (
     word,
 )
 
-INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder", "project")
+INPUT_TYPES = ("text", "number", "bool", "json", "file", "files", "folder", "project", "documents", "sources")
 SETTING_TYPES = ("text", "number", "bool", "json")
 FIELD_TYPES = (*TYPES, "item")
 REMARKS = ("none", "optional", "required")
@@ -42,6 +41,7 @@ _SECONDS = one_of(NUMBER, TEXT)
 _CONTRACT = one_of(MapOf(Anything()), TEXT)
 _GATE = one_of(ListOf(one_of(Table("gate"), TEXT)), Table("gate"), TEXT)
 _FIELDS = one_of(ListOf(one_of(Table("field"), TEXT)), TEXT)
+_TOOLS = one_of(TEXT, ListOf(one_of(TEXT, MapOf(Anything()))), MapOf(one_of(NOTHING, MapOf(Anything()))))
 _STEP = {
     "agents": Key(SOME_WORDS, "a list of agents and groups, one name, or an expression that gives a list"),
     "prompt": Key(TEXT, "what the agents are asked in this step: text, or a file beside the workflow"),
@@ -119,7 +119,13 @@ TABLES: dict[str, dict[str, Key]] = {
         "devices": Key(_WORDS, "devices that a command may use: gpu, or paths below /dev"),
         "sockets": Key(_WORDS, "sockets that a command may use: docker, or paths"),
         "options": Key(MapOf(Anything()), "options of the model: base_url, temperature, max_tokens and others"),
-        "tools": Key(Anything(), "tools the model may use"),
+        "tools": Key(_TOOLS, "what the model may use while it works: files, shell, mcp and others, each with options"),
+        "loop": Key(Table("loop"), "how far one attempt may go with its tools"),
+    },
+    "loop": {
+        "turns": Key(integer(1), "how often the model is asked in one attempt; default 50"),
+        "tokens": Key(integer(1), "tokens, in and out, of one attempt"),
+        "cost": Key(NUMBER, "USD of one attempt"),
     },
     "gate": {
         "min_chars": Key(integer(1), "the shortest output that is accepted"),
@@ -238,7 +244,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "template": Key(TEXT, "a file in templates/, or the template itself"),
         "each": Key(word("tasks"), "one file for each accepted task"),
         "from": Key(TEXT, "with each: the part of the output to write, such as output.full"),
-        "section": Key(Later()),
+        "section": Key(TEXT, "the heading in a file of others below which it is rendered, such as ## Feedback"),
     },
 }
 

@@ -33,6 +33,7 @@ from reconvene.wire.yaml_reader import Mapping, Scalar, read_yaml
 
 _GRAMMAR = Grammar(TABLES, SPELLINGS, rewritten, REMOVED)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_HEADING = re.compile(r"#{1,6} \S[^\n]*")
 _SOURCE = re.compile(r"output(\.[A-Za-z_][A-Za-z0-9_]*)?")
 
 
@@ -158,6 +159,7 @@ def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[
             template=name,
             each=node.text("each"),
             source=node.text("from") or ("output" if node.get("each") else ""),
+            section=node.text("section"),
         )
         _check_file(reading, node, spec)
         specs.append(spec)
@@ -170,5 +172,8 @@ def _check_file(reading: Reading, node: Mapping, spec: FileSpec) -> None:
         add(node.line, "a file needs 'template', or 'each: tasks'", "a file name in templates/, or the template itself")
     if node.wrote("from") and not node.wrote("each"):
         add(node.line_of("from"), "'from' needs 'each: tasks'", "or use 'template'")
+    if spec.section and (spec.each or not _HEADING.fullmatch(spec.section)):
+        hint = "such as section: '## Feedback', in a file with a template"
+        add(node.line_of("section"), f"'section': '{shown(spec.section)}' is not a Markdown heading", hint)
     if spec.source and not _SOURCE.fullmatch(spec.source):
         add(node.line_of("from"), f"'from': '{shown(spec.source)}' is not a part of the output", "such as output.full")

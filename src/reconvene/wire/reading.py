@@ -19,6 +19,7 @@ from reconvene.wire.resources import Folder, Unreadable, leaves_folder
 from reconvene.wire.yaml_reader import Mapping, Node, Scalar, Sequence, items_of, plain, read_yaml
 
 GATE_ROOTS = ROOTS | {"output"}
+CALL_ROOTS = ROOTS | {"tool", "args", "agent"}
 ROUTED_ROOTS = ROOTS | {"routing"}
 SETTING_ROOTS = frozenset({"inputs", "settings", "machine"})
 COMMAND_ROOTS = frozenset({"inputs", "settings"})

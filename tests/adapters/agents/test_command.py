@@ -356,7 +356,7 @@ def test_two_tasks_at_once_do_not_see_each_other(tmp_path: Path) -> None:
 
 
 def test_leftovers_of_an_earlier_process_are_cleared_first(tmp_path: Path) -> None:
-    from reconvene.adapters.agents import attempt_folder as folder
+    from reconvene.adapters.shared import attempt_folder as folder
 
     task = sh("ls -A")
     leftover = Path(folder.make(str(tmp_path), task))

@@ -14,10 +14,12 @@ from reconvene.adapters.agents.unkept import Open
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener
 from reconvene.sandbox_ports import Leftovers, Sandbox
+from reconvene.tool_ports import CallsWait, Turns
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
     from reconvene.adapters.agents.prompt_cache import Beginnings
+    from reconvene.adapters.agents.tool_loop import Toolboxes
     from reconvene.core.definition.workflow import Agent
 
 
@@ -34,19 +36,21 @@ class Agents:
         environ: Mapping[str, str],
         say: Callable[[str], None] | None = None,
         servers: str = "",
+        toolboxes: Toolboxes | None = None,
     ) -> None:
         self._sandbox = Open(scratch) if isinstance(scratch, str) else scratch
         self.leftovers: Leftovers | None = scratch if isinstance(scratch, Leftovers) else None
         self._environ = environ
         self._say = say
         self._servers = servers
+        self._toolboxes = toolboxes
         self._picked: Picked | None = None
         self._beginnings: Beginnings | None = None
 
     async def run(self, assignment: Assignment, listener: Listener) -> Answer:
         try:
             return await self._dispatch(assignment, listener)
-        except ReconveneError:
+        except (ReconveneError, CallsWait):
             raise
         except Exception as error:  # one agent's surprise must not bring a whole run down
             problem = f"Agent {assignment.agent.name!r} failed unexpectedly: {type(error).__name__}: {error}"
@@ -107,9 +111,18 @@ class Agents:
             assignment = assignment._replace(agent=replace(agent, model=picked.model))
         from reconvene.adapters.agents import model, prompt_cache, schema_support
 
+        if assignment.agent.tools and assignment.turns is not None:
+            return await self._with_tools(assignment, assignment.turns, listener)
         self._beginnings = self._beginnings or prompt_cache.Beginnings()
         with schema_support.kept_in(self._servers):
             return await model.run(assignment, listener, self._environ, self._beginnings)
+
+    async def _with_tools(self, assignment: Assignment, turns: Turns, listener: Listener) -> Answer:
+        from reconvene.adapters.agents import tool_loop
+
+        if self._toolboxes is None:
+            raise AgentError(f"Agent {assignment.agent.name!r} needs tools, and there are none here.", retryable=False)
+        return await tool_loop.run(assignment, listener, self._environ, self._toolboxes, turns)
 
     async def _stand_in(self, assignment: Assignment, listener: Listener, argv: tuple[str, ...]) -> Answer:
         """A command-line agent in a model's place: asked in words for what a model would be asked for."""

@@ -11,14 +11,19 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Struct
 
-from reconvene.adapters.agents.file_names import only_literal, safe_relative_path, shown, wanted, why_unsafe
+from reconvene.adapters.shared.file_names import (
+    Taken,
+    only_literal,
+    safe_relative_path,
+    shown,
+    why_not_taken,
+    why_unsafe,
+)
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, Outcome
 from reconvene.ports import Answer, Assignment
 from reconvene.wire import replies
 
-MAX_FILE = 10 * 1024 * 1024
-MAX_FILES = 1000
 _ENVELOPE = frozenset({"text", "value", "files"})
 
 
@@ -51,13 +56,6 @@ class ReplyError(AgentError):
         self.usage = usage or Usage()
         self.request = request
         self.reply = reply
-
-
-class Taken(Struct, frozen=True):
-    """Files that passed, and the reasons why others did not."""
-
-    files: dict[str, bytes]
-    ignored: tuple[str, ...]
 
 
 def parse_value(schema: object, text: str) -> object:
@@ -113,16 +111,6 @@ def take_files(assignment: Assignment, files: Mapping[str, bytes]) -> Taken:
         else:
             taken[path] = data
     return Taken(taken, tuple(ignored))
-
-
-def why_not_taken(assignment: Assignment, path: str, size: int, already: int) -> str:
-    if not wanted(path, assignment.writes):
-        return "not in writes"
-    if size > MAX_FILE:
-        return f"larger than {MAX_FILE // (1024 * 1024)} MB"
-    if already >= MAX_FILES:
-        return f"more than {MAX_FILES} files"
-    return ""
 
 
 def spoken(reply: str, *, besides: bool = False) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from reconvene.adapters.agents.file_names import only_literal
+from reconvene.adapters.shared.file_names import only_literal
 from reconvene.ports import Assignment
 from reconvene.prompts.compact_schema import compact
 from reconvene.prompts.marks import within

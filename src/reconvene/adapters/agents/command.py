@@ -18,16 +18,17 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.adapters.agents import asking, preset_output, presets, process, stream_ends
-from reconvene.adapters.agents import attempt_folder as folder
-from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, Taken, interpret, parse_value, spoken
+from reconvene.adapters.agents import asking, preset_output, presets, stream_ends
+from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, interpret, parse_value, spoken
+from reconvene.adapters.shared import attempt_folder as folder
+from reconvene.adapters.shared import process
+from reconvene.adapters.shared.file_names import Taken
+from reconvene.adapters.shared.started_environment import environment
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, Outcome
 from reconvene.ports import Answer, Assignment, Listener, Progress
 from reconvene.sandbox_ports import Kept, Sandbox, Start
 from reconvene.secrets import redact, redact_text
-
-_ALLOWED = ("PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL")
 
 
 class _Job(NamedTuple):
@@ -103,7 +104,8 @@ def _without_steering(assignment: Assignment, known: presets.Preset, listener: L
 def _job(assignment: Assignment, root: str, environ: Mapping[str, str], as_model: bool) -> _Job:
     agent = assignment.agent
     named, known = presets.preset(agent.command), presets.program(agent.command)
-    env, argv = _environment(assignment, root, environ, known), agent.command
+    names = (*agent.env, *(presets.allowed(known, environ) if known else ()))
+    env, argv = environment(assignment, root, environ, names), agent.command
     if named is not None:
         writes = _may_write(assignment)
         argv = named.command(writes=writes, files=_texts(assignment))
@@ -190,19 +192,6 @@ def _printed(job: _Job, outcome: process.Outcome) -> preset_output.Printed:
     if job.preset is None:
         return preset_output.Printed(stdout)
     return preset_output.read(job.preset.reader, stdout, outcome.stderr_tail.decode("utf-8", "replace"))
-
-
-def _environment(
-    assignment: Assignment, root: str, environ: Mapping[str, str], known: presets.Preset | None
-) -> dict[str, str]:
-    names = {*_ALLOWED, *assignment.agent.env, *(presets.allowed(known, environ) if known else ())}
-    env = {name: value for name, value in environ.items() if name in names or name.startswith("LC_")}
-    return env | {
-        "RECONVENE_RUN": assignment.run,
-        "RECONVENE_TASK": assignment.task,
-        "RECONVENE_ATTEMPT": str(assignment.attempt),
-        "RECONVENE_WORKDIR": root,
-    }
 
 
 def _request(job: _Job) -> bytes:

@@ -24,7 +24,7 @@ from reconvene.prompts.compact_schema import compact
 from reconvene.secrets import redact, redact_text
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelRequest, ModelResponse
+    from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
@@ -43,20 +43,20 @@ async def run(
     began = time.monotonic()
     limits = token_limits.limits(assignment.agent)
     # the import takes a second or more: in a thread, so that other agents go on
-    connection = await asyncio.to_thread(_connect, assignment, environ, limits)
+    connection = await asyncio.to_thread(connect, assignment, environ, limits)
     async with connection.client:
-        mode = _mode(assignment, connection)
-        request = _request(assignment, connection, mode)
+        mode = form_mode(assignment, connection)
+        request = first_request(assignment, connection, mode)
         response: ModelResponse | None = None
         try:
             async with (beginnings or Beginnings()).turn(assignment, connection.provider) as reply_begins:
                 asked = _asked_once(assignment, connection, _noticing(listener, reply_begins), mode, limits)
-                response = await _within(limits, asked, connection)
-            answer = read(assignment, response, streamed=_streamed(assignment), one_text=connection.one_text)
+                response = await within(limits, asked, connection)
+            answer = read(assignment, response, streamed=streamed(assignment), one_text=connection.one_text)
         except Exception as error:
-            failure = _explained(assignment, connection, error)
-            usage = _usage(connection, response, began)
-            sent, got = _captured(connection, request, response, environ)
+            failure = explained(assignment, connection, error)
+            usage = used(connection, response, began)
+            sent, got = captured(connection, request, response, environ)
             raise ReplyError(
                 redact_text(failure.message, environ, connection.tap.secrets),
                 hint=redact_text(failure.hint, environ, connection.tap.secrets),
@@ -69,13 +69,13 @@ async def run(
                 request=sent,
                 reply=got,
             ) from error
-    usage = _usage(connection, response, began)
-    sent, got = _captured(connection, request, response, environ)
+    usage = used(connection, response, began)
+    sent, got = captured(connection, request, response, environ)
     _tell(assignment, listener, usage.output_tokens)
     return Answer(answer.text, answer.value, answer.has_value, answer.files, answer.ignored, usage, sent, got)
 
 
-def _connect(assignment: Assignment, environ: Mapping[str, str], limits: Limits) -> Connection:
+def connect(assignment: Assignment, environ: Mapping[str, str], limits: Limits) -> Connection:
     agent = assignment.agent
     if lacks := libraries.missing(agent.model, str(agent.options.get("base_url") or "")):
         hint = f"Install it: {libraries.install_line(lacks)}"
@@ -85,7 +85,7 @@ def _connect(assignment: Assignment, environ: Mapping[str, str], limits: Limits)
     return providers.connect(agent, environ, limits)
 
 
-def _mode(assignment: Assignment, connection: Connection) -> Mode:
+def form_mode(assignment: Assignment, connection: Connection) -> Mode:
     """How the contract is enforced. A server of one's own is sent it unless it is known to refuse that."""
     if assignment.schema is None:
         return "text"
@@ -113,7 +113,7 @@ def _noticing(listener: Listener, begins: Callable[[], None]) -> Listener:
     return tell
 
 
-def _request(assignment: Assignment, connection: Connection, mode: Mode) -> ModelRequest:
+def first_request(assignment: Assignment, connection: Connection, mode: Mode) -> ModelRequest:
     from pydantic_ai.messages import CachePoint, ModelRequest, SystemPromptPart, UserPromptPart
 
     in_words = mode == "prompted" or (mode == "native" and not _tells(connection))
@@ -128,7 +128,7 @@ def _tells(connection: Connection) -> bool:
     return not connection.custom and connection.provider != "ollama"
 
 
-def _parameters(assignment: Assignment, mode: Mode) -> ModelRequestParameters:
+def form_parameters(assignment: Assignment, mode: Mode) -> ModelRequestParameters:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
@@ -151,11 +151,11 @@ def _settings(assignment: Assignment, limits: Limits) -> ModelSettings:
     return cast("ModelSettings", options | {"timeout": limits.total, "max_retries": 0})
 
 
-def _streamed(assignment: Assignment) -> bool:
+def streamed(assignment: Assignment) -> bool:
     return assignment.agent.options.get("stream") is not False
 
 
-async def _within(limits: Limits, answer: Awaitable[ModelResponse], connection: Connection) -> ModelResponse:
+async def within(limits: Limits, answer: Awaitable[ModelResponse], connection: Connection) -> ModelResponse:
     try:
         async with asyncio.timeout(limits.total) as deadline:
             return await answer
@@ -185,17 +185,17 @@ async def _asked_once(
     assignment: Assignment, connection: Connection, listener: Listener, mode: Mode, limits: Limits
 ) -> ModelResponse:
     """The schema goes along; where a server of one's own refuses that, the same is asked in words."""
-    request = _request(assignment, connection, mode)
+    request = first_request(assignment, connection, mode)
     uncertain = mode == "native" and connection.custom and not assignment.agent.options.get("output")
     try:
-        response = await _ask(assignment, connection, listener, request, mode, limits)
+        response = await ask(assignment, connection, listener, [request], form_parameters(assignment, mode), limits)
     except Exception as error:
         said = f"{error} {getattr(error, 'body', '')}"
         at = (connection.url, connection.name)
         if not uncertain or not schema_support.may_be_refused(*at, connection.tap.status, said):
             raise
-        words = _request(assignment, connection, "prompted")
-        response = await _ask(assignment, connection, listener, words, "prompted", limits)
+        words = first_request(assignment, connection, "prompted")
+        response = await ask(assignment, connection, listener, [words], form_parameters(assignment, "prompted"), limits)
         schema_support.remember(*at, taken=False)
     else:
         if uncertain:
@@ -203,27 +203,28 @@ async def _asked_once(
     return response
 
 
-async def _ask(
+async def ask(
     assignment: Assignment,
     connection: Connection,
     listener: Listener,
-    request: ModelRequest,
-    mode: Mode,
+    messages: list[ModelMessage],
+    parameters: ModelRequestParameters,
     limits: Limits,
 ) -> ModelResponse:
+    """One request. `messages`: all that it is sent, the newest last."""
     from pydantic_ai.direct import model_request, model_request_stream
 
-    settings, parameters = _settings(assignment, limits), _parameters(assignment, mode)
-    if not _streamed(assignment):
+    settings = _settings(assignment, limits)
+    if not streamed(assignment):
         return await model_request(
-            connection.model, [request], model_settings=settings, model_request_parameters=parameters
+            connection.model, messages, model_settings=settings, model_request_parameters=parameters
         )
     # Streaming shows progress, and long answers do not run into the idle limits of proxies and providers.
     characters = told = 0
     async with (
         _without_stalls(connection, limits) as token,
         model_request_stream(
-            connection.model, [request], model_settings=settings, model_request_parameters=parameters
+            connection.model, messages, model_settings=settings, model_request_parameters=parameters
         ) as stream,
     ):
         async for event in stream:
@@ -293,7 +294,7 @@ def _tell(assignment: Assignment, listener: Listener, tokens: int) -> None:
         listener(Progress(assignment.run, assignment.task, assignment.agent.name, "tokens", tokens=tokens))
 
 
-def _captured(
+def captured(
     connection: Connection, request: ModelRequest, response: ModelResponse | None, environ: Mapping[str, str]
 ) -> tuple[bytes, bytes]:
     """Request and reply as they went over the wire; as the library saw them where the wire cannot be tapped."""
@@ -307,7 +308,7 @@ def _captured(
     return redact(sent, environ, secrets), redact(got, environ, secrets)
 
 
-def _usage(connection: Connection, response: ModelResponse | None, began: float) -> Usage:
+def used(connection: Connection, response: ModelResponse | None, began: float) -> Usage:
     seconds = round(time.monotonic() - began, 3)
     requests = len(connection.tap.requests)
     if response is None:
@@ -338,7 +339,7 @@ def _cost(connection: Connection, response: ModelResponse) -> float:
         return 0.0
 
 
-def _explained(assignment: Assignment, connection: Connection, error: Exception) -> AgentError:
+def explained(assignment: Assignment, connection: Connection, error: Exception) -> AgentError:
     if isinstance(error, AgentError):
         return error
     from reconvene.adapters.agents.model_errors import explain

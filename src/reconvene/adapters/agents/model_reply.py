@@ -41,6 +41,12 @@ def read(assignment: Assignment, response: ModelResponse, *, streamed: bool, one
     return interpret(assignment, split.text)
 
 
+def must_be_whole(response: ModelResponse, *, streamed: bool) -> None:
+    """AgentError where its provider does not say that it is, whatever it holds."""
+    split = without_thinking(response.text or "")
+    _must_be_whole(response, split.text, split.thought or bool(response.thinking), streamed)
+
+
 def _text(response: ModelResponse, one_text: bool) -> str:
     from pydantic_ai.messages import TextPart
 

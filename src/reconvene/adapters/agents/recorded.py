@@ -35,8 +35,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reconvene.adapters.agents.as_answer import from_result
-from reconvene.adapters.agents.file_names import only_literal
 from reconvene.adapters.agents.stated_figures import last_stated, millions_in, number_in
+from reconvene.adapters.shared.file_names import only_literal
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener, Progress

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from reconvene.errors import AgentError
 from reconvene.sandbox_ports import Kept, Start
 
 
@@ -19,6 +20,9 @@ class Open:
 
     @contextmanager
     def keep(self, start: Start) -> Iterator[Kept]:
+        if start.read_only:
+            problem = f"A program of {start.agent.name} may only read, and nothing here keeps it from writing."
+            raise AgentError(problem, retryable=False)
         yield Kept(start.argv, start.env, "off")
 
     def close(self) -> None:

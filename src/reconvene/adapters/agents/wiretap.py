@@ -57,6 +57,12 @@ class Wiretap:
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _Tee(response.stream, kept, self)
 
+    def forget(self) -> None:
+        """What comes next is another matter."""
+        self.requests.clear()
+        self.replies.clear()
+        self.encodings.clear()
+
     def request(self) -> bytes:
         """All requests of the attempt: one object, or a list where there was more than one."""
         if not self.requests:

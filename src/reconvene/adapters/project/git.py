@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import threading
 from collections.abc import Mapping
 
 from reconvene.errors import AgentError
@@ -109,8 +110,13 @@ class Git:
         found = self.do(*words).decode("utf-8", "surrogateescape")
         return [name for name in found.split("\0") if name]
 
-    def start_of(self, size: int, *words: str) -> tuple[str, bool]:
+    def start_of(self, size: int, *words: str, seconds: float = _SECONDS) -> tuple[str, bool]:
         """The first `size` bytes it prints, and whether that was all. For output that may have any length."""
+        data, whole = self.first_bytes(size, *words, seconds=seconds)
+        return data.decode("utf-8", "replace"), whole
+
+    def first_bytes(self, size: int, *words: str, seconds: float = _SECONDS) -> tuple[bytes, bool]:
+        """The same as bytes. What takes longer is ended, and is not all."""
         try:
             process = subprocess.Popen(
                 arguments(*words),
@@ -123,11 +129,20 @@ class Git:
         except FileNotFoundError:
             raise _missing(self._folder) from None
         assert process.stdout is not None
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        clock = threading.Timer(seconds, end)
+        clock.start()
         with process:
             data = process.stdout.read(size + 1)
+            clock.cancel()
             with contextlib.suppress(OSError):
                 process.kill()
-        return data[:size].decode("utf-8", "replace"), len(data) <= size
+        return data[:size], len(data) <= size and not late.is_set()
 
 
 def _said(stderr: bytes) -> str:

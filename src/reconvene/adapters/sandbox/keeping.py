@@ -105,8 +105,12 @@ class Keeping:
         """None: nothing is asked for."""
         wanted = self._usual if start.agent.sandbox == "auto" else start.agent.sandbox
         if wanted == "off":
+            if start.read_only:
+                raise _not_read_only(start, "the sandbox is off")
             return None
         level = levels.find(self._environ)
+        if start.read_only and level.name == "none":
+            raise _not_read_only(start, "; ".join(level.lacks))
         if wanted == "strict" and level.name == "none":
             raise AgentError(
                 f"{start.agent.name} may only work in a sandbox, and there is none here: {'; '.join(level.lacks)}.",
@@ -131,7 +135,7 @@ class Keeping:
         hidden = frozenset(hiding.real([*hiding.private(self._environ), *ground.hidden, *ours]))
         wanted = hiding.real([*hiding.needed(argv, start.env, hidden), *hiding.sockets(agent.sockets, self._environ)])
         readable = [path for path in wanted if not any(hiding.within(path, other) for other in ours)]
-        readable += hiding.real(ground.readable)
+        readable += hiding.real([*ground.readable, *([start.folder] if start.read_only else [])])
         home, temporary = os.path.join(folder, "home"), os.path.join(folder, "tmp")
         os.mkdir(temporary, 0o700)
         env = dict(start.env)
@@ -139,7 +143,8 @@ class Keeping:
             private_home.make(home, person, hidden, start.copies)
             env |= {name: os.path.join(home, below) for name, below in start.moved.items() if name in env}
             env["HOME"] = home
-        writable = hiding.real([start.folder, *ground.writable, *([home] if person else [])])
+        own = [] if start.read_only else [start.folder]
+        writable = hiding.real([*own, *ground.writable, *([home] if person else [])])
         devices = hiding.devices(agent.devices)
         told = _told(level.name, start) + (", without its own" if argv != start.argv else "")
         if level.name == "bubblewrap":
@@ -155,10 +160,16 @@ class Keeping:
         return self._kept(start._replace(env=env), argv, folder, told, rules)
 
 
+def _not_read_only(start: Start, why: str) -> AgentError:
+    problem = f"A program of {start.agent.name} may only read, and nothing here keeps it from writing: {why}."
+    return AgentError(problem, hint=INSTALL, retryable=False)
+
+
 def _told(name: str, start: Start) -> str:
     """As it is recorded: `bubblewrap, no network`."""
     agent = start.agent
     parts = [name, *([] if agent.network else ["no network" if name == "bubblewrap" else "no TCP"])]
+    parts += ["read only"] if start.read_only else []
     parts += [f"with {each}" for each in agent.devices]
     parts += ["with docker, which is no sandbox" if each == "docker" else f"with {each}" for each in agent.sockets]
     return ", ".join(parts)

@@ -22,8 +22,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
+from reconvene.adapters.shared.safe_files import look, parent_of, read_file, replace_file
 from reconvene.adapters.workspace.manifest import Entry, Manifest, ManifestFile
-from reconvene.adapters.workspace.safe_files import look, parent_of, read_file, replace_file
 from reconvene.adapters.workspace.seen_files import Eyes, Survey
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.paths import safe_path

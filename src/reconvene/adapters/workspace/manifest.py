@@ -10,7 +10,7 @@ import os
 
 from msgspec import Struct, json
 
-from reconvene.adapters.workspace.safe_files import replace_file
+from reconvene.adapters.shared.safe_files import replace_file
 
 _TICK_NS = 20_000_000  # kernels stamp files to within 10 ms
 _COARSE_TICK_NS = 2_100_000_000  # FAT and some network disks: 2 s

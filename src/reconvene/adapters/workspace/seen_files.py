@@ -11,8 +11,8 @@ import time
 from collections.abc import Container, Mapping
 from fnmatch import fnmatchcase
 
+from reconvene.adapters.shared.safe_files import TEMP_PREFIX, look, open_folder, open_root, read_file
 from reconvene.adapters.workspace.manifest import Entry
-from reconvene.adapters.workspace.safe_files import TEMP_PREFIX, look, open_folder, open_root, read_file
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.paths import is_safe
 

@@ -12,7 +12,7 @@ from reconvene.app.views.read_model import Checkpoint, Item, Option
 from reconvene.core.definition import workflow as w
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.state import Frame, RunState
-from reconvene.core.person import attention
+from reconvene.core.person import attention, rulings
 from reconvene.core.person.checkpoint import WITHOUT
 from reconvene.core.shown import scope
 from reconvene.language.expressions import ExpressionError, evaluate
@@ -25,6 +25,10 @@ _SETTLING = {  # at a checkpoint of the engine's own
     attention.FALSE: "the run goes on as if it were false",
     attention.RAISE: "the limit is raised, and the run goes on",
     attention.STOP: "ends the run: aborted",
+    rulings.APPROVE: "the calls are made, and the agents go on",
+    rulings.MAKE_AGAIN: "the calls are made, also what may have been made already: then it happens twice",
+    rulings.REFUSE: "the calls are not made; the agents are told why, and go on",
+    rulings.EACH: "each as you say; whoever has an answer goes on, the rest is asked again",
 }
 _END = "the end of the run"
 

@@ -24,6 +24,7 @@ from reconvene.core.working import spending
 from reconvene.language.late_patterns import late
 from reconvene.prompts.documents import said
 
+_CALL = late(r"call\d+: ")
 _LONGEST_TROUBLE = 100
 
 
@@ -77,6 +78,8 @@ def checkpoint(state: RunState) -> model.Checkpoint | None:
 def trouble_in(prompt: str) -> str:
     """What is wrong, in short, and the question that follows: of a checkpoint of the engine's own."""
     first = next((line[2:] for line in prompt.split("\n") if line.startswith("- ")), "")
+    if _CALL.match(first):
+        return "Shall these calls be made?" if "\n- call2: " in prompt else "Shall this call be made?"
     short = re.split(r"[.:;]\s", first, maxsplit=1)[0].rstrip(".")
     return f"{short[:1].upper()}{short[1:_LONGEST_TROUBLE]}. How shall it go on?" if short else "How shall it go on?"
 

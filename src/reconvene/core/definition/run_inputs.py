@@ -38,7 +38,7 @@ def complete_inputs(workflow: Workflow, given: Mapping[str, object]) -> Values:
         raise UserError(f"{workflow.name} needs the input {', '.join(missing)}.", hint=f"Add --input {missing[0]}=…")
     complete: Values = {name: given.get(name, spec.default) for name, spec in workflow.inputs.items()}
     for name, spec in workflow.inputs.items():
-        if complete[name] is None and spec.type == "files":
+        if complete[name] is None and spec.type in ("files", "documents", "sources"):
             complete[name] = []
     return {**complete, **{name: value for name, value in given.items() if name not in complete}}
 

@@ -65,6 +65,23 @@ class Gate(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     append: str = ""  # with `when`: this is added to the output, instead of sending it back; a template
 
 
+class Tool(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a model may use while it works. `name`: files, documents, sql, graph, project, shell or mcp."""
+
+    name: str
+    ask: str = ""  # always, or an expression: whether a person is asked before each call
+    options: dict[str, object] = field(default_factory=dict)
+    line: int = 0
+
+
+class Loop(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How far one attempt may go with its tools. 0 = as far as it likes."""
+
+    turns: int = 50
+    tokens: int = 0
+    cost: float = 0.0
+
+
 class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A role. `kind` says which of the adapters runs it."""
 
@@ -92,6 +109,8 @@ class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     network: bool = True
     devices: tuple[str, ...] = ()  # gpu, or paths below /dev
     sockets: tuple[str, ...] = ()  # docker, or paths
+    tools: tuple[Tool, ...] = ()  # of a model
+    loop: Loop | None = None  # None = as usual
 
 
 class Continue(Struct, frozen=True, tag="continue", omit_defaults=True, forbid_unknown_fields=True):
@@ -260,6 +279,7 @@ class FileSpec(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     template: str = ""  # name in Workflow.templates
     each: str = ""
     source: str = ""
+    section: str = ""  # a heading: only what stands below it is the engine's, the rest of the file is others'
 
 
 class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.events import DiffSince, FileOut, LeftOut, Ref, RemarkAdded, Usage
+from reconvene.core.facts.events import CallAsked, DiffSince, FileOut, LeftOut, Ref, RemarkAdded, Usage
 
 Answers = dict[str, object]  # by id of a field
 
@@ -154,6 +154,61 @@ class RecordAttempt(Struct, frozen=True):
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
     sandbox: str = ""
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
+
+
+class RecordTurn(Struct, frozen=True):
+    """A model answered within an attempt. Whom its calls need is settled by `handle`: their `why` is not read."""
+
+    task: str
+    attempt: int
+    turn: int
+    messages: str
+    calls: tuple[CallAsked, ...] = ()
+    of: Mapping[str, str] = field(default_factory=dict)  # call → the entry of `tools` that brought its tool
+    usage: Usage = field(default_factory=Usage)
+    request: str = ""
+    reply: str = ""
+
+
+class StartCall(Struct, frozen=True):
+    task: str
+    attempt: int
+    call: str
+
+
+class EndCall(Struct, frozen=True):
+    task: str
+    attempt: int
+    call: str
+    outcome: Literal["done", "failed", "refused", "answered"]
+    result: Ref
+    files: tuple[FileOut, ...] = ()
+    seconds: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    sandbox: str = ""
+
+
+class DeferCalls(Struct, frozen=True):
+    """The attempt stops here: all its calls that do not wait for a person are made."""
+
+    task: str
+    attempt: int
+
+
+class CompactMessages(Struct, frozen=True):
+    task: str
+    attempt: int
+    turn: int
+    messages: str
+    why: str
+
+
+class DisallowTool(Struct, frozen=True):
+    """Ask again about calls that were allowed for good."""
+
+    id: str
+    by: str = ""
+    door: str = ""
 
 
 class RecordFault(Struct, frozen=True):
@@ -302,6 +357,12 @@ Command = (
     | SaveDraft
     | RecordEdits
     | RecordAttempt
+    | RecordTurn
+    | StartCall
+    | EndCall
+    | DeferCalls
+    | CompactMessages
+    | DisallowTool
     | RecordFault
     | RecordCheck
     | HoldTask

@@ -269,6 +269,104 @@ class AttemptEnded(Event, frozen=True):
     running: str = ""  # in doubt: what still worked at it when it was found, in words
 
 
+class CallAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A call that a model asks for. `id`: the turn and its place there, as in "3.1"."""
+
+    id: str
+    tool: str
+    arguments: str  # digest of the JSON object, as the model wrote it
+    effects: bool = False
+    why: str = ""  # a person is asked first, because of this
+    refused: str = ""  # digest of what the person said who refused the very same before
+    schema: str = ""  # digest: what the arguments must fit
+
+
+class ModelTurned(Event, frozen=True):
+    """A model answered within an attempt, and wants these calls; without any, it has given its output."""
+
+    task: str
+    attempt: int
+    turn: int
+    messages: str  # digest: what it was sent in this turn, and its answer
+    calls: tuple[CallAsked, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    request: str = ""  # digest of the request as sent, secrets redacted
+    reply: str = ""
+
+
+class CallStarted(Event, frozen=True):
+    """A call with effects is about to be made. Without its end, nobody knows whether it happened."""
+
+    task: str
+    attempt: int
+    call: str
+
+
+class CallEnded(Event, frozen=True):
+    """What came of a call. refused and answered: by a person, and it was not made."""
+
+    task: str
+    attempt: int
+    call: str
+    tool: str
+    arguments: str  # digest: as it was made
+    outcome: Literal["done", "failed", "refused", "answered"]
+    result: Ref
+    files: tuple[FileOut, ...] = ()  # what it changed in the attempt's folder
+    seconds: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)  # what a database says that it changed
+    sandbox: str = ""
+
+
+class CallsDeferred(Event, frozen=True):
+    """The attempt cannot go on before a person has said what becomes of these calls. It ends no attempt.
+
+    doubt: they may have been made already."""
+
+    task: str
+    attempt: int
+    calls: tuple[str, ...]
+    doubt: bool = False
+
+
+class CallRuled(Act, frozen=True, kw_only=True):
+    """What a person says of a call that waits. `claim`: who goes on with the attempt."""
+
+    task: str
+    attempt: int
+    call: str
+    ruling: Literal["approve", "change", "refuse", "answer"]
+    arguments: str = ""  # digest, where they are changed
+    words: str = ""  # digest: why it is refused, or the answer in its place
+    claim: str = ""
+
+
+class ToolAllowed(Act, frozen=True, kw_only=True):
+    """Such calls of this agent are not asked about any more. `arguments`: name → text in which * stands for anything
+    but what a shell gives a meaning to."""
+
+    id: str
+    agent: str
+    tool: str
+    arguments: dict[str, str] = field(default_factory=dict)
+
+
+class ToolDisallowed(Act, frozen=True, kw_only=True):
+    """They are asked about again."""
+
+    id: str
+
+
+class MessagesCompacted(Event, frozen=True):
+    """An attempt came near the window of its model: `messages` (digest) stand for all that went before."""
+
+    task: str
+    attempt: int
+    turn: int
+    messages: str
+    why: str
+
+
 class ProviderFailed(Event, frozen=True):
     """The provider failed, not the agent: the same attempt is made again, after `wait` or from `not_before` on."""
 
@@ -667,6 +765,14 @@ AnyEvent = (
     | TasksClaimed
     | TaskHeld
     | AttemptEnded
+    | ModelTurned
+    | CallStarted
+    | CallEnded
+    | CallsDeferred
+    | CallRuled
+    | ToolAllowed
+    | ToolDisallowed
+    | MessagesCompacted
     | ProviderFailed
     | ProviderAwaited
     | ProjectOpened

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from reconvene.core.definition.bindings import combined
 from reconvene.core.definition.workflow import Again, Continue
 from reconvene.core.facts import events as e
-from reconvene.core.facts import talk
+from reconvene.core.facts import loops, talk
 from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
-from reconvene.core.facts.round import OutputAt, RoundAt, StepAt, TaskAt, Unasked, Unshown
+from reconvene.core.facts.round import LoopAt, OutputAt, RoundAt, StepAt, TaskAt, Unasked, Unshown
 from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
 from reconvene.core.facts.state import (
     EMPTY,
@@ -32,6 +32,7 @@ from reconvene.errors import Bug
 
 _OF_LIMITS = ("limit ", "rounds without work ")  # how the keys of rulings on limits begin
 _OF_CHECKS = ("check", "escalated")
+_UNDECIDED = "nobody decided on the calls that it wanted to make"
 _KEPT = 20  # how many recent failures the state keeps for people; the log has them all
 
 
@@ -461,8 +462,61 @@ def _task_held(state: RunState, ev: e.TaskHeld) -> RunState:
     return _set_task(state, round_, step, replace(task, status="held", claim=""), closed=1)
 
 
+def _in_loop(state: RunState, name: str) -> tuple[RoundAt, StepAt, TaskAt, LoopAt]:
+    found = _open_task(state, name)
+    if found is None or found[2].loop is None:
+        raise Bug(f"{name} uses no tools")
+    return (*found, found[2].loop)
+
+
+def _model_turned(state: RunState, ev: e.ModelTurned) -> RunState:
+    found = _open_task(state, ev.task)
+    if found is None:
+        raise Bug(f"{ev.task} took a turn but is not open")
+    round_, step, task = found
+    state = replace(state, record=_charged(state.record, ev))
+    return _set_task(state, round_, step, replace(task, loop=loops.turned(task.loop, ev), since="", parked=None))
+
+
+def _call_started(state: RunState, ev: e.CallStarted) -> RunState:
+    round_, step, task, loop = _in_loop(state, ev.task)
+    return _set_task(state, round_, step, replace(task, loop=loops.started(loop, ev)))
+
+
+def _call_ended(state: RunState, ev: e.CallEnded) -> RunState:
+    round_, step, task, loop = _in_loop(state, ev.task)
+    return _set_task(state, round_, step, replace(task, loop=loops.ended(loop, ev)))
+
+
+def _calls_deferred(state: RunState, ev: e.CallsDeferred) -> RunState:
+    round_, step, task, loop = _in_loop(state, ev.task)
+    task = replace(task, loop=loops.deferred(loop, ev), status="suspended", claim="")
+    return _set_task(state, round_, step, task, closed=1)
+
+
+def _call_ruled(state: RunState, ev: e.CallRuled) -> RunState:
+    round_, step, task, loop = _in_loop(state, ev.task)
+    opened = task.status == "suspended"
+    task = replace(task, loop=loops.ruled(loop, ev), status="open", claim=ev.claim)
+    return _set_task(state, round_, step, task, closed=-opened)
+
+
+def _tool_allowed(state: RunState, ev: e.ToolAllowed) -> RunState:
+    record = state.record
+    return _set_record(state, allowed=record.allowed.set(ev.id, ev), allowances=record.allowances + 1)
+
+
+def _tool_disallowed(state: RunState, ev: e.ToolDisallowed) -> RunState:
+    return _set_record(state, allowed=state.record.allowed.delete(ev.id))
+
+
+def _messages_compacted(state: RunState, ev: e.MessagesCompacted) -> RunState:
+    round_, step, task, loop = _in_loop(state, ev.task)
+    return _set_task(state, round_, step, replace(task, loop=loops.compacted(loop, ev)))
+
+
 def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
-    record = _spent(state.record, ev, f"{ev.task}#{ev.attempt}")
+    record = _spent(state.record, _rest_of(state, ev), f"{ev.task}#{ev.attempt}")
     if ev.why:
         record = replace(record, failures=(*record.failures, f"{ev.task}: {ev.why}")[-_KEPT:])
     state = replace(state, record=record)
@@ -489,6 +543,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             since="",
             parked=None,
             answer="" if counted else task.answer,
+            loop=replace(task.loop, usage=e.Usage()) if task.loop is not None else None,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
@@ -588,6 +643,25 @@ def _output_forced(state: RunState, ev: e.OutputForced) -> RunState:
     round_, step, task = found
     return _set_task(
         state, round_, step, replace(task, status="done", output=ev.output, value=ev.value, files=ev.files, why="")
+    )
+
+
+def _rest_of(state: RunState, ev: e.AttemptEnded) -> e.AttemptEnded:
+    """With what is not on record yet of what it used: the turns of a loop are charged as they come."""
+    found = _open_task(state, ev.task)
+    loop = found[2].loop if found is not None else None
+    return ev if loop is None else replace(ev, usage=loops.minus(ev.usage, loop.usage))
+
+
+def _charged(record: Record, ev: e.ModelTurned) -> Record:
+    usage, agent = ev.usage, parse_task(ev.task)[2]
+    now = Spent(1, usage.cost) if usage.cost else Spent(1, 0.0, 1, usage.input_tokens + usage.output_tokens)
+    return replace(
+        record,
+        input_tokens=record.input_tokens + usage.input_tokens,
+        output_tokens=record.output_tokens + usage.output_tokens,
+        cost=record.cost + usage.cost,
+        spent=record.spent.set(agent, record.spent[agent].plus(now) if agent in record.spent else now),
     )
 
 
@@ -734,6 +808,10 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     state = _set_world(state, trouble=left)
     if ev.ruling == "wait":  # nothing is settled: the same is asked again afterwards
         return _nobody_runs(state)
+    if ev.ruling == "calls":  # each call that was ruled on has an event of its own
+        return state
+    if ev.kind == "expression" and ev.ruling == "again":  # it is asked anew
+        return state
     if ev.ruling == "raise":
         grants = _bump(state.record.grants, ev.paths[0], int(ev.paths[1]))
         state = _set_record(state, grants=grants)
@@ -744,7 +822,7 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     if ev.ruling == "raise":
         return state
     if (
-        (ev.kind in ("missing", "doubt", "conflict") or (ev.kind == "kit" and ev.agents))
+        (ev.kind in ("missing", "doubt", "conflict", "calls") or (ev.kind == "kit" and ev.agents))
         and round_ is not None
         and step is not None
     ):
@@ -794,14 +872,14 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
                     running="",
                 ),
             )
-        elif task.status == "ask":
-            tasks = tasks.set(agent, replace(task, status="missing"))
+        elif task.status in ("ask", "suspended"):
+            tasks = tasks.set(agent, replace(task, status="missing", why=task.why or _UNDECIDED))
     use = step.use
     if ev.ruling == "use":
         for path in ev.paths:
             use = use.set(path, ev.use)
     # who goes on without an agent that may have acted is not asked once more because its output is missing
-    kinds = (ev.kind, "missing") if ev.kind == "doubt" else (ev.kind,)
+    kinds = (ev.kind, "missing") if ev.kind in ("doubt", "calls") else (ev.kind,)
     settled = step.settled if ev.ruling == "again" else (*step.settled, *kinds)
     return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use)
 
@@ -1015,6 +1093,14 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.TasksClaimed: _tasks_claimed,
         e.TaskHeld: _task_held,
         e.AttemptEnded: _attempt_ended,
+        e.ModelTurned: _model_turned,
+        e.CallStarted: _call_started,
+        e.CallEnded: _call_ended,
+        e.CallsDeferred: _calls_deferred,
+        e.CallRuled: _call_ruled,
+        e.ToolAllowed: _tool_allowed,
+        e.ToolDisallowed: _tool_disallowed,
+        e.MessagesCompacted: _messages_compacted,
         e.ProviderFailed: _provider_failed,
         e.ProviderAwaited: _provider_awaited,
         e.ProjectOpened: _project_opened,

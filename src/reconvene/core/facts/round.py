@@ -7,15 +7,45 @@ from typing import Literal
 from immutables import Map
 from msgspec import Struct
 
-from reconvene.core.facts.events import AttemptEnded, FileOut, LeftOut, ProviderFailed, Read, Ref
+from reconvene.core.facts.events import AttemptEnded, FileOut, LeftOut, ProviderFailed, Read, Ref, Usage
+
+
+class CallAt(Struct, frozen=True):
+    """A call of the last turn. due: it may be made; waits: a person has to say; begun: with effects, and not ended."""
+
+    id: str
+    tool: str
+    arguments: str  # digest: as it is to be made
+    effects: bool = False
+    state: Literal["due", "waits", "begun", "over"] = "due"
+    why: str = ""  # a person is asked
+    doubt: bool = False  # it may have been made already
+    changed: bool = False  # its arguments, by a person
+    ruling: str = ""
+    words: str = ""  # digest of what the person said with it
+    outcome: str = ""
+    result: str = ""  # digest
+    schema: str = ""  # digest
+
+
+class LoopAt(Struct, frozen=True):
+    """An attempt at work with tools. It outlives the process, and an output that is sent back."""
+
+    turn: int = 0
+    attempt: int = 0  # in which the last one was taken
+    messages: tuple[str, ...] = ()  # digests, a part for each turn
+    calls: tuple[CallAt, ...] = ()  # of the last turn
+    files: Map[str, str] = Map()  # path → digest, "" = removed: what calls made of the attempt's folder
+    usage: Usage = Usage()  # of this attempt, as far as it is on record
+    refused: Map[str, str] = Map()  # tool and arguments → digest of what the person said who refused them
 
 
 class TaskAt(Struct, frozen=True):
     """One agent's work in the open step. ask = in doubt or unjudged, waiting for the person; held = a limit of cost is
-    reached."""
+    reached; suspended = its calls wait for the person."""
 
     agent: str
-    status: Literal["open", "done", "missing", "ask", "held"] = "open"
+    status: Literal["open", "done", "missing", "ask", "held", "suspended"] = "open"
     attempt: int = 1
     tries: int = 0  # attempts that count against `retries`
     claim: str = ""
@@ -36,6 +66,7 @@ class TaskAt(Struct, frozen=True):
     since: str = ""  # when its provider first failed this attempt
     parked: ProviderFailed | None = None  # nobody tries by itself any more
     answer: str = ""  # digest of what the agent gave in this attempt; only a gate is still to be asked
+    loop: LoopAt | None = None
 
 
 class StepAt(Struct, frozen=True):

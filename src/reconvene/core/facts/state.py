@@ -33,6 +33,7 @@ from reconvene.core.facts.events import (
     RemarkAdded,
     RemarkRead,
     RunReopened,
+    ToolAllowed,
     Trouble,
     WorkflowUpgraded,
 )
@@ -266,6 +267,8 @@ class Record(Struct, frozen=True):
     unshown: tuple[Unshown, ...] = ()  # likewise
     upgrades: tuple[WorkflowUpgraded, ...] = ()
     reopened: tuple[RunReopened, ...] = ()
+    allowed: Map[str, ToolAllowed] = Map()  # calls of tools that are not asked about
+    allowances: int = 0  # numbers given out for them
 
 
 class RunState(Struct, frozen=True):

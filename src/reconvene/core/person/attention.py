@@ -8,6 +8,7 @@ from reconvene.core.definition.bindings import either
 from reconvene.core.definition.workflow import Continue, End, Goto
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.person import rulings
 from reconvene.core.person.binding import bind
 from reconvene.core.person.checkpoint import WITHOUT, emit_opened
 from reconvene.core.person.remarking import add_remarks
@@ -41,7 +42,7 @@ def open_attention(tx: Transaction) -> None:
         labels += [TRUE, FALSE]
     if "doubt" in kinds:  # what could be done twice is never what is suggested
         labels += [WAIT] * _at_work(tx) + [WITHOUT]
-    if kinds & {"missing", "doubt", "conflict", "check", "escalated", "kit"}:
+    if kinds & {"missing", "doubt", "conflict", "check", "escalated", "kit", "expression"}:
         labels.append(AGAIN)
     if "limit" in kinds:
         labels.append(RAISE)
@@ -50,11 +51,14 @@ def open_attention(tx: Transaction) -> None:
     labels += [_use_label(agent) for trouble in troubles if trouble.kind == "conflict" for agent in trouble.agents]
     labels += [REBIND] * bool(_bindable(tx, troubles))
     labels.append(STOP)
-    options = tuple(
-        e.OptionOffered(label, index=-1, fields=_fields(tx, troubles))
-        if label == REBIND
-        else e.OptionOffered(label, index=-1, remark="optional")
-        for label in dict.fromkeys(labels)
+    options = (
+        *(rulings.options(tx) if "calls" in kinds else ()),
+        *(
+            e.OptionOffered(label, index=-1, fields=_fields(tx, troubles))
+            if label == REBIND
+            else e.OptionOffered(label, index=-1, remark="optional")
+            for label in dict.fromkeys(labels)
+        ),
     )
     if kinds == {"expression"}:
         how = f"reconvene upgrade {tx.state.run} --to {tx.book.workflow.file or 'FILE'}"
@@ -151,9 +155,11 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
         tx.emit(e.RunEnded(at=tx.now, status="aborted", outcome="aborted", by=command.by))
         return
     troubles = tx.state.world.trouble
-    ruling = _RULINGS.get(label, "use")
+    ruling = "calls" if rulings.rule(tx, label, command) else _RULINGS.get(label, "use")
     chosen = {_use_label(agent): agent for trouble in troubles for agent in trouble.agents}.get(label, "")
     for trouble in troubles:
+        if ruling == "calls" and trouble.kind != "calls":
+            continue  # asked again at the next stop
         fitting = _ruling_for(trouble, ruling, chosen)
         tx.emit(
             e.TroubleSettled(
@@ -180,6 +186,8 @@ def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
     settles nothing."""
     if ruling == "wait":
         return ruling
+    if trouble.kind == "calls":  # they wait on unless they are what was answered
+        return "without" if ruling == "without" else "calls"
     fitting = {
         "missing": ("again",),
         "doubt": ("again",),
@@ -187,7 +195,7 @@ def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
         "check": ("again",),
         "escalated": ("again",),
         "limit": ("raise",),
-        "expression": ("true", "false") if trouble.boolean else (),
+        "expression": ("again", "true", "false") if trouble.boolean else ("again",),
         "conflict": ("again", "use") if chosen in trouble.agents else ("again",),
     }
     return ruling if ruling in fitting.get(trouble.kind, ()) else "without"

@@ -12,12 +12,12 @@ from reconvene.core.definition.workflow import Phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import condition_at
 from reconvene.core.facts.state import Frame
-from reconvene.core.person import attention, checkpoint
+from reconvene.core.person import attention, checkpoint, rulings
 from reconvene.core.run import checks
 from reconvene.core.shown.scope import for_expression, most_rounds
 from reconvene.core.working import rendering, tracking
 from reconvene.core.working.moves import fund, rounds_left
-from reconvene.core.working.steps import await_provider, close_step, start_step
+from reconvene.core.working.steps import await_provider, close_step, start_step, suspended
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug
 from reconvene.language.expressions import ExpressionError, evaluate
@@ -32,10 +32,11 @@ def advance(tx: Transaction) -> None:
         state = tx.state
         if state.ended or state.paused or state.place or state.awaits or state.world.open is not None:
             return
-        if await_provider(tx):
+        asked = _calls_wait(tx)
+        if not asked and await_provider(tx):
             return
-        if state.world.trouble:
-            if _busy(tx.frame):
+        if tx.state.world.trouble:
+            if not asked and _busy(tx.frame):
                 return
             attention.open_attention(tx)
             return
@@ -44,6 +45,18 @@ def advance(tx: Transaction) -> None:
                 continue
             return
     raise Bug(f"run {tx.state.run} does not come to rest")
+
+
+def _calls_wait(tx: Transaction) -> bool:
+    """Whether nobody of the step can go on before a person has decided on calls of tools."""
+    round_ = tx.frame.round
+    if round_ is None or round_.open is None:
+        return False
+    tasks = suspended(round_.open, tx.phase)
+    if tasks and not any(trouble.kind == "calls" for trouble in tx.state.world.trouble):
+        key = f"calls at round {round_.serial} step {round_.open.index + 1}"
+        tx.met("calls", key, rulings.message(tx, tasks), agents=tuple(task.agent for task in tasks))
+    return bool(tasks)
 
 
 def _busy(frame: Frame) -> bool:

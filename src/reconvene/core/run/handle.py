@@ -15,16 +15,17 @@ from msgspec import Struct, structs
 from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.facts import loops
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import binding, checkpoint, deciding, mending, undoing
+from reconvene.core.person import binding, checkpoint, deciding, mending, rulings, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
-from reconvene.core.working import attempts, children, gates, rendering, spending
+from reconvene.core.working import attempts, calls, children, gates, rendering, spending
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused
@@ -93,6 +94,10 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             checkpoint.revise(tx)
         case c.RecordAttempt():
             _attempt(tx, command)
+        case c.RecordTurn() | c.StartCall() | c.EndCall() | c.DeferCalls() | c.CompactMessages():
+            calls.record(tx, command)
+        case c.DisallowTool():
+            rulings.disallow(tx, command)
         case c.RecordFault():
             if _open_task(tx, command) is not None:
                 tx.emit(e.ProviderFailed(at=tx.now, **structs.asdict(command)))
@@ -167,6 +172,12 @@ def _attempt(tx: Transaction, command: c.RecordAttempt) -> None:
         _late(tx, command)
         return
     step, task = found
+    if command.cancelled and calls.in_a_loop(tx, task):
+        calls.let_go(tx, command.task, task, "")
+        return
+    if command.failed and task.loop is not None and loops.in_doubt(task.loop):
+        calls.let_go(tx, command.task, task, task.claim)
+        return
     _opened(tx, command.opened)
     verdict, wrong = gates.verdict(tx, command, step, task)
     ended = e.AttemptEnded(
@@ -278,6 +289,9 @@ def _claim(tx: Transaction, command: c.Claim) -> None:
         if not task.claim:
             if task.parked is None or task.parked.not_before <= tx.now:
                 free.append(name)
+            continue
+        if calls.in_a_loop(tx, task):
+            calls.let_go(tx, name, task, tx.claim)
             continue
         effects = tx.book.workflow.agents[task.agent].effects
         tx.emit(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct, structs
@@ -32,6 +33,7 @@ class _Output(Struct, frozen=True):
     first: bool
     commit: str = ""  # what it changed in the person's project
     diff: str = ""
+    written: Mapping[str, str] = MappingProxyType({})  # path → digest of the files that came with it
 
 
 class Rejection(Struct, frozen=True):
@@ -70,6 +72,7 @@ def verdict(tx: Transaction, command: c.RecordAttempt, step: StepAt, task: TaskA
         first=task.rejected is None,
         commit=command.commit,
         diff=tx.book.text(command.diff.digest) if command.diff else "",
+        written={file.path: file.digest for file in command.files},
     )
     return _judged(tx, definition, gates, schema, output, command.objections)
 
@@ -84,6 +87,7 @@ def judged_again(tx: Transaction, ended: e.AttemptEnded, step: StepAt, task: Tas
         has_value=ended.value is not None,
         files=tuple(file.path for file in ended.files),
         first=task.rejected is None,
+        written={file.path: file.digest for file in ended.files},
     )
     return _judged(tx, definition, tuple(gate for gate in gates if gate.kit), None, output, ())
 
@@ -198,7 +202,7 @@ def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:
     if gate.schema is not None:
         return _against_schema(tx, gate.schema, output)
     if gate.kit:
-        documents = _documents(tx, gate.about)
+        documents = _documents(tx, gate.about, output.written)
         shown = Judged(text, output.value, output.files, documents, gate.about, output.first, gate.options)
         return kit_finder.gate(gate.kit)(shown)
     judged = {"text": text, "value": output.value, "files": list(output.files)}
@@ -208,11 +212,12 @@ def _broken(tx: Transaction, gate: Gate, output: _Output) -> Objection | None:
     return None
 
 
-def _documents(tx: Transaction, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The texts of inputs and files by name, of those that exist."""
+def _documents(tx: Transaction, names: tuple[str, ...], written: Mapping[str, str]) -> tuple[str, ...]:
+    """The texts of inputs and files by name, of those that exist; a file that came with the output, as it came."""
     every, files = tx.book.object(tx.state.inputs), tx.state.world.files
     inputs = (every.get(name.partition(".")[2]) for name in names if name.startswith("inputs."))
-    texts = (tx.book.text(files[name].digest) for name in names if name in files)
+    found = [written.get(name) or (files[name].digest if name in files else "") for name in names]
+    texts = (tx.book.text(digest) for digest in found if digest)
     return (*(text for text in inputs if isinstance(text, str)), *texts)
 
 

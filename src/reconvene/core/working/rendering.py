@@ -64,6 +64,11 @@ def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> Non
                 continue
             path = safe_path(path)
             data = _text(tx, text, names)
+            if spec.section:
+                whole = known[path].digest if path in known else ""
+                if not whole:  # nobody has written it yet
+                    continue
+                data = with_section(tx.book.text(whole), spec.section, data.decode()).encode()
         except ReconveneError as error:
             if Failed(path, str(error)) not in tx.state.record.errors:
                 tx.emit(e.RenderFailed(at=tx.now, path=path, message=str(error)))
@@ -74,6 +79,27 @@ def _emit(tx: Transaction, work: list[tuple[FileSpec, str, scope.Scope]]) -> Non
             fresh.append(e.FileOut(path, digest, len(data)))
     if fresh:
         tx.emit(e.FilesRendered(at=tx.now, files=tuple(fresh)))
+
+
+def with_section(text: str, heading: str, body: str) -> str:
+    """`text` with `body` below that heading, up to the next one as high; at its end where there is none. Nothing to say
+    and no such heading: as it was."""
+    lines = text.splitlines()
+    start = next((at for at, line in enumerate(lines) if line.strip() == heading), -1)
+    depth = len(heading) - len(heading.lstrip("#"))
+    if start < 0 and not body.strip():
+        return text
+    if start < 0:
+        return f"{text.rstrip()}\n\n{heading}\n\n{body.strip()}\n"
+    end = next((at for at in range(start + 1, len(lines)) if 0 < _depth(lines[at]) <= depth), len(lines))
+    after = ["", *lines[end:]] if end < len(lines) else []
+    return "\n".join([*lines[:start], heading, "", *body.strip().splitlines(), *after]).rstrip() + "\n"
+
+
+def _depth(line: str) -> int:
+    """Of a heading; 0 = it is none."""
+    marks = len(line) - len(line.lstrip("#"))
+    return marks if 0 < marks <= 6 and line[marks : marks + 1] == " " else 0
 
 
 def _text(tx: Transaction, text: str, names: scope.Scope) -> bytes:

@@ -335,8 +335,18 @@ def _values(tx: Transaction, definition: Step, done: list[TaskAt]) -> tuple[e.Va
 
 def at_work(step: StepAt, phase: Phase) -> list[TaskAt]:
     """Whose turn it is. Who changes the project builds on what the one before has changed."""
-    tasks = [step.tasks[agent] for agent in step.order if step.tasks[agent].status == "open"]
-    return tasks[:1] if phase.steps[step.index].place == "project" else tasks
+    tasks = [step.tasks[agent] for agent in step.order]
+    if phase.steps[step.index].place != "project":
+        return [task for task in tasks if task.status == "open"]
+    first = next((task for task in tasks if task.status in ("open", "suspended")), None)
+    return [first] if first is not None and first.status == "open" else []
+
+
+def suspended(step: StepAt, phase: Phase) -> list[TaskAt]:
+    """Whose calls wait for a person, where nobody else of the step can go on."""
+    if any(task.parked is None for task in at_work(step, phase)):
+        return []
+    return [task for task in (step.tasks[agent] for agent in step.order) if task.status == "suspended"]
 
 
 def await_provider(tx: Transaction) -> bool:

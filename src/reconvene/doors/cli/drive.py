@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
     from reconvene.wire.recordings import Recording
 
 _ANYWAY = click.option("--anyway", is_flag=True, help="Start also where an agent lacks something on this machine.")
+_DOCUMENTS = click.option(
+    "--doc", "documents", multiple=True, metavar="PATH", help="A document or a folder of them, for agents to read."
+)
+_SOURCES = click.option(
+    "--datasource", "sources", multiple=True, metavar="PATH|URL", help="A database, graph file or folder to ask."
+)
 _RECORDED = click.option(
     "--recorded",
     is_flag=True,
@@ -51,6 +58,8 @@ Examples:
 """)
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
+@_DOCUMENTS
+@_SOURCES
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
@@ -65,6 +74,8 @@ def run_command(
     call: Call,
     workflow: str,
     inputs: tuple[str, ...],
+    documents: tuple[str, ...],
+    sources: tuple[str, ...],
     settings: tuple[str, ...],
     auto: bool,
     answers: str | None,
@@ -79,6 +90,7 @@ def run_command(
     command that continues it.
     """
     _require_place(call, recorded)
+    inputs = (*inputs, *_material(workflow, documents, sources))
     played = _recording(workflow, inputs) if recorded else None
     decider = who_decides(call, answers, no_input, played)
     if auto:
@@ -97,6 +109,8 @@ def run_command(
 @command("Example:\n  reconvene new scenario-planning --input company=@company.md")
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
+@_DOCUMENTS
+@_SOURCES
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @binds
 @BY
@@ -107,6 +121,8 @@ def new(
     call: Call,
     workflow: str,
     inputs: tuple[str, ...],
+    documents: tuple[str, ...],
+    sources: tuple[str, ...],
     settings: tuple[str, ...],
     recorded: bool,
     no_input: bool,
@@ -119,12 +135,24 @@ def new(
     from reconvene.app import queries
 
     _require_place(call, recorded)
+    inputs = (*inputs, *_material(workflow, documents, sources))
     ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
     engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     told = f"{run}\nits folder: {workspace}\ngo on with: {goes_on}"
     return answer(call, queries.summary(engine, run), told, workspace=workspace, next=goes_on)
+
+
+def _material(workflow: str, documents: tuple[str, ...], sources: tuple[str, ...]) -> Iterator[str]:
+    """Of the inputs that take documents and sources of data, what was given for them by these options."""
+    for given, kind, option in ((documents, "documents", "--doc"), (sources, "sources", "--datasource")):
+        if given:
+            inputs = load(workflow).inputs
+            name = next((name for name, spec in inputs.items() if spec.type == kind), "")
+            if not name:
+                raise UserError(f"{workflow} takes no {kind}", hint=f"leave out {option}, or give them as an --input")
+            yield from (f"{name}={one}" for one in given)
 
 
 def _require_place(call: Call, recorded: bool) -> None:

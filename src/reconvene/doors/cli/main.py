@@ -44,6 +44,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "stats": ("run_views", "stats", "How well the checkpoints serve you: rounds, minutes, answered remarks, cost."),
     "gaps": ("gaps", "gaps", "The gaps a run follows: which are open, how they converge, one gap's life."),
     "view": ("run_views", "view", "What a kit of the workflow shows of a run, as rows."),
+    "calls": ("used_tools", "calls", "What agents did with their tools: each call, its result, who decided on it."),
+    "allowed": ("used_tools", "allowed", "Calls of tools that are not asked about any more; take that back."),
     "rounds": ("rounds", "rounds", "Every round, those rolled back included, and what differed in a retry."),
     "log": ("inspect_runs", "log", "A run's events, one per line."),
     "files": ("inspect_runs", "files", "A run's files, or the content of one."),
@@ -67,9 +69,9 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start and go on": ("run", "new", "resume", "queue", "demo"),
-    "Decide and say": ("inbox", "decide", "remark", "rollback", "pause", "abort"),
+    "Decide and say": ("inbox", "decide", "remark", "allowed", "rollback", "pause", "abort"),
     "Mend": ("upgrade", "reopen"),
-    "Look": ("runs", "show", "output", "ledger", "rounds", "gaps", "view", "stats", "log"),
+    "Look": ("runs", "show", "output", "calls", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reconvene.core.facts.commands import Answers
 
 _MOST_LOOKED = 1000  # names of a folder
+_SEVERAL = ("files", "documents", "sources")  # given again, they are added
 _ALWAYS = "feature"  # the one input that a workflow need not declare
 _LARGEST = 20_000_000  # bytes; an input is pinned with its run, so a slip of the finger should not fill the disk
 
@@ -33,7 +34,7 @@ def read_inputs(workflow: Workflow, pairs: Iterable[str]) -> Values:
 
     def take(name: str, text: str) -> None:
         spec = workflow.inputs.get(name) or Input()
-        if name in seen and spec.type != "files":
+        if name in seen and spec.type not in _SEVERAL:
             raise UserError(f"input {name!r} is given twice", hint="give it once")
         seen.add(name)
         value = input_value(name, spec, text)
@@ -61,6 +62,16 @@ def input_value(name: str, spec: Input, text: str) -> object:
             return read_text(name, Path(path))
         case "files":
             return [{"name": Path(one).name, "text": read_text(name, Path(one))} for one in path.split(os.pathsep)]
+        case "documents":
+            from msgspec import to_builtins
+
+            from reconvene.materials import documents
+
+            return to_builtins(documents(path, os.environ))
+        case "sources":
+            from reconvene.materials import source
+
+            return [source(text, os.environ)]
         case "project":
             from reconvene.app.new_runs import project_folder
 

@@ -48,6 +48,10 @@ _REMARK = Record(dict.fromkeys(
 ))  # fmt: skip
 _ROUND = record(n=NUMBER, name=TEXT, extra=FLAG, agents=TEXTS, last=FLAG, serial=NUMBER, missing=TEXTS, max=NUMBER)
 _FILES = ListOf(record(name=TEXT, text=TEXT))
+_DOCUMENTS = ListOf(
+    record(name=TEXT, media=TEXT, digest=TEXT, parts=ListOf(record(place=TEXT, text=TEXT)), notes=TEXTS)
+)
+_SOURCES = ListOf(record(name=TEXT, kind=TEXT, address=TEXT))
 # The engine's own names, which are the same in every workflow. A test compares them with real runs.
 _ROOTS: dict[str, Kind] = {
     "phase": record(id=TEXT, entry=NUMBER, iteration=NUMBER),
@@ -70,6 +74,7 @@ _ROOTS: dict[str, Kind] = {
                dropped=FLAG, fields=map_of(ANYTHING), remarks=ListOf(_REMARK))
     ),
     **dict.fromkeys(("output_dir", "run", "workflow", "started", "updated", "name", "year", "n", "text"), TEXT),
+    **dict.fromkeys(("tool", "agent"), TEXT),
 }  # fmt: skip
 _CONTEXT: dict[str, Kind] = {
     "checkpoints": ListOf(
@@ -83,6 +88,7 @@ _CONTEXT: dict[str, Kind] = {
 }  # fmt: skip
 _BY_PHASE: dict[str, Kind] = {"iteration_counts": NUMBER, "skipped": TEXT, "ended": TEXT}  # of `context.phases`
 _INPUTS: dict[str, Kind] = {"number": NUMBER, "bool": FLAG, "files": _FILES, "folder": _FILES, "json": ANYTHING}
+_INPUTS |= {"documents": _DOCUMENTS, "sources": _SOURCES}
 _GIVEN: dict[str, Kind] = {"text": TEXT, "number": NUMBER, "flag": FLAG, "texts": TEXTS}
 _FIELDS = {name: _GIVEN[one.gives] for name, one in TYPES.items()}
 

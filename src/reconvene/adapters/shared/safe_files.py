@@ -48,8 +48,9 @@ def look(folder: int, name: str) -> os.stat_result | None:
         return None
 
 
-def read_file(folder: int, name: str) -> tuple[bytes, os.stat_result] | None:
+def read_file(folder: int, name: str, most: int = -1) -> tuple[bytes, os.stat_result] | None:
     """The bytes and the stamp they belong to; None where there is no plain file. PermissionError is the caller's.
+    At most so many bytes, -1 = all.
 
     A file that changes while it is read is read again, a few times.
     """
@@ -69,7 +70,7 @@ def read_file(folder: int, name: str) -> tuple[bytes, os.stat_result] | None:
         for _ in range(_READS):
             before = os.fstat(handle)
             file.seek(0)
-            data = file.read()
+            data = file.read(most)
             after = os.fstat(handle)
             if (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
                 break

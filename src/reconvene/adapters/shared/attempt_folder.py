@@ -16,8 +16,15 @@ import subprocess
 import time
 from collections.abc import Mapping
 
-from reconvene.adapters.agents.as_answer import MAX_FILE, MAX_FILES, Taken, why_not_taken
-from reconvene.adapters.agents.file_names import safe_relative_path, shown, why_unsafe
+from reconvene.adapters.shared.file_names import (
+    MAX_FILE,
+    MAX_FILES,
+    Taken,
+    safe_relative_path,
+    shown,
+    why_not_taken,
+    why_unsafe,
+)
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
 
@@ -75,19 +82,21 @@ def _fill(root: str, files: Mapping[str, bytes]) -> None:
         os.utime(target, (_GIVEN_AT, _GIVEN_AT))
 
 
-def collect(root: str, assignment: Assignment) -> Taken:
+def collect(root: str, assignment: Assignment, most: int = 0) -> Taken:
     """New and changed plain files. Deleted ones are no news; everything else is refused with a reason.
 
-    A file that a step must write counts when it was written, even with the content it had before.
+    A file that a step must write counts when it was written, even with the content it had before. At most so many
+    bytes in all, 0 = any number.
     """
     try:
-        return _walk(root, assignment)
+        return _walk(root, assignment, most)
     except OSError as error:  # it removed or locked its own folder
         return Taken({}, (f"the working folder cannot be read any more: {error.strerror or error}",))
 
 
-def _walk(root: str, assignment: Assignment) -> Taken:
+def _walk(root: str, assignment: Assignment, most: int) -> Taken:
     files: dict[str, bytes] = {}
+    size = 0
     ignored: list[str] = []
     unreadable: list[OSError] = []
     for here, folders, names, fd in os.fwalk(root, follow_symlinks=False, onerror=unreadable.append):
@@ -98,8 +107,11 @@ def _walk(root: str, assignment: Assignment) -> Taken:
             data = _take(fd, name, path, assignment, len(files))
             if isinstance(data, str):
                 ignored.append(f"{shown(path)}: {data}")
+            elif data is not None and most and size + len(data) > most:
+                ignored.append(f"{shown(path)}: with it there would be more than {most // (1024 * 1024)} MB")
             elif data is not None:
                 files[path] = data
+                size += len(data)
         if len(files) + len(ignored) > 2 * MAX_FILES:
             ignored.append(f"more than {MAX_FILES} files: the rest was not looked at")
             break

@@ -11,8 +11,9 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Literal, NamedTuple, TypeVar
 
 MAX_OUTPUT = 4 * 1024 * 1024
 STDERR_TAIL = 64 * 1024
@@ -40,18 +41,37 @@ class TookTooLong(TimeoutError):
         self.so_far = so_far
 
 
-class _Listening(asyncio.SubprocessProtocol):
-    """Gathers output within bounds. Sees the exit even while a grandchild still holds the pipes open."""
+class Child(asyncio.SubprocessProtocol):
+    """What is told of a process. Sees the exit even while a grandchild still holds the pipes open."""
 
-    def __init__(self, heard: Callable[[bytes], None]) -> None:
+    def __init__(self) -> None:
         loop = asyncio.get_running_loop()
-        self.ended: asyncio.Future[None] = loop.create_future()  # exited, or flooded
         self.exited: asyncio.Future[None] = loop.create_future()
         self.drained: asyncio.Future[None] = loop.create_future()  # stdout and stderr are closed
+        self._open = {1, 2}
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        # fd 0 lost: it does not want (all of) its stdin, which is its own business
+        self._open.discard(fd)
+        if not self._open:
+            settle(self.drained)
+
+    def process_exited(self) -> None:
+        settle(self.exited)
+
+
+_Child = TypeVar("_Child", bound=Child)
+
+
+class _Listening(Child):
+    """Gathers output within bounds."""
+
+    def __init__(self, heard: Callable[[bytes], None]) -> None:
+        super().__init__()
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # exited, or flooded
         self.stdout = bytearray()
         self.stderr = bytearray()
         self.flooded = False
-        self._open = {1, 2}
         self._heard = heard
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
@@ -63,24 +83,47 @@ class _Listening(asyncio.SubprocessProtocol):
         self.stdout += data[:room]
         if len(data) > room:
             self.flooded = True
-            _settle(self.ended)
+            settle(self.ended)
         else:
             self._heard(data)
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        # fd 0 lost: it does not want (all of) its stdin, which is its own business
-        self._open.discard(fd)
-        if not self._open:
-            _settle(self.drained)
-
     def process_exited(self) -> None:
-        _settle(self.exited)
-        _settle(self.ended)
+        super().process_exited()
+        settle(self.ended)
 
 
-def _settle(future: asyncio.Future[None]) -> None:
+def settle(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+@asynccontextmanager
+async def started(
+    make: Callable[[], _Child],
+    argv: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    stand_in: StandIn = "",
+    told: Callable[[int], None] | None = None,
+) -> AsyncIterator[tuple[asyncio.SubprocessTransport, _Child]]:
+    """A process; whatever happens, its whole process group is gone afterwards. `told`: is told its process id.
+
+    `stand_in`: what is started is no program of its own, but one that starts it.
+    """
+    loop = asyncio.get_running_loop()
+    starting = asyncio.ensure_future(loop.subprocess_exec(make, *argv, cwd=cwd, env=dict(env), start_new_session=True))
+    try:
+        transport, child = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # half started is not nothing: let the start complete, then end what it started
+        await _finish(*await starting, stand_in)
+        raise
+    try:
+        if told is not None:
+            told(transport.get_pid())
+        yield transport, child
+    finally:
+        await _finish(transport, child, stand_in)
 
 
 async def run(
@@ -91,42 +134,31 @@ async def run(
     timeout: float,
     heard: Callable[[bytes], None],
     stand_in: StandIn = "",
-    started: Callable[[int], None] | None = None,
+    told: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Run to the end. TookTooLong after `timeout`; whatever happens, the whole process group is gone on return.
-
-    `stand_in`: what is started is no program of its own, but one that starts it. `started`: is told its process id.
-    """
-    loop = asyncio.get_running_loop()
-    starting = asyncio.ensure_future(
-        loop.subprocess_exec(lambda: _Listening(heard), *argv, cwd=cwd, env=dict(env), start_new_session=True)
-    )
-    try:
-        transport, listening = await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        # half started is not nothing: let the start complete, then end what it started
-        await _finish(*await starting, stand_in)
-        raise
-    try:
-        if started is not None:
-            started(transport.get_pid())
+    """Run to the end. TookTooLong after `timeout`; for the rest see `started`."""
+    late = False
+    async with started(lambda: _Listening(heard), argv, cwd, env, stand_in, told) as (transport, listening):
         _feed(transport, stdin)
-        async with asyncio.timeout(timeout):
-            await asyncio.shield(listening.ended)
-    except TimeoutError:
-        late = True
-    else:
-        late = False
-    finally:
-        await _finish(transport, listening, stand_in)
-    code = transport.get_returncode()
-    code = -signal.SIGKILL if code is None else code
-    if stand_in == "sandbox" and code - 128 in _SIGNALS:
-        code = 128 - code  # a sandbox tells by its exit code which signal ended the program
+        try:
+            async with asyncio.timeout(timeout):
+                await asyncio.shield(listening.ended)
+        except TimeoutError:
+            late = True
+    code = exit_code(transport, stand_in)
     outcome = Outcome(code, bytes(listening.stdout), bytes(listening.stderr), listening.flooded)
     if late:
         raise TookTooLong(outcome)
     return outcome
+
+
+def exit_code(transport: asyncio.SubprocessTransport, stand_in: StandIn) -> int:
+    """Of a process that has ended; negative: the signal that ended it."""
+    code = transport.get_returncode()
+    code = -signal.SIGKILL if code is None else code
+    if stand_in == "sandbox" and code - 128 in _SIGNALS:
+        code = 128 - code  # a sandbox tells by its exit code which signal ended the program
+    return code
 
 
 def _feed(transport: asyncio.SubprocessTransport, data: bytes) -> None:
@@ -138,12 +170,12 @@ def _feed(transport: asyncio.SubprocessTransport, data: bytes) -> None:
             pipe.write_eof()
 
 
-async def _finish(transport: asyncio.SubprocessTransport, listening: _Listening, stand_in: StandIn) -> None:
+async def _finish(transport: asyncio.SubprocessTransport, child: Child, stand_in: StandIn) -> None:
     group = transport.get_pid()  # start_new_session makes the child its group's leader
     try:
-        await _end_group(group, listening, stand_in)
+        await _end_group(group, child, stand_in)
         # Output written before the end is still in the pipe. One who fled into another session may hold it open.
-        await asyncio.wait([listening.drained], timeout=GRACE)
+        await asyncio.wait([child.drained], timeout=GRACE)
     except BaseException:
         # cancelled once more: no more patience
         _signal(group, signal.SIGKILL)
@@ -152,16 +184,16 @@ async def _finish(transport: asyncio.SubprocessTransport, listening: _Listening,
         transport.close()
 
 
-async def _end_group(group: int, listening: _Listening, stand_in: StandIn) -> None:
+async def _end_group(group: int, child: Child, stand_in: StandIn) -> None:
     """SIGTERM, a little time, SIGKILL. Returns at once where nobody is left."""
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if listening.exited.done() and not _alive(group):
+        if child.exited.done() and not _alive(group):
             return
         if stand_in == "sandbox" and number == signal.SIGTERM:
             _ask_members(group)
         else:
             _signal(group, number)
-        await _until_gone(group, listening, _KEEPERS_GRACE if stand_in == "keeper" else GRACE)
+        await _until_gone(group, child, _KEEPERS_GRACE if stand_in == "keeper" else GRACE)
 
 
 def _ask_members(group: int) -> None:
@@ -172,14 +204,14 @@ def _ask_members(group: int) -> None:
                 os.kill(pid, signal.SIGTERM)
 
 
-async def _until_gone(group: int, listening: _Listening, patience: float) -> None:
+async def _until_gone(group: int, child: Child, patience: float) -> None:
     """For as long as there is patience. The kernel ends who is killed at once, but on a busy machine not before it has
     its turn."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + patience
     pause = 0.001
     # the kernel sends no word when the last member of a group has gone
-    while loop.time() < deadline and not (listening.exited.done() and not _alive(group)):
+    while loop.time() < deadline and not (child.exited.done() and not _alive(group)):
         await asyncio.sleep(pause)
         pause = min(2 * pause, _POLL)
 

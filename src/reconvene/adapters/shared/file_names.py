@@ -1,15 +1,28 @@
-"""Which file names an agent may hand over, and which of them its step asked for. Pure; touches no disk."""
+"""Which files an agent may hand over: their names, how large, how many, and which its step asked for. Pure; touches no
+disk."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from reconvene.core.paths import matches, safe_path
 from reconvene.errors import UserError
 from reconvene.language.late_patterns import late
+from reconvene.ports import Assignment
 
+MAX_FILE = 10 * 1024 * 1024
+MAX_FILES = 1000
 _GLOB = late(r"[*?\[]")
 _CACHES = frozenset({"__pycache__"})
+
+
+class Taken(Struct, frozen=True):
+    """Files that passed, and the reasons why others did not."""
+
+    files: dict[str, bytes]
+    ignored: tuple[str, ...]
 
 
 def why_unsafe(path: str) -> str:
@@ -44,3 +57,13 @@ def only_literal(patterns: Sequence[str]) -> str | None:
     if len(patterns) != 1 or _GLOB.search(patterns[0]) or patterns[0].endswith("/"):
         return None
     return safe_relative_path(patterns[0])
+
+
+def why_not_taken(assignment: Assignment, path: str, size: int, already: int) -> str:
+    if not wanted(path, assignment.writes):
+        return "not in writes"
+    if size > MAX_FILE:
+        return f"larger than {MAX_FILE // (1024 * 1024)} MB"
+    if already >= MAX_FILES:
+        return f"more than {MAX_FILES} files"
+    return ""

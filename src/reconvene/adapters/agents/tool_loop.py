@@ -1,0 +1,274 @@
+"""A model that works with tools: it is asked, makes calls, is told what they gave, is asked again, until it answers.
+
+Every turn is on record before its calls are made, and every call before its result is told. So an attempt goes on where
+its record ends, in whatever process: nothing that is on record is asked or done again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
+
+from reconvene.adapters.agents import model, token_limits
+from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, take_files
+from reconvene.adapters.agents.loop_messages import MEMORY, Conversation, Told
+from reconvene.adapters.agents.model_reply import must_be_whole, read
+from reconvene.adapters.agents.windows import window_of
+from reconvene.adapters.shared.file_names import wanted
+from reconvene.core.definition.workflow import Loop
+from reconvene.core.facts.events import Usage
+from reconvene.core.facts.loops import plus
+from reconvene.errors import AgentError, ReconveneError
+from reconvene.ports import Answer, Assignment, Listener, Progress
+from reconvene.secrets import redact_text
+from reconvene.tool_ports import CallsWait, Known, Outcome, Toolbox, ToolInfo, ToolResult, Turns, Wanted
+from reconvene.wire import replies
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse, ToolCallPart
+
+    from reconvene.adapters.agents.providers import Connection
+
+_FULL = 0.75  # of the window: the rest is for the reply
+_SHOWN = 200  # characters of a call's arguments, in the line that tells of it
+
+
+class Toolboxes(Protocol):
+    """A port: makes the tools of an attempt ready, and leaves nothing behind."""
+
+    def open(
+        self, assignment: Assignment, changed: Mapping[str, bytes | None], listener: Listener
+    ) -> AbstractAsyncContextManager[Toolbox]:
+        """`changed`: what the calls on record made of the attempt's folder, None = removed. AgentError where a tool
+        cannot be had."""
+
+
+async def run(
+    assignment: Assignment, listener: Listener, environ: Mapping[str, str], toolboxes: Toolboxes, turns: Turns
+) -> Answer:
+    limits = token_limits.limits(assignment.agent)
+    connection = await asyncio.to_thread(model.connect, assignment, environ, limits)
+    async with connection.client, toolboxes.open(assignment, turns.so_far().files, listener) as box:
+        loop = _Loop(assignment, listener, environ, connection, box, turns)
+        while (answer := await loop.turn()) is None:
+            pass
+        return answer
+
+
+class _Loop:
+    def __init__(
+        self,
+        assignment: Assignment,
+        listener: Listener,
+        environ: Mapping[str, str],
+        connection: Connection,
+        box: Toolbox,
+        turns: Turns,
+    ) -> None:
+        self._work = assignment
+        self._listener = listener
+        self._environ = environ
+        self._connection = connection
+        self._box = box
+        self._turns = turns
+        self._tools = {tool.name: tool for tool in box.tools()}
+        self._limits = token_limits.limits(assignment.agent)
+        self._talk = Conversation(assignment, connection, box.tools(), turns.so_far().messages)
+        self._sent = self._got = b""
+
+    async def turn(self) -> Answer | None:
+        """Make the calls that are due, then ask once more; an answer, once the model has given one."""
+        so_far = self._turns.so_far()
+        if so_far.calls:
+            results = await self._make(so_far.calls)
+            self._talk.told(results)
+        elif so_far.turn and (not so_far.fresh or not self._work.again):
+            return self._answer()  # it had been given, and its end was not on record
+        self._within_bounds(so_far.turn, so_far.usage or Usage())
+        self._talk.asks_again(self._work.again if so_far.fresh else "", self._memory())
+        await self._fit(so_far.turn)
+        began = time.monotonic()
+        response: ModelResponse | None = None
+        self._connection.tap.forget()
+        try:
+            asked = model.ask(
+                self._work,
+                self._connection,
+                self._listener,
+                self._talk.messages(),
+                self._talk.parameters(),
+                self._limits,
+            )
+            response = await model.within(self._limits, asked, self._connection)
+            must_be_whole(response, streamed=model.streamed(self._work))
+        except Exception as error:
+            raise self._failed(error, response, began) from error
+        self._sent, self._got = self._captured(response)
+        usage = model.used(self._connection, response, began)
+        calls = self._talk.answered(response)
+        turn = so_far.turn + 1
+        wants = tuple(self._wanted(f"{turn}.{number}", part) for number, part in enumerate(calls, 1))
+        await self._turns.turned(turn, self._talk.newest(), wants, usage, self._sent, self._got)
+        return self._answer() if not calls else None
+
+    def _memory(self) -> dict[str, str]:
+        found = {name: self._box.read(name) for name in MEMORY}
+        return {name: data.decode("utf-8", "replace") for name, data in found.items() if data is not None}
+
+    async def _fit(self, turn: int) -> None:
+        """Near the window of the model old calls are shortened; that is on record before it is asked again."""
+        window = window_of(self._work.agent)
+        room = int(window * _FULL)
+        if not window or self._talk.size() <= room:
+            return
+        why = self._talk.compact(room)
+        if why:
+            await self._turns.compacted(turn, self._talk.stored(), why)
+            self._tell(f"its messages came near the window of the model: {why}")
+        if self._talk.size() > window:
+            raise ReplyError(
+                f"What {self._work.agent.name} has to be shown does not fit into {window:,} tokens.",
+                hint="Choose a model with a larger window, or let it read less.",
+                outcome="too_long",
+                usage=self._turns.so_far().usage or Usage(),
+            )
+
+    # --- calls ---
+
+    def _wanted(self, name: str, part: ToolCallPart) -> Wanted:
+        """What cannot be made as it is written has no entry: nobody is asked about it."""
+        text = part.args if isinstance(part.args, str) else json.dumps(part.args or {}, ensure_ascii=False)
+        tool = self._tools.get(part.tool_name)
+        if tool is None or self._wrong(tool, text):
+            return Wanted(name, part.tool_name, text)
+        return Wanted(name, part.tool_name, text, tool.effects, tool.of, json.dumps(tool.schema, sort_keys=True))
+
+    def _wrong(self, tool: ToolInfo, text: str) -> str:
+        arguments = _object(text)
+        if arguments is None:
+            return f"The arguments of {tool.name} are not a JSON object."
+        problems = replies.validate(tool.schema, arguments)
+        said = "; ".join(problem.replace("the reply", "the arguments", 1) for problem in problems)
+        return f"The arguments of {tool.name} do not fit: {said}." if problems else ""
+
+    async def _make(self, calls: tuple[Known, ...]) -> list[Told]:
+        """What the model is told of each. CallsWait, once all others are made, where a person has to decide."""
+        results = [call.result if call.state == "over" else await self._made(call) for call in calls]
+        if any(result is None for result in results):
+            raise CallsWait
+        return [Told(result or "", bool(call.ruling)) for call, result in zip(calls, results)]
+
+    async def _made(self, call: Known) -> str | None:
+        if call.state == "waits":
+            return None
+        began = time.monotonic()
+        outcome, result = await self._result(call)
+        return await self._turns.ended(call.id, outcome, result, time.monotonic() - began)
+
+    async def _result(self, call: Known) -> tuple[Outcome, ToolResult]:
+        if call.ruling == "refuse":
+            said = f"A person refused this call: {call.words} Do not ask for it again."
+            return "refused", ToolResult(said, failed=True)
+        if call.ruling == "answer":
+            return "answered", ToolResult(call.words)
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            there = ", ".join(self._tools) or "none"
+            return "failed", ToolResult(f"There is no tool {call.tool!r}. There are: {there}.", failed=True)
+        if wrong := self._wrong(tool, call.arguments):
+            return "failed", ToolResult(wrong, failed=True)
+        shown = " ".join(call.arguments.split())
+        self._tell(f"{call.tool} {shown[:_SHOWN]}{'…' if len(shown) > _SHOWN else ''}")
+        if tool.effects:
+            await self._turns.started(call.id)
+        result = await self._called(tool.name, _object(call.arguments) or {})
+        notes = []
+        if call.changed:
+            notes.append(f"A person changed the arguments of this call to {call.arguments}.")
+        if call.ruling == "approve" and call.words:
+            notes.append(f"The person who allowed this call said: {call.words}")
+        text = "\n\n".join([*notes, result.text])
+        return "failed" if result.failed else "done", replace(result, text=text)
+
+    async def _called(self, name: str, arguments: Mapping[str, object]) -> ToolResult:
+        try:
+            return await self._box.call(name, arguments)
+        except ReconveneError as error:
+            return ToolResult(f"{error.message} {error.hint}".strip(), failed=True)
+        except Exception as error:  # a tool's surprise is the model's to deal with
+            return ToolResult(f"{name} failed: {type(error).__name__}: {error}", failed=True)
+
+    def _tell(self, line: str) -> None:
+        work = self._work
+        self._listener(Progress(work.run, work.task, work.agent.name, "output", line))
+
+    # --- ends ---
+
+    def _answer(self) -> Answer:
+        """What the model gave last, with the files that its calls made."""
+        response = self._talk.last()
+        made = {path: data for path, data in self._box.files().items() if wanted(path, self._work.writes)}
+        taken = take_files(self._work, self._box.files())
+        asked = self._work._replace(writes=()) if made or not self._work.writes else self._work
+        usage = self._turns.so_far().usage or Usage()
+        try:
+            found: Interpreted = read(asked, response, streamed=False, one_text=self._connection.one_text)
+        except AgentError as error:
+            raise self._failed(error, response, time.monotonic(), usage) from error
+        files = {**found.files, **taken.files}
+        ignored = (*found.ignored, *taken.ignored, *self._box.ignored())
+        return Answer(found.text, found.value, found.has_value, files, ignored, usage, self._sent, self._got)
+
+    def _within_bounds(self, turns: int, usage: Usage) -> None:
+        bounds = self._work.agent.loop or Loop()
+        tokens = usage.input_tokens + usage.output_tokens
+        reached = (
+            f"{turns} turns" if bounds.turns and turns >= bounds.turns else "",
+            f"{tokens:,} tokens" if bounds.tokens and tokens >= bounds.tokens else "",
+            f"${usage.cost:.2f}" if bounds.cost and usage.cost >= bounds.cost else "",
+        )
+        if found := next(filter(None, reached), ""):
+            raise ReplyError(
+                f"{self._work.agent.name} used {found} in one attempt and came to no end.",
+                hint="Raise `loop` of the agent, or ask for less.",
+                retryable=False,
+                usage=usage,
+            )
+
+    def _captured(self, response: ModelResponse | None) -> tuple[bytes, bytes]:
+        return model.captured(self._connection, self._talk.newest_request(), response, self._environ)
+
+    def _failed(
+        self, error: Exception, response: ModelResponse | None, began: float, usage: Usage | None = None
+    ) -> ReplyError:
+        failure = model.explained(self._work, self._connection, error)
+        if usage is None:
+            usage = plus(self._turns.so_far().usage or Usage(), model.used(self._connection, response, began))
+        sent, got = self._captured(response)
+        secrets = self._connection.tap.secrets
+        return ReplyError(
+            redact_text(failure.message, self._environ, secrets),
+            hint=redact_text(failure.hint, self._environ, secrets),
+            outcome=failure.outcome,
+            retryable=failure.retryable,
+            retry_after=failure.retry_after,
+            said=redact_text(failure.said, self._environ, secrets),
+            for_agents=redact_text(failure.for_agents, self._environ, secrets),
+            usage=usage,
+            request=sent,
+            reply=got,
+        )
+
+
+def _object(text: str) -> dict[str, object] | None:
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

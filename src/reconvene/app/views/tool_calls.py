@@ -1,0 +1,96 @@
+"""The calls of tools that agents made or want to make in a run, from its log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reconvene.core.facts import events as e
+from reconvene.core.facts.ids import parse_task
+
+
+class Call(Struct, frozen=True):
+    """`name`: which one of the run it is, as in R3/0/analyst:2.1. `state`: waits, in doubt, at work, or its outcome."""
+
+    name: str
+    at: str
+    agent: str
+    tool: str
+    arguments: str
+    state: str
+    effects: bool = False
+    why: str = ""  # a person was asked
+    ruling: str = ""
+    by: str = ""  # the person
+    words: str = ""
+    result: str = ""
+    seconds: float = 0.0
+    files: tuple[str, ...] = ()
+    counts: dict[str, int] = {}
+    sandbox: str = ""
+
+
+class Allowed(Struct, frozen=True):
+    id: str
+    agent: str
+    tool: str
+    arguments: dict[str, str]
+    by: str
+    at: str
+
+
+def calls(events: Iterable[e.AnyEvent], read: Callable[[str], bytes], agent: str = "") -> list[Call]:
+    """In the order in which they were asked for."""
+    found: dict[str, Call] = {}
+
+    def text(digest: str) -> str:
+        return read(digest).decode("utf-8", "replace") if digest else ""
+
+    for event in events:
+        match event:
+            case e.ModelTurned():
+                for one in event.calls:
+                    name = f"{event.task}:{one.id}"
+                    state = "waits" if one.why else "due"
+                    found[name] = Call(
+                        name,
+                        event.at,
+                        parse_task(event.task)[2],
+                        one.tool,
+                        text(one.arguments),
+                        state,
+                        one.effects,
+                        one.why,
+                    )
+            case e.CallStarted():
+                name = f"{event.task}:{event.call}"
+                found[name] = replace(found[name], state="at work")
+            case e.CallsDeferred():
+                for call in event.calls:
+                    name = f"{event.task}:{call}"
+                    found[name] = replace(found[name], state="in doubt" if event.doubt else "waits")
+            case e.CallRuled():
+                name = f"{event.task}:{event.call}"
+                said = {"ruling": event.ruling, "by": event.by, "words": text(event.words), "state": "due"}
+                changed = {"arguments": text(event.arguments)} if event.arguments else {}
+                found[name] = replace(found[name], **said, **changed)
+            case e.CallEnded():
+                name = f"{event.task}:{event.call}"
+                found[name] = replace(
+                    found[name],
+                    state=event.outcome,
+                    arguments=text(event.arguments),
+                    result=text(event.result.digest),
+                    seconds=event.seconds,
+                    files=tuple(file.path for file in event.files),
+                    counts=event.counts,
+                    sandbox=event.sandbox,
+                )
+    return [call for call in found.values() if not agent or call.agent == agent]
+
+
+def allowed(rules: Iterable[e.ToolAllowed]) -> list[Allowed]:
+    ordered = sorted(rules, key=lambda rule: int(rule.id[1:]))
+    return [Allowed(rule.id, rule.agent, rule.tool, rule.arguments, rule.by, rule.at) for rule in ordered]

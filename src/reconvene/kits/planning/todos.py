@@ -1,0 +1,97 @@
+"""`todos.yaml`: a list of to-dos, each with an id and a text, in an order in which each can be done.
+
+```yaml
+- {id: load, text: Load the figures of 2024 into a table}
+- {id: compare, text: Compare them with the contracts, after: [load]}
+```
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from reconvene.errors import WorkflowError
+from reconvene.wire.yaml_reader import Mapping, Scalar, Sequence, plain, read_yaml
+
+FILE = "todos.yaml"
+MOST = 200
+_ID = re.compile(r"[\w][\w.-]{0,60}")
+
+
+class Todo(Struct, frozen=True):
+    """`after`: what has to be done before it. `done`: it was, when the list was written."""
+
+    id: str
+    text: str
+    after: tuple[str, ...] = ()
+    done: bool = False
+
+
+class WrongList(Exception):
+    """The list cannot be worked off. The message says why, with the line."""
+
+
+def read(text: str) -> tuple[Todo, ...]:
+    """In an order in which each comes after what it needs; otherwise as they are written."""
+    if not text.strip():
+        return ()
+    try:
+        root = read_yaml(text, FILE)
+    except WorkflowError as error:
+        raise WrongList(str(error)) from None
+    if isinstance(root, Mapping):
+        found = root.get("todos")
+        root = found if found is not None else root
+    if isinstance(root, Scalar) and root.value is None:
+        return ()
+    if not isinstance(root, Sequence):
+        raise WrongList(f"{FILE}, line {root.line}: it should be a list of to-dos, each {{id, text}}")
+    if len(root.items) > MOST:
+        raise WrongList(f"{FILE}: {len(root.items)} to-dos are too many for one phase; at most {MOST}")
+    return _in_order([_todo(item, number) for number, item in enumerate(root.items, 1)])
+
+
+def _todo(item: Scalar | Sequence | Mapping, number: int) -> Todo:
+    where = f"{FILE}, line {item.line}"
+    if isinstance(item, Scalar):
+        return Todo(str(number), _text(item.value, where))
+    if not isinstance(item, Mapping):
+        raise WrongList(f"{where}: a to-do is {{id, text}}, or a line of text")
+    given = plain(item)
+    assert isinstance(given, dict)
+    name = str(given.get("id") or number)
+    if not _ID.fullmatch(name):
+        raise WrongList(f"{where}: {name[:60]!r} cannot be an id; use letters, digits, '-', '_' and '.'")
+    after = given.get("after") or given.get("depends_on") or []
+    named = tuple(str(one) for one in (after if isinstance(after, list) else [after]))
+    state = str(given.get("status") or "").lower()
+    done = given.get("done") is True or state in ("done", "completed")
+    return Todo(name, _text(given.get("text") or given.get("title") or given.get("content"), where), named, done)
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str | int | float) or not str(value).strip():
+        raise WrongList(f"{where}: a to-do needs a text that says what to do")
+    return str(value).strip()
+
+
+def _in_order(todos: list[Todo]) -> tuple[Todo, ...]:
+    ids = [todo.id for todo in todos]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise WrongList(f"{FILE}: two to-dos have the id {', '.join(twice)}")
+    unknown = sorted({name for todo in todos for name in todo.after} - set(ids))
+    if unknown:
+        raise WrongList(f"{FILE}: 'after' names {', '.join(unknown)}, and there is no such to-do")
+    ordered: list[Todo] = []
+    left = list(todos)
+    while left:
+        there = {todo.id for todo in ordered}
+        due = next((todo for todo in left if there.issuperset(todo.after)), None)
+        if due is None:
+            raise WrongList(f"{FILE}: {', '.join(todo.id for todo in left)} wait for each other")
+        ordered.append(due)
+        left.remove(due)
+    return tuple(ordered)

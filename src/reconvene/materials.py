@@ -1,0 +1,92 @@
+"""What a person gives a run to work from: documents, read once and kept with it, and sources of data, asked later.
+
+A source's address is on record, so it holds no password: it names the variable that does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from reconvene.errors import UserError
+from reconvene.sandboxing import sandbox_for
+
+if TYPE_CHECKING:
+    from reconvene.material_ports import Document, Documents, Folder, Source
+
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+
+
+@contextmanager
+def reader(environ: Mapping[str, str]) -> Iterator[Documents]:
+    """Reads documents in processes of their own."""
+    from reconvene.adapters.box import Boxes
+    from reconvene.adapters.documents import DocumentReader
+
+    sandbox = sandbox_for(list, environ)
+    try:
+        yield DocumentReader(Boxes(sandbox))
+    finally:
+        sandbox.close()
+
+
+def documents(path: str, environ: Mapping[str, str]) -> list[Document]:
+    """The document, or those of a folder. What was left out of a folder is a note of its first document."""
+    from msgspec.structs import replace
+
+    with reader(environ) as documents:
+        if not os.path.isdir(path):
+            return [documents.read(path)]
+        found = documents.gather(path)
+    if not found.documents:
+        said = " ".join(found.notes)
+        raise UserError(f"{path} holds no document that can be read. {said}".strip())
+    first, *others = found.documents
+    return [replace(first, notes=(*first.notes, *found.notes)), *others]
+
+
+def source(address: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """As it is put on record: a name, what it is, and where. It is looked at, and not connected to."""
+    is_url = "://" in address
+    if is_url and "@" in address and ":" in address.partition("://")[2].rpartition("@")[0]:
+        secret = address.partition("://")[2].rpartition("@")[0].partition(":")[2]
+        if not _VARIABLE.fullmatch(secret):
+            hint = "Write postgresql://user:$DB_PASSWORD@host/name, and set DB_PASSWORD where the run is driven."
+            raise UserError("The address of a source is on record: it must not hold a password.", hint=hint)
+    where = address if is_url else os.path.abspath(address)
+    with opened(where, environ) as found:
+        kind = found.kind
+    name = re.sub(r"[^\w.-]+", "_", os.path.basename(where.partition("?")[0].rstrip("/"))) or kind
+    return {"name": name, "kind": kind, "address": where}
+
+
+@contextmanager
+def opened(address: str, environ: Mapping[str, str]) -> Iterator[Source | Folder]:
+    from reconvene.adapters.box import Boxes
+    from reconvene.adapters.documents import DocumentReader
+    from reconvene.adapters.sources import open_source
+
+    sandbox = sandbox_for(list, environ)
+    try:
+        box = Boxes(sandbox)
+        yield open_source(filled_in(address, environ), box, DocumentReader(box))
+    finally:
+        sandbox.close()
+
+
+def filled_in(address: str, environ: Mapping[str, str]) -> str:
+    """With the values of the variables that it names."""
+    if "://" not in address:
+        return address
+    from urllib.parse import quote
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        if name not in environ:
+            raise UserError(f"{address} names the variable {name}, which is not set.", hint=f"export {name}=…")
+        return quote(environ[name], safe="")
+
+    return _VARIABLE.sub(value, address)

@@ -1,0 +1,165 @@
+"""A job from its documents to its result, each step in a process of its own, with a model that really drives tools."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from commands import Done, process
+from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
+
+PLAN = "# Plan\n\n1. Load the figures\n2. Write the report\n"
+TODOS = "- {id: load, text: Load the figures}\n- {id: report, text: Write the report, after: [load]}\n"
+
+
+def call(tool: str, **arguments: object) -> tuple[str, str]:
+    return tool, json.dumps(arguments)
+
+
+def answer(*, complete: bool) -> Say:
+    return Say(
+        json.dumps(
+            {
+                "summary": "The figures are loaded and a short report is written.",
+                "job_complete": complete,
+                "deliverables": ["report.md"] if complete else [],
+                "assumptions": ["The figures are complete."],
+                "questions": [] if complete else [{"id": "currency", "text": "Which currency?"}],
+            }
+        )
+    )
+
+
+def model(seen: Seen) -> Reply:
+    """Looks at the material, plans, works, and says when it is done."""
+    messages = seen.body["messages"]
+    assert isinstance(messages, list)
+    turn, text = sum(message["role"] == "assistant" for message in messages), json.dumps(messages)
+    if "You carry out one to-do" in text:
+        done = "load" if "The to-do `load`" in text else "report"
+        if turn:
+            return Say(f"{done} is done.")
+        written = call("write_file", path=f"{done}.md", text=f"# {done}\n\n{'100 €' if 'euros' in text else '100 $'}\n")
+        return Calls((written, call("run_command", command=f"echo {done} > {done}.log")))
+    if "Plan the job that is described" in text or "The person has read your plan" in text:
+        if turn == 0:
+            return Calls((call("list_documents"), call("describe_source", source="figures.db")))
+        if turn == 1:
+            asked = call("query_source", source="figures.db", query="select sum(amount) as total from figures")
+            return Calls((call("read_document", name="notes.md"), asked))
+        if turn == 2:
+            outside = (call("write_file", path="report.md", text="early"), call("write_file", path="../x", text="out"))
+            files = {"workspace.md": "# Known\n\nThe total is 100.\n", "plan.md": PLAN, "todos.yaml": TODOS}
+            return Calls((*(call("write_file", path=path, text=data) for path, data in files.items()), *outside))
+        return answer(complete=False)
+    if turn == 0:
+        return Calls((call("write_file", path="workspace.md", text="# Known\n\nIt is done.\n"),))
+    return answer(complete=True)
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(model) as running:
+        yield running
+
+
+class Desk:
+    """A folder with material, and commands that are processes of their own."""
+
+    def __init__(self, folder: Path, server: OpenAIServer) -> None:
+        self.folder = folder
+        self._environment = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": server.url}
+        (folder / "notes.md").write_text("# Notes\n\nAll figures are of 2024.\n", encoding="utf-8")
+        with closing(sqlite3.connect(folder / "figures.db")) as database:
+            database.execute("create table figures (amount integer)")
+            database.execute("insert into figures values (40), (60)")
+            database.commit()
+
+    def type(self, *words: str) -> Done:
+        return process(*words, cwd=self.folder, **self._environment)
+
+    def workspace(self, name: str) -> Path:
+        return self.folder / ".reconvene" / "runs" / "job-1" / name
+
+    def decide(self, option: str, *more: str) -> Done:
+        return self.type("decide", "job-1", "--option", option, "--latest", *more)
+
+
+_JOB = Path(__file__).resolve().parents[1] / "fixtures" / "job" / "workflow.yaml"
+START = ("run", str(_JOB), "--input", "description=Report on the figures", "--model", "openai:gpt-4o-mini", "--no-input")
+
+
+def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: Path, server: OpenAIServer) -> None:
+    desk = Desk(tmp_path, server)
+    parked = desk.type(*START, "--doc", "notes.md", "--datasource", "figures.db")
+    assert parked.code == 3, parked.err
+    assert "Shall it be done so?" in parked.out
+    assert json.loads(desk.type("show", "job-1", "--json").out)["checkpoint"]["status"] == "pending_review"
+    calls = json.loads(desk.type("calls", "job-1", "--json").out)["calls"]
+    assert [(one["tool"], one["state"]) for one in calls[-2:]] == [("write_file", "failed")] * 2
+    assert "100" in next(one["result"] for one in calls if one["tool"] == "query_source")
+    assert "of 2024" in next(one["result"] for one in calls if one["tool"] == "read_document")
+    assert not desk.workspace("report.md").exists()
+
+    # feedback in words and by an edit of the file itself: both reach the planner, in its memory and as a message
+    desk.workspace("plan.md").write_text(PLAN + "3. Check it twice\n", encoding="utf-8")
+    before = len(server.requests)
+    assert desk.decide("Request changes", "--feedback", "Use euros throughout").code == 3
+    first = server.requests[before].prompt
+    assert "+3. Check it twice" in first
+    assert "Use euros throughout" in first
+    memory = desk.workspace("workspace.md").read_text(encoding="utf-8")
+    assert memory.count("## Review Feedback") == 1
+    assert "Use euros throughout" in memory
+
+    waits = desk.decide("Approve with notes", "--feedback", "Keep it short", "--field", "currency=EUR")
+    assert waits.code == 3
+    assert "Shall this call be made?" in waits.out
+    assert "echo load > load.log" in waits.out
+    assert desk.decide("Approve").code == 3  # another process; then the next to-do asks
+    assert desk.workspace("load.log").read_text(encoding="utf-8") == "load\n"
+    assert "currency: EUR" in desk.workspace("workspace.md").read_text(encoding="utf-8")
+    reviewed = desk.decide("Refuse", "--feedback", "no logs")
+    assert reviewed.code == 3, reviewed.err
+    assert "Is this what you wanted?" in reviewed.out
+    assert not desk.workspace("report.log").exists()
+    assert desk.workspace("report.md").read_text(encoding="utf-8") == "# report\n\n100 €\n"
+
+    # a correction of the result opens the job anew, and it ends for good
+    again = desk.decide("Correct", "--feedback", "Name the year")
+    assert again.code == 3, again.err
+    for _ in range(6):
+        if "Is this what you wanted?" in again.out:
+            break
+        again = desk.decide("Approve")
+    assert "Name the year" in desk.workspace("workspace.md").read_text(encoding="utf-8")
+    ended = desk.decide("Accept")
+    assert ended.code == 0, ended.err
+    assert desk.type("verify", "job-1").code == 0
+    history = str(desk.folder / ".reconvene" / "history.git")
+    checked = subprocess.run(["git", "--git-dir", history, "fsck", "--strict"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_job_with_nothing_to_look_at_runs_without_a_review(tmp_path: Path, server: OpenAIServer) -> None:
+    desk = Desk(tmp_path, server)
+    started = desk.type(*START)
+    assert started.code == 3
+    assert "Shall this call be made?" in started.out
+
+
+def test_a_list_of_to_dos_that_a_person_broke_is_theirs_to_mend(tmp_path: Path, server: OpenAIServer) -> None:
+    desk = Desk(tmp_path, server)
+    desk.type(*START, "--doc", "notes.md", "--datasource", "figures.db")
+    desk.workspace("todos.yaml").write_text("- {id: a, text: x, after: [b]}\n- {id: b, text: y, after: [a]}\n")
+    stopped = desk.decide("Approve")
+    assert stopped.code == 3
+    assert "a, b wait for each other" in stopped.out
+    desk.workspace("todos.yaml").write_text(TODOS, encoding="utf-8")
+    assert "Shall this call be made?" in desk.decide("Try again").out
