@@ -38,6 +38,7 @@ COMPUTED = {
     "adapters/box/__init__.py: name": list(box._KEPT),
     "adapters/project/git.py: name": list(git._KEPT),
     "adapters/agents/preflight.py: name": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"],
+    "materials.py: name": [],  # what the address of a source names: the person's own
     "surroundings.py: name": [],  # what `env` of a setting names: the workflows' own
 }  # fmt: skip
 
