@@ -92,7 +92,15 @@ class Desk:
 
 
 _JOB = Path(__file__).resolve().parents[1] / "fixtures" / "job" / "workflow.yaml"
-START = ("run", str(_JOB), "--input", "description=Report on the figures", "--model", "openai:gpt-4o-mini", "--no-input")
+START = (
+    "run",
+    str(_JOB),
+    "--input",
+    "description=Report on the figures",
+    "--model",
+    "openai:gpt-4o-mini",
+    "--no-input",
+)
 
 
 def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: Path, server: OpenAIServer) -> None:

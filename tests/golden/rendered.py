@@ -82,7 +82,20 @@ def _again_first(text: str) -> str:
     return json.dumps(shown)
 
 
+def _not_again(text: str) -> str:
+    """An expression that failed could not be tried again."""
+    shown = json.loads(text)
+    point = shown.get("checkpoint") if isinstance(shown, dict) else None
+    labels = [option["label"] for option in point.get("options", [])] if isinstance(point, dict) else []
+    if isinstance(point, dict) and (
+        labels[:1] == ["Count it as true"] or labels[1:] == ["Go on without it", "Stop the run"]
+    ):
+        point["options"] = [option for option in point["options"] if option["label"] != "Try again"]
+    return json.dumps(shown)
+
+
 ALLOWED: tuple[Allowed, ...] = (
+    Allowed("*/shown/*", "an expression that failed can be tried again.", _not_again),
     Allowed("*/prompts/*", "of an edit, what was removed is called so.", swap(r"> - \(removed\) ", "> -")),
     Allowed("*/prompts/*", "of an edit, only what the person changed is shown.", swap(r"> …", ">")),
     Allowed("troubles/*/shown/*", "to do something twice is not what is suggested.", _again_first),

@@ -267,7 +267,12 @@ def test_goto_cannot_lead_into_a_group_that_has_ended() -> None:
         ("name: w\nfiles: [{path: x, template: t.j2}]\nphases: [{id: a}]", 2, "no file 'templates/t.j2'", ""),
         ("name: w\nfiles: [{path: x, template: ../t.j2}]\nphases: [{id: a}]", 2, "outside the workflow's folder", ""),
         ("name: w\nfiles: [{path: x, each: tasks, from: input.x}]\nphases: [{id: a}]", 2, "not a part", "output.full"),
-        ("name: w\nfiles: [{path: x, template: 'a b', section: y}]\nphases: [{id: a}]", 2, "not a Markdown heading", ""),
+        (
+            "name: w\nfiles: [{path: x, template: 'a b', section: y}]\nphases: [{id: a}]",
+            2,
+            "not a Markdown heading",
+            "",
+        ),
         ("- a\n- b\n", 1, "a workflow is a mapping", ""),
         ("hello", 1, "a workflow is a mapping", ""),
     ],
