@@ -32,7 +32,8 @@ from reconvene.wiring import open_log
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
 SOURCE = Path(reconvene.__file__).resolve().parents[1]
 COMMAND = f"{sys.executable} -m reconvene.doors.cli"
-# What lies below /tmp is only shown where the command line names it. A person would have it installed elsewhere.
+# What lies below /tmp is only shown where the command line names it. A person would have it installed elsewhere, and
+# their own folder elsewhere, too: it is named as well.
 SHOWN = ("sh", str(SOURCE), sys.executable)
 LEVELS = ("bubblewrap", "landlock", "none")
 VICTIM = """
@@ -47,6 +48,7 @@ FILES = {
     ".config/reconvene/accepted": "",
     ".claude/settings.json": "{}\n",
     ".profile": "",
+    ".tmux/note": "",
 }
 
 
@@ -95,7 +97,8 @@ class Scene:
             "VICTIM": self.victims.get(way.name, ""), "TOKEN": self.token(way), "SOCKET": self.socket,
         }  # fmt: skip
         given = "\n".join(f"{name}='{value}'" for name, value in facts.items())
-        return ["sh", "-c", f"cat >/dev/null\n{given}\n{{ {way.script}\n}} 2>&1\nexit 0", *SHOWN]
+        script = f"cat >/dev/null\n{given}\n{{ {way.script}\n}} 2>&1\nexit 0"
+        return ["sh", "-c", script, *SHOWN, str(self.person)]
 
     def attacked(self) -> Seen:
         agents = {"peer": ["sh", "-c", 'echo PEERS-WORD > note.md; cat "$1"', "sh", str(self.gate)]}  # it starts first
@@ -113,7 +116,7 @@ class Scene:
         }
         (self.root / "attack.yaml").write_text(json.dumps(flow))
         before = {run: self.head(run) for run in self.victims.values()}
-        with self.ssh_agent():
+        with self.answering(self.socket), self.answering(str(self.person / ".tmux" / "default")):
             engine = threading.Thread(target=self.drive)
             engine.start()
             self.open_the_gate(len(WAYS) + 2, engine)
@@ -184,9 +187,10 @@ class Scene:
                     os.kill(pid, signal.SIGKILL)
 
     @contextmanager
-    def ssh_agent(self) -> Iterator[None]:
+    def answering(self, path: str) -> Iterator[None]:
+        """Somebody who acts for the person."""
         with socket.socket(socket.AF_UNIX) as server:
-            server.bind(self.socket)
+            server.bind(path)
             server.listen(10)
 
             def serve() -> None:
@@ -229,7 +233,18 @@ def test_there_are_more_than_twenty_ways() -> None:
 
 def test_without_a_sandbox_the_ways_are_real(seen: dict[str, Seen]) -> None:
     """A way that fails everywhere shows nothing: most succeed where nothing keeps them."""
-    real = {"database", "edit-other", "edit-own", "peer-path", "other-run", "keys", "ssh", "environment", "ssh-agent"}
+    real = {
+        "database",
+        "edit-other",
+        "edit-own",
+        "peer-path",
+        "other-run",
+        "keys",
+        "ssh",
+        "environment",
+        "ssh-agent",
+        "socket",
+    }
     assert real <= needs(seen, "none").succeeded
 
 

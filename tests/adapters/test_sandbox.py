@@ -8,8 +8,9 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -293,8 +294,9 @@ def served() -> Iterator[int]:
 def test_the_network_is_there_unless_it_is_closed(
     reconvene: Command, folder: Path, level: str, *, network: bool
 ) -> None:
-    if level == "landlock" and levels.find(os.environ).abi < 4:
-        pytest.skip("this kernel's Landlock knows no network")
+    found = levels.find(os.environ)
+    if level == "landlock" and found.abi < 4 and not found.filters:
+        pytest.skip("nothing here closes the network")
     with served() as port:
         (folder / "reach.py").write_text(
             "import socket\n"
@@ -306,7 +308,8 @@ def test_the_network_is_there_unless_it_is_closed(
         reconvene("run", "kept.yaml", "--no-input")
     told, _, said = output(reconvene).partition(": ")
     assert said == ("reached\n" if network else "closed\n")
-    assert told == (level if network else {"bubblewrap": "bubblewrap, no network"}.get(level, "landlock, no TCP"))
+    closed = "no network" if level == "bubblewrap" or found.filters else "no TCP"
+    assert told == (level if network else f"{level}, {closed}")
 
 
 def test_a_socket_that_is_named_is_there(reconvene: Command, folder: Path, person: Path, level: str) -> None:
@@ -315,7 +318,118 @@ def test_a_socket_that_is_named_is_there(reconvene: Command, folder: Path, perso
         server.bind(str(path))
         flow(folder, f'{{command: "cat >/dev/null; test -S {path} && echo there", sockets: [{path}]}}')
         assert reconvene("run", "kept.yaml").code == 0
-    assert output(reconvene) == f"{level}, with {path}: there\n"
+    opened = ", all sockets open" if level == "landlock" else ""
+    assert output(reconvene) == f"{level}, with {path}{opened}: there\n"
+
+
+@contextmanager
+def answering(*paths: Path) -> Iterator[None]:
+    """Somebody who acts for the person and says so, at each of these."""
+    with ExitStack() as stack:
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            server = stack.enter_context(socket.socket(socket.AF_UNIX))
+            server.bind(str(path))
+            server.listen(10)  # the kernel accepts
+        yield
+
+
+TALK = """
+import os, socket, sys
+def tried(path):
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.connect(path)
+    except OSError as error:
+        return type(error).__name__
+    return "reached"
+print({path: tried(path) for path in sys.argv[2:]})
+"""
+
+
+def talking(folder: Path, person: Path, *paths: Path, wait: str = "") -> str:
+    """An agent to whom the person's own folder is shown, as on a machine where it is not below /tmp."""
+    (folder / "talk.py").write_text((f"open({wait!r}).read()\n" if wait else "") + TALK)
+    return json.dumps([sys.executable, str(folder / "talk.py"), str(person), *map(str, paths)])
+
+
+@pytest.mark.parametrize("network", [True, False])
+def test_whoever_answers_at_a_socket_is_out_of_reach(
+    reconvene: Command, folder: Path, person: Path, level: str, *, network: bool
+) -> None:
+    paths = [
+        person / ".x-agent.sock",
+        person / ".tmux" / "tmux-1" / "default",
+        person / "vm" / "a" / "b" / "docker.sock",
+    ]
+    (person / "vm" / "a" / "b").mkdir(parents=True)
+    (person / "vm" / "a" / "b" / "settings").write_text("of the machine\n")
+    (person / "vm" / "a" / "b" / "link").symlink_to("settings")
+    with answering(*paths):
+        flow(
+            folder, f"{{command: {talking(folder, person, *paths)}, network: {str(network).lower()}, sandbox: strict}}"
+        )
+        assert reconvene("run", "kept.yaml").code == 0
+        assert "reached" not in output(reconvene)
+        flow(folder, f'{{command: ["cat", "{paths[2].parent}/settings", "{paths[2].parent}/link"]}}', name="beside")
+        reconvene("run", "beside.yaml")
+        assert output(reconvene, "beside-1") == f"{level}: of the machine\nof the machine\n"
+        flow(folder, f"{{command: {talking(folder, person, *paths)}, sandbox: 'off'}}", name="open")
+        reconvene("run", "open.yaml")
+        assert output(reconvene, "open-1").count("reached") == 3
+
+
+def test_one_who_answers_anew_while_an_agent_works_is_out_of_reach_as_well(
+    reconvene: Command, folder: Path, person: Path, level: str
+) -> None:
+    path, gate = person / ".tmux" / "default", person / "gate"
+    os.mkfifo(gate)
+    flow(folder, f"{{command: {talking(folder, person, path, wait=str(gate))}}}")
+    with answering(path):
+
+        def anew() -> None:
+            with gate.open("w"):  # the agent has begun
+                path.unlink()
+                stack.enter_context(answering(path))
+
+        with ExitStack() as stack:
+            other = threading.Thread(target=anew)
+            other.start()
+            assert reconvene("run", "kept.yaml").code == 0
+            other.join()
+    assert "Error" in output(reconvene)
+
+
+@pytest.mark.parametrize("network", [True, False])
+@pytest.mark.parametrize("sockets", ["", "own"])
+def test_a_program_makes_sockets_of_its_own_where_those_of_others_are_hidden(
+    reconvene: Command, folder: Path, level: str, sockets: str, *, network: bool
+) -> None:
+    (folder / "make.py").write_text(
+        "import socket\nsocket.socketpair()\ntry:\n    socket.socket(socket.AF_UNIX).bind('x')\n"
+        "except OSError as error:\n    print(error)\nelse:\n    print('made')\n"
+    )
+    words = json.dumps([sys.executable, str(folder / "make.py")])
+    flow(folder, f"{{command: {words}, network: {str(network).lower()}, sockets: [{sockets}]}}")
+    assert reconvene("run", "kept.yaml").code == 0
+    made = sockets or (network and level == "bubblewrap")
+    assert output(reconvene).endswith(": made\n" if made else ": [Errno 1] Operation not permitted\n")
+
+
+def test_strict_is_refused_where_sockets_cannot_be_closed(
+    reconvene: Command, folder: Path, person: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = levels.Level("landlock", "(ABI 7)", abi=7, filters=False, lacks=("bubblewrap is not installed",))
+    monkeypatch.setattr(levels, "_found", lambda path: here)
+    flow(folder, '{command: "cat >/dev/null", sandbox: strict}')
+    refused = reconvene("run", "kept.yaml")
+    assert refused.code == 64
+    assert "whoever answers at a Unix socket (ssh-agent, docker, tmux) is reached" in refused.err
+    flow(folder, '{command: "cat >/dev/null"}')
+    assert "Unix socket (ssh-agent, docker, tmux) is reached" in reconvene("check", "kept.yaml").out
+    (line,) = [line for line in reconvene("doctor").out.splitlines() if "landlock" in line]
+    assert "sockets stay open" in line
+    assert "✓" not in line
 
 
 def test_a_program_that_is_stopped_may_end_in_order(reconvene: Command, folder: Path, level: str) -> None:
@@ -469,7 +583,7 @@ def test_what_a_process_that_died_left_behind_is_swept_by_the_next(tmp_path: Pat
         ('{python: "a:b", sandbox: strict}', "'sandbox' is for a command; a function shares the engine's process"),
         ('{command: "x", sandbox: perhaps}', "'sandbox' must be auto or strict or off, not 'perhaps'"),
         ('{command: "x", devices: [printer]}', "'devices': 'printer' is neither gpu nor a path below /dev/"),
-        ('{command: "x", sockets: [ssh]}', "'sockets': 'ssh' is neither docker nor a path below /"),
+        ('{command: "x", sockets: [ssh]}', "'sockets': 'ssh' is neither docker nor own nor a path below /"),
         ('{command: "x", sandbox: strict, sockets: [docker]}', "that is no sandbox"),
     ],
 )

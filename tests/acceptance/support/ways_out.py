@@ -115,6 +115,12 @@ WAYS = (
     Way("read `~/.ssh` and `~/.aws`", "ssh", "read", "cat $PERSON/.ssh/id_ed25519 $PERSON/.aws/credentials"),
     Way("read the engine's environment", "environment", "read", "cat /proc/[0-9]*/environ"),
     Way("use the ssh-agent", "ssh-agent", "read", f"$PYTHON -c '{_TALK}' $SOCKET"),
+    Way(
+        "use a socket in the person's folder that no variable names: tmux, docker, a password manager",
+        "socket",
+        "read",
+        f"for path in $(find $PERSON -type s) $PERSON/.tmux/default; do $PYTHON -c '{_TALK}' $path; done",
+    ),
     Way("leave a process behind that detached itself", "stay", "stay", _STAYING),
     Way("leave a process behind after killing its keeper", "stay-alone", "stay", f"{_STAYING}\nkill -9 $PPID"),
 )

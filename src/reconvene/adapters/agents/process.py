@@ -92,14 +92,18 @@ async def run(
     heard: Callable[[bytes], None],
     stand_in: StandIn = "",
     started: Callable[[int], None] | None = None,
+    handles: tuple[int, ...] = (),
 ) -> Outcome:
     """Run to the end. TookTooLong after `timeout`; whatever happens, the whole process group is gone on return.
 
     `stand_in`: what is started is no program of its own, but one that starts it. `started`: is told its process id.
+    `handles`: open files that it is given.
     """
     loop = asyncio.get_running_loop()
     starting = asyncio.ensure_future(
-        loop.subprocess_exec(lambda: _Listening(heard), *argv, cwd=cwd, env=dict(env), start_new_session=True)
+        loop.subprocess_exec(
+            lambda: _Listening(heard), *argv, cwd=cwd, env=dict(env), start_new_session=True, pass_fds=handles
+        )
     )
     try:
         transport, listening = await asyncio.shield(starting)

@@ -46,7 +46,7 @@ def here(environ: Mapping[str, str], usual: str) -> tuple[bool, str]:
 
     level = levels.find(environ)
     why = f"; {'; '.join(level.lacks)} ({INSTALL})" if level.lacks else ""
-    return level.name != "none", f"{level.told}{why}"
+    return level.name == "bubblewrap" or (level.name == "landlock" and level.filters), f"{level.told}{_but(level)}{why}"
 
 
 def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str) -> Told:
@@ -69,9 +69,18 @@ def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str) -> Told
     return Told(tuple(lines), tuple(lacks))
 
 
+def _but(level: Level) -> str:
+    """What a level does not keep from anybody, and what it costs."""
+    if level.name != "landlock":
+        return ""
+    if not level.filters:
+        return ": sockets stay open (ssh-agent, docker, tmux: whoever answers there acts as you)"
+    return ": programs see the names of processes, and can make no Unix sockets (`sockets: [own]` lets them)"
+
+
 def _line(level: Level, kept: Sequence[Asked]) -> str:
     if level.name != "none":
-        return f"sandbox: {level.told} for {_names(kept)}"
+        return f"sandbox: {level.told} for {_names(kept)}{_but(level)}"
     why = "; ".join(level.lacks)
     return f"! no sandbox: {_names(kept)} may read and change whatever you may ({why}; {INSTALL})"
 
@@ -81,10 +90,16 @@ def _lacks(one: Asked, level: Level, usual: str) -> Iterable[Unkept]:
     if strict and level.name == "none":
         problem = f"`sandbox: strict`, and there is no sandbox here: {'; '.join(level.lacks)}"
         yield Unkept("machine", one.who, one.line, problem, INSTALL)
-    elif not one.agent.network and level.name != "bubblewrap":
+        return
+    kind: Literal["machine", "note"] = "machine" if strict else "note"
+    closes = level.name == "bubblewrap" or (level.filters and not one.agent.sockets)
+    if not one.agent.network and not closes:
         held = "only TCP is closed" if level.abi >= 4 else "the network stays open"
-        problem = f"`network: false` needs bubblewrap; {held} here"
-        yield Unkept("machine" if strict else "note", one.who, one.line, problem, INSTALL)
+        yield Unkept(kind, one.who, one.line, f"`network: false` needs bubblewrap; {held} here", INSTALL)
+    if level.name == "landlock" and not closes:
+        why = "where `sockets` names one, all are open" if one.agent.sockets else "this machine has no filter for them"
+        problem = f"without bubblewrap whoever answers at a Unix socket (ssh-agent, docker, tmux) is reached: {why}"
+        yield Unkept(kind, one.who, one.line, problem, INSTALL)
 
 
 def _wanted(one: Asked, usual: str) -> str:

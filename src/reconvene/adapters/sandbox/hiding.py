@@ -64,11 +64,13 @@ def docker(environ: Mapping[str, str]) -> list[str]:
     named = environ.get("DOCKER_HOST", "").removeprefix("unix://")
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     places = [*_DOCKER, *([f"{runtime}/docker.sock"] if runtime else []), *([named] if os.path.isabs(named) else [])]
-    return real(place for place in places if _is_socket(place))
+    return real(place for place in places if is_socket(place))
 
 
 def sockets(names: Iterable[str], environ: Mapping[str, str]) -> list[str]:
-    return [path for name in names for path in (docker(environ) if name == "docker" else real([name]))]
+    """`own` names none: a program may make its own."""
+    wanted = [name for name in names if name != "own"]
+    return [path for name in wanted for path in (docker(environ) if name == "docker" else real([name]))]
 
 
 def devices(names: Iterable[str]) -> list[str]:
@@ -119,8 +121,8 @@ def _installed(path: str, hidden: Collection[str]) -> str:
     return path if folder in ("/", *hidden) else folder
 
 
-def _is_socket(path: str) -> bool:
+def is_socket(path: str, *, follow: bool = True) -> bool:
     try:
-        return stat.S_ISSOCK(os.stat(path).st_mode)
-    except OSError:
+        return stat.S_ISSOCK(os.stat(path, follow_symlinks=follow).st_mode)
+    except (OSError, ValueError):
         return False
