@@ -21,6 +21,7 @@ from reconvene.adapters.sandbox import levels, logins
 from reconvene.adapters.sandbox.places import Places
 from reconvene.app.run_folders import RunFolders
 from reconvene.errors import WorkflowError
+from reconvene.trust import own_homes
 from reconvene.wire.loading import parse
 from reconvene.wiring import open_log
 
@@ -199,6 +200,19 @@ def test_folders_of_other_runs_are_hidden_wherever_they_are(
     assert "note" in output(reconvene)
     assert "VICTIM" not in output(reconvene)
     assert str(page.parent) in RunFolders(open_log(home))()
+
+
+def test_a_home_that_was_moved_is_noted_where_it_is_used(reconvene: Command, folder: Path, person: Path) -> None:
+    for name in ("here", "there"):
+        (folder / name).mkdir()
+    flow(folder / "here", '{command: "cat >/dev/null", sandbox: "off"}')
+    assert reconvene("run", "kept.yaml", cwd=folder / "here", RECONVENE_HOME=None).code == 0
+    (folder / "here" / ".reconvene").rename(folder / "there" / ".reconvene")
+    assert str(folder / "there" / ".reconvene") not in own_homes()
+    assert reconvene("show", "kept-1", cwd=folder / "there", RECONVENE_HOME=None).code == 0
+    assert str(folder / "there" / ".reconvene") in own_homes()
+    assert reconvene("show", "kept-1", cwd=folder / "there", RECONVENE_HOME=None).code == 0
+    assert own_homes().count(str(folder / "there" / ".reconvene")) == 1
 
 
 def test_a_known_program_gets_a_private_copy_of_what_it_keeps(

@@ -110,6 +110,12 @@ WAYS = (
     ),
     Way("read a peer through `/proc`", "peer-proc", "read", _tried("cat /proc/[0-9]*/cwd/note.md")),
     Way("read a file of another run", "other-run", "read", "cat $HOUSE/runs/$VICTIM/draft.md"),
+    Way(
+        "read another home, which was moved or copied, or made with another configuration",
+        "other-home",
+        "read",
+        "cat $PERSON/old/project/.reconvene/runs/*/draft.md; cat $PERSON/backup/runs/*/draft.md",
+    ),
     Way("read the database", "log", "read", "grep -ao VICTIMS-WORD $HOUSE/reconvene.db*"),
     Way("read the person's keys of Reconvene", "keys", "read", "cat $PERSON/.config/reconvene/keys/signing"),
     Way("read `~/.ssh` and `~/.aws`", "ssh", "read", "cat $PERSON/.ssh/id_ed25519 $PERSON/.aws/credentials"),

@@ -148,6 +148,7 @@ class Keeping:
         ours = hiding.real(self._ours())
         hidden = frozenset(hiding.real([*hiding.private(self._environ), *ground.hidden, *ours]))
         found = self._nearby.found(self._around(ground.hidden), hidden)
+        hidden |= found.homes
         wanted = hiding.real([*hiding.needed(argv, start.env, hidden), *hiding.sockets(agent.sockets, self._environ)])
         readable = [path for path in wanted if not any(hiding.within(path, other) for other in ours)]
         readable += hiding.real(ground.readable)
