@@ -48,6 +48,7 @@ FILES = {
     ".config/reconvene/keys/signing": "KEYS-WORD\n",
     ".config/reconvene/accepted": "",
     ".claude/settings.json": "{}\n",
+    "dotfiles/credentials": "SSH-WORD\n",
     ".profile": "",
     ".tmux/note": "",
 }
@@ -71,6 +72,7 @@ class Scene:
             file = self.person / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
+        (self.person / ".aws" / "linked").symlink_to(self.person / "dotfiles" / "credentials")
         programs = root / "programs"
         for folder in (programs, self.gate.parent, self.home.parent):
             folder.mkdir()
@@ -238,7 +240,7 @@ def test_without_a_sandbox_the_ways_are_real(seen: dict[str, Seen]) -> None:
     """A way that fails everywhere shows nothing: most succeed where nothing keeps them."""
     real = {
         "database", "edit-other", "edit-own", "peer-path", "other-run", "other-home", "keys", "ssh", "environment",
-        "ssh-agent", "socket",
+        "ssh-agent", "socket", "linked",
     }  # fmt: skip
     assert real <= needs(seen, "none").succeeded
 

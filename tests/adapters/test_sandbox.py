@@ -219,7 +219,11 @@ def test_a_known_program_gets_a_private_copy_of_what_it_keeps(
     reconvene: Command, folder: Path, person: Path, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (person / ".claude" / "projects").mkdir(parents=True)
-    (person / ".claude" / "login").write_text("of the person\n")
+    for name in ("login", "folder/note"):  # as programs do that keep settings in one folder and link them
+        (person / "dotfiles" / name).parent.mkdir(parents=True, exist_ok=True)
+        (person / "dotfiles" / name).write_text("of the person\n")
+    (person / ".claude" / "login").symlink_to("../dotfiles/login")
+    (person / ".claude" / "folder").symlink_to(person / "dotfiles" / "folder")
     (person / ".claude" / "projects" / "old").write_text("of the past\n")
     (person / ".codex").mkdir()
     (person / ".codex" / "auth.json").write_text("another login\n")
@@ -227,7 +231,8 @@ def test_a_known_program_gets_a_private_copy_of_what_it_keeps(
     program.parent.mkdir()
     program.write_text(
         "#!/bin/sh\ncat >/dev/null\necho planted >> ~/.claude/settings.json\n"
-        "cat ~/.claude/login ~/.claude/settings.json\n"
+        "cat ~/.claude/folder/note ~/.claude/login ~/.claude/settings.json\n"
+        f"cat {person}/dotfiles/login && echo found\n"
         f"cat ~/.claude/projects/old ~/.codex/auth.json {person}/.codex/auth.json {person}/.claude/login\n"
     )
     program.chmod(0o755)
@@ -235,10 +240,11 @@ def test_a_known_program_gets_a_private_copy_of_what_it_keeps(
     flow(folder, '{command: ["claude", "-p"]}')
     reconvene("run", "kept.yaml", "--no-input")
     said = reconvene("output", "kept-1", "one", "--json").out
-    assert "of the person\\nplanted" in said
+    assert "of the person\\nof the person\\nplanted" in said
+    assert "found" not in said
     assert "of the past\\n" not in said
     assert "another login\\n" not in said
-    assert sorted(os.listdir(person / ".claude")) == ["login", "projects"]
+    assert sorted(os.listdir(person / ".claude")) == ["folder", "login", "projects"]
 
 
 def test_a_script_that_calls_a_known_program_gets_the_copy_as_well(tmp_path: Path) -> None:

@@ -119,6 +119,12 @@ WAYS = (
     Way("read the database", "log", "read", "grep -ao VICTIMS-WORD $HOUSE/reconvene.db*"),
     Way("read the person's keys of Reconvene", "keys", "read", "cat $PERSON/.config/reconvene/keys/signing"),
     Way("read `~/.ssh` and `~/.aws`", "ssh", "read", "cat $PERSON/.ssh/id_ed25519 $PERSON/.aws/credentials"),
+    Way(
+        "read credentials that lie elsewhere, behind links in `~/.aws`",
+        "linked",
+        "read",
+        "cat $PERSON/dotfiles/credentials $PERSON/.aws/linked",
+    ),
     Way("read the engine's environment", "environment", "read", "cat /proc/[0-9]*/environ"),
     Way("use the ssh-agent", "ssh-agent", "read", f"$PYTHON -c '{_TALK}' $SOCKET"),
     Way(

@@ -27,6 +27,8 @@ _OF_RUNNING = (  # what programs need below /run: names of hosts, and where some
     "/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system",
     "/run/booted-system", "/run/opengl-driver", "/run/wrappers",
 )  # fmt: skip
+_OF_THE_SYSTEM = ("/usr/", "/opt/", "/nix/", "/bin/", "/lib/", "/etc/")
+_MOST_LOOKED, _DEEPEST = 2_000, 3  # entries and folders below a private place, when links are looked for
 _SOCKETS = ("SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "GNUPGHOME", "KUBECONFIG", "DOCKER_CONFIG")
 _DOCKER = ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock")
 _GPU = ("dri", "kfd", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps", "dxg")
@@ -54,6 +56,37 @@ def private(environ: Mapping[str, str]) -> Iterator[str]:
 def real(paths: Iterable[str]) -> list[str]:
     """These as they really are, without what is not there."""
     return sorted({os.path.realpath(path) for path in paths if os.path.exists(path)} - {"/"})
+
+
+def behind(places: Iterable[str], environ: Mapping[str, str]) -> set[str]:
+    """What links in these places lead to, as with settings that are kept in one folder and linked from there: it is as
+    private as they are. Only of places that begin with a dot in the person's own folder; what belongs to the system is
+    not meant, and nobody looks further than a few folders deep."""
+    home, found = own(environ), set[str]()
+    dotted = tuple(f"{each.rstrip('/')}/." for each in (home, environ.get("HOME", ""))) if home else ()
+    for place in places:
+        if dotted and place.startswith(dotted):
+            found |= {real for link in _links(place) if _is_private(real := os.path.realpath(link), home)}
+    return found
+
+
+def _links(folder: str) -> Iterator[str]:
+    left = _MOST_LOOKED
+    for here, folders, names in os.walk(folder):
+        if here.count("/") - folder.count("/") >= _DEEPEST:
+            folders.clear()
+        for name in (*folders, *names):
+            left -= 1
+            if not left:
+                return
+            if os.path.islink(path := os.path.join(here, name)):
+                yield path
+
+
+def _is_private(path: str, home: str) -> bool:
+    if os.path.isdir(path):
+        return within(path, home) and path != home
+    return os.path.isfile(path) and not path.startswith(_OF_THE_SYSTEM)
 
 
 def within(path: str, folder: str) -> bool:

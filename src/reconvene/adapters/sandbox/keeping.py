@@ -146,7 +146,9 @@ class Keeping:
         if start.alone and not level.nests:
             argv = start.alone
         ours = hiding.real(self._ours())
-        hidden = frozenset(hiding.real([*hiding.private(self._environ), *ground.hidden, *ours]))
+        private = [*hiding.private(self._environ), *ground.hidden]
+        private += hiding.behind(private, self._environ)
+        hidden = frozenset(hiding.real([*private, *ours]))
         found = self._nearby.found(self._around(ground.hidden), hidden)
         hidden |= found.homes
         wanted = hiding.real([*hiding.needed(argv, start.env, hidden), *hiding.sockets(agent.sockets, self._environ)])
