@@ -529,6 +529,22 @@ def test_in_a_project_objects_are_there_to_read_and_the_rest_is_hidden(
     assert not (folder / "hooked").exists()
 
 
+def test_other_checkouts_of_the_same_repository_are_hidden(
+    reconvene: Command, folder: Path, project: Path, level: str
+) -> None:
+    git(project, "worktree", "add", "-q", "-b", "side", str(folder / "side"))
+    git(project, "worktree", "add", "-q", "-b", "third", str(folder / "third"))
+    (folder / "third" / "secret.txt").write_text("of the third\n")
+    # shown by its name on the command line, as it would be outside of /tmp
+    script = f"cat >/dev/null; cat {project}/secret.txt {folder}/third/secret.txt; true"
+    (folder / "work.yaml").write_text(WORK.replace("%r]", f'%r, sh, "{folder}"]') % script)
+    done = reconvene("run", "work.yaml", "--input", f"project={folder / 'side'}")
+    assert done.code == 0, done.err
+    said = reconvene("output", "work-1", "coder", "--json").out
+    assert "of the checkout" not in said
+    assert "of the third" not in said
+
+
 def test_what_steers_programs_is_not_taken_from_an_agent(
     reconvene: Command, folder: Path, project: Path, level: str
 ) -> None:

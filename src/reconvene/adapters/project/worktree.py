@@ -54,9 +54,10 @@ class Worktree(NamedTuple):
 
     @property
     def ground(self) -> Ground:
-        """The tree and its git folder are the agent's. Of the person's repository it needs the objects alone."""
+        """The tree and its git folder are the agent's. Of the person's repository it needs the objects alone, and of
+        none of its checkouts anything."""
         own = self.repository
-        return Ground((self.tree, self.git), own.all_objects(), (own.top, own.common))
+        return Ground((self.tree, self.git), own.all_objects(), (own.common, *own.checkouts()))
 
     @property
     def pointer(self) -> bytes:
