@@ -172,3 +172,23 @@ def test_in_a_project_the_branch_gets_neither_the_file_nor_the_agents_history_of
     assert "--to FILE" in refused.err
     assert reconvene("take", "code-1", "new.env", "--to", "mine.env").code == 0
     assert (folder / "mine.env").read_text() == f"K={KEY}\n"
+
+
+MUCH = """
+name: much
+agents:
+  other: {command: "cat >/dev/null; for i in $(seq 15); do ln -s x a$i; done; echo ok"}
+  writer:
+    command: "cat >/dev/null; for i in $(seq 15); do ln -s x a$i; done; echo $WRITER_KEY > z.env"
+    env: [WRITER_KEY]
+phases: [{id: one, agents: [other, writer], checkpoint: true}]
+"""
+
+
+def test_what_is_kept_aside_is_named_however_much_else_was_not_taken(reconvene: Command, folder: Path) -> None:
+    (folder / "much.yaml").write_text(MUCH)
+    stopped = reconvene("run", "much.yaml", "--no-input")
+    lines = [line for line in stopped.out.splitlines() if "not taken" in line or "lines of this kind" in line]
+    assert "z.env: it holds the value of WRITER_KEY. It is kept aside: reconvene take much-1 z.env" in stopped.out
+    assert len(lines) == 13
+    assert lines[-1].strip().endswith("… and 19 more lines of this kind")
