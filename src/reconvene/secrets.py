@@ -17,7 +17,7 @@ import msgspec
 
 from reconvene.errors import AgentError
 from reconvene.language.late_patterns import late
-from reconvene.ports import Answer, Listener
+from reconvene.ports import Answer, Listener, Progress
 
 REDACTED = "[redacted]"
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS")  # at the end
@@ -27,6 +27,7 @@ _WORD = late(r"[^\W\d_]+([-_. ][^\W\d_]+)*")
 _ORDINARY = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL", "PWD", "LOGNAME"})
 _IN_URLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~"  # as they are
 _SHORTEST = 8  # shorter values would blank ordinary words
+_SHOWN = 200  # characters of a line to look at
 _LINE = 16  # a line of a longer value (a key in PEM form) counts from this length on
 
 _Any = TypeVar("_Any")
@@ -98,10 +99,65 @@ class Secrets:
                 setattr(error, name, self.blank(data))
         return error
 
-    def of_listener(self, listener: Listener) -> Listener:
+    def of_listener(self, listener: Listener) -> Blanking:
+        """For one attempt."""
+        return Blanking(self, listener)
+
+    def begun(self, text: str) -> int:
+        """How many characters at its end may be the beginning of a secret, which goes on in what comes next."""
+        data, forms = text.encode("utf-8", "surrogateescape"), [form for one in self._secrets for form in one.forms]
+        at = len(data) - max((_overlap(data, form) for form in forms), default=0)
+        while True:  # nor may another secret be cut in two
+            starts = [data.find(form, max(0, at - len(form) + 1), at + len(form) - 1) for form in forms]
+            earlier = min((start for start in starts if 0 <= start < at), default=at)
+            if earlier == at:
+                return len(data[at:].decode("utf-8", "surrogateescape"))
+            at = earlier
+
+
+class Blanking:
+    """Tells a listener what an agent writes, as it comes, without secrets: also those that come in pieces. The end of a
+    piece is kept back as long as it may be the beginning of one."""
+
+    def __init__(self, secrets: Secrets, listener: Listener) -> None:
+        self._secrets = secrets
+        self._listener = listener
+        self._last: Progress | None = None
+        self._line: Progress | None = None
+        self._kept = ""
+
+    def __call__(self, progress: Progress) -> None:
         if not self._secrets:
-            return listener
-        return lambda progress: listener(progress._replace(detail=self.blank_text(progress.detail)))
+            self._listener(progress)
+            return
+        match progress.what:
+            case "output":
+                self._line = progress  # of the text that is told next, as a rule: then it is told with that
+            case "text":
+                self._line = None
+                text = self._kept + progress.detail
+                at = len(text) - self._secrets.begun(text)
+                self._last, self._kept = progress, text[at:]
+                self._tell(text[:at])
+            case _:
+                self.end()
+                self._listener(progress._replace(detail=self._secrets.blank_text(progress.detail)))
+
+    def end(self) -> None:
+        """Nothing more comes: what was kept back is no secret."""
+        if self._line is not None:
+            line, self._line = self._line, None
+            self._listener(line._replace(detail=self._secrets.blank_text(line.detail)))
+        text, self._kept = self._kept, ""
+        self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        if not text or self._last is None:
+            return
+        text = self._secrets.blank_text(text)
+        if lines := [line.strip() for line in text.splitlines() if line.strip()]:
+            self._listener(self._last._replace(what="output", detail=lines[-1][:_SHOWN]))
+        self._listener(self._last._replace(detail=text))
 
 
 def redact(data: bytes, environ: Mapping[str, str], also: Iterable[str] = ()) -> bytes:
@@ -131,6 +187,12 @@ def _is_a_path(value: str) -> bool:
 def _forms(value: str) -> tuple[bytes, ...]:
     spelled = (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], _quoted(value))
     return tuple(dict.fromkeys(form.encode("utf-8", "surrogateescape") for form in spelled))
+
+
+def _overlap(text: bytes, form: bytes) -> int:
+    """The length of the longest end of the text with which this begins."""
+    most = min(len(text), len(form) - 1)
+    return next((size for size in range(most, 0, -1) if text.endswith(form[:size])), 0)
 
 
 def _quoted(value: str) -> str:
