@@ -2,7 +2,7 @@
 
 A value counts where its variable's name looks secret, where a URL holds a password, and where an agent's `env` names
 the variable, unless such a value is plainly none: a word, a number, a path that exists. A value is found as it is, and
-as JSON or a URL would spell it; other encodings are not.
+as JSON or a URL would spell it; other encodings are not. Short values are not looked for: see `too_short`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,25 @@ from reconvene.language.late_patterns import late
 from reconvene.ports import Answer, Listener, Progress
 
 REDACTED = "[redacted]"
-_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS")  # at the end
+_SECRET = (
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "_PASS",
+    "_PWD",
+)  # at the end
 _IN_A_URL = late(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)
 _PLAIN = late(r"[^\W\d_]*|[\d.,:_-]*")  # a word, or a number
 _WORD = late(r"[^\W\d_]+([-_. ][^\W\d_]+)*")
 _ORDINARY = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL", "PWD", "LOGNAME"})
 _IN_URLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~"  # as they are
 _SHORTEST = 8  # shorter values would blank ordinary words
+_SHORTEST_SAID = 6  # where the name says that it is a secret, and the value is neither a word nor a number
 _SHOWN = 200  # characters of a line to look at
 _LINE = 16  # a line of a longer value (a key in PEM form) counts from this length on
 
@@ -36,7 +48,7 @@ _Any = TypeVar("_Any")
 class _Secret(msgspec.Struct, frozen=True):
     name: str
     forms: tuple[bytes, ...]
-    plain: bool  # a word, which may well stand somewhere by chance
+    plain: bool  # a word or short, which may well stand somewhere by chance
 
 
 class Secrets:
@@ -46,10 +58,10 @@ class Secrets:
         found = {value: "" for value in also if len(value) >= _SHORTEST}
         wanted = frozenset(named) - _ORDINARY
         for name, value in environ.items():
-            if len(value) >= _SHORTEST:
+            if len(value) >= _SHORTEST_SAID:
                 found |= dict.fromkeys(_values(name, value, name in wanted), name)
         longest_first = sorted(found, key=len, reverse=True)
-        self._secrets = [_Secret(found[value], _forms(value), bool(_WORD.fullmatch(value))) for value in longest_first]
+        self._secrets = [_Secret(found[value], _forms(value), _is_plain(value)) for value in longest_first]
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
@@ -169,15 +181,36 @@ def redact_text(text: str, environ: Mapping[str, str], also: Iterable[str] = ())
 
 
 def _values(name: str, value: str, named: bool) -> list[str]:
-    secret = name.upper().endswith(_SECRET)
+    secret = _says_so(name)
     url = _IN_A_URL.match(value) if "://" in value and "@" in value else None
-    inside = [url[1]] if url and len(url[1]) >= _SHORTEST else []
-    if not (named or secret) or _is_a_path(value):
+    inside = [url[1]] if url and _is_long_enough(url[1], said=True) else []
+    if not (named or secret) or _is_a_path(value) or not _is_long_enough(value.strip(), said=secret):
         return inside
     if named and not secret and _PLAIN.fullmatch(value):
         return inside
     lines = [line.strip() for line in value.splitlines()] if "\n" in value.strip() else []
     return [value.strip(), *(line for line in lines if len(line) >= _LINE and not line.startswith("-----")), *inside]
+
+
+def too_short(environ: Mapping[str, str], named: Iterable[str]) -> list[str]:
+    """Of these variables, those that are secrets by their names and whose values are not looked for."""
+    wanted = frozenset(named)
+    given = [(name, value.strip()) for name, value in environ.items() if name in wanted and _says_so(name)]
+    return [name for name, value in given if value and not _is_a_path(value) and not _values(name, value, named=True)]
+
+
+def _says_so(name: str) -> bool:
+    return name.upper().endswith(_SECRET)
+
+
+def _is_long_enough(value: str, *, said: bool) -> bool:
+    """`said`: something says that it is a secret."""
+    short = said and len(value) >= _SHORTEST_SAID and not _PLAIN.fullmatch(value)
+    return short or len(value) >= _SHORTEST
+
+
+def _is_plain(value: str) -> bool:
+    return len(value) < _SHORTEST or bool(_WORD.fullmatch(value))
 
 
 def _is_a_path(value: str) -> bool:

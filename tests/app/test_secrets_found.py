@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconvene.ports import Progress
-from reconvene.secrets import Secrets
+from reconvene.secrets import Secrets, too_short
 
 PEM = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\n9w0BAQEFAASCBKcwggSj\n-----END KEY-----\n"
 
@@ -50,6 +50,27 @@ def test_bytes_that_are_no_text_stay_as_they_are() -> None:
     assert secrets.blank(b"\xff\x00sk-1234567\xfe") == b"\xff\x00[redacted]\xfe"
     assert secrets.blank_text("a\udcff sk-1234567") == "a\udcff [redacted]"
     assert secrets.names_in(b"sk-1234567") == ("A_KEY",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "blanked"),
+    [
+        ("DB_PASSWORD", "hunter2", True),
+        ("DB_PASS", "a1-b2c", True),
+        ("MYSQL_PWD", "x9x9x9", True),
+        ("DB_PASSWORD", "a1b2c", False),  # five
+        ("DB_PASSWORD", "secret", False),  # a word
+        ("DB_PASSWORD", "123456", False),  # a number
+        ("DB_PASSWORD", "longword", True),
+        ("MODE", "abc-123", False),  # nothing says that it is one
+    ],
+)
+def test_how_short_a_secret_may_be_depends_on_what_says_that_it_is_one(name: str, value: str, *, blanked: bool) -> None:
+    assert (Secrets({name: value}, [name]).blank_text(value) == "[redacted]") == blanked
+    assert too_short({name: value}, [name]) == ([name] if name != "MODE" and not blanked else [])
+    assert Secrets({"URL": f"db://ann:{value}@host"}).blank_text(value) == (
+        "[redacted]" if blanked or name == "MODE" else value
+    )
 
 
 def heard(*pieces: str, secrets: Secrets) -> list[tuple[str, str]]:

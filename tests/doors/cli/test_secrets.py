@@ -192,3 +192,18 @@ def test_what_is_kept_aside_is_named_however_much_else_was_not_taken(reconvene: 
     assert "z.env: it holds the value of WRITER_KEY. It is kept aside: reconvene take much-1 z.env" in stopped.out
     assert len(lines) == 13
     assert lines[-1].strip().endswith("… and 19 more lines of this kind")
+
+
+def test_a_value_that_is_too_short_to_be_blanked_is_said(
+    reconvene: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "short.yaml").write_text(
+        "name: short\nagents: {a: {command: 'cat >/dev/null; echo $PIN_SECRET', env: [PIN_SECRET, WRITER_KEY]}}\n"
+        "phases: [{id: one, agents: [a]}]\n"
+    )
+    monkeypatch.setenv("PIN_SECRET", "4711")
+    said = "the value of PIN_SECRET is too short, or too plain a word, to be blanked"
+    assert said in reconvene("check", "short.yaml").out
+    started = reconvene("run", "short.yaml")
+    assert said in started.err
+    assert "WRITER_KEY" not in started.err
