@@ -96,6 +96,32 @@ def test_a_function_is_trusted_and_that_is_said(reconvene: Command, folder: Path
     assert "they are trusted" in reconvene("doctor").out
 
 
+@pytest.mark.parametrize("where", ["workflow", "machine", "binding"])
+def test_strict_refuses_a_function_unless_it_is_said_to_be_trusted(
+    reconvene: Command, folder: Path, person: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "mine.py").write_text("def work(assignment):\n    return 'done'\n")
+    if where == "machine":
+        monkeypatch.setenv("RECONVENE_SANDBOX", "strict")
+    more, words = "" if where == "machine" else "sandbox: strict\n", ("run", "kept.yaml", "--no-input")
+    flow(folder, '{command: "cat"}' if where == "binding" else '{python: "mine:work"}', more=more)
+    refused = reconvene(*words, *(("--agent", "one=python:mine:work") if where == "binding" else ()))
+    assert refused.code == 64
+    assert "`sandbox: strict`, and a Python function shares the engine's process" in refused.err
+    if where == "workflow":
+        assert reconvene(*words, "--anyway").code == 3
+        assert "may only work in a sandbox" in output(reconvene)
+    flow(folder, '{python: "mine:work", sandbox: "off"}', more=more, name="trusted")
+    assert reconvene("run", "trusted.yaml").code == 0
+
+
+def test_a_network_that_nothing_closes_is_said_to_be_open(reconvene: Command, folder: Path, person: Path) -> None:
+    flow(folder, '{command: "cat >/dev/null", sandbox: "off", network: false}')
+    said = "`network: false` closes nothing where the sandbox is off: the network stays open"
+    assert said in reconvene("check", "kept.yaml").out
+    assert said in reconvene("run", "kept.yaml").err
+
+
 def test_off_is_off(reconvene: Command, folder: Path, person: Path) -> None:
     flow(folder, f'{{command: "cat >/dev/null; echo x > {folder}/outside", sandbox: "off"}}')
     assert "sandbox: off for one" in reconvene("run", "kept.yaml").err

@@ -62,10 +62,12 @@ def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str) -> Told
         level = levels.find(environ)
         lines.insert(0, _line(level, kept))
         lacks = [lack for one in kept for lack in _lacks(one, level, usual)]
+    lacks += [_open_network(one) for one in off if not one.agent.network]
     docker = [one for one in programs if "docker" in one.agent.sockets]
     lines += [f"sandbox: {_names(docker)} may use docker: that is no sandbox"] if docker else []
     functions = [one for one in asked if one.kind == "python"]
     lines += [f"sandbox: none for {_names(functions)}: {TRUSTED}"] if functions else []
+    lacks += [_in_process(one) for one in functions if _wanted(one, usual) == "strict"]
     return Told(tuple(lines), tuple(lacks))
 
 
@@ -100,6 +102,17 @@ def _lacks(one: Asked, level: Level, usual: str) -> Iterable[Unkept]:
         why = "where `sockets` names one, all are open" if one.agent.sockets else "this machine has no filter for them"
         problem = f"without bubblewrap whoever answers at a Unix socket (ssh-agent, docker, tmux) is reached: {why}"
         yield Unkept(kind, one.who, one.line, problem, INSTALL)
+
+
+def _open_network(one: Asked) -> Unkept:
+    problem = "`network: false` closes nothing where the sandbox is off: the network stays open"
+    return Unkept("note", one.who, one.line, problem, "remove `sandbox: off`, or RECONVENE_SANDBOX=off")
+
+
+def _in_process(one: Asked) -> Unkept:
+    problem = "`sandbox: strict`, and a Python function shares the engine's process: nothing keeps it in"
+    hint = "let a command call the function; or, if you trust it, write sandbox: off for this agent"
+    return Unkept("machine", one.who, one.line, problem, hint)
 
 
 def _wanted(one: Asked, usual: str) -> str:
