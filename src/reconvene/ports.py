@@ -155,7 +155,9 @@ class Answer(NamedTuple):
     recorded: bool = False
     project: ProjectDone | None = None
     sandbox: str = ""  # what kept the agent in; see AttemptEnded
-    held: Mapping[str, bytes] = MappingProxyType({})  # files it wrote that hold a secret: not taken, kept aside
+    held: Mapping[str, bytes] = MappingProxyType(
+        {}
+    )  # files it wrote that hold a secret or start programs: not taken, kept aside
 
 
 class Progress(NamedTuple):

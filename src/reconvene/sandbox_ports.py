@@ -45,6 +45,7 @@ class Kept(NamedTuple):
     level: str
     stand_in: Literal["", "keeper", "sandbox"] = ""
     started: Callable[[int], None] | None = None  # wants to know the process
+    handles: tuple[int, ...] = ()  # open files that what is started is given
 
 
 class Sandbox(Protocol):

@@ -2,7 +2,7 @@
 
 A value counts where its variable's name looks secret, where a URL holds a password, and where an agent's `env` names
 the variable, unless such a value is plainly none: a word, a number, a path that exists. A value is found as it is, and
-as JSON or a URL would spell it; other encodings are not.
+as JSON or a URL would spell it; other encodings are not. Short values are not looked for: see `too_short`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,29 @@ import msgspec
 
 from reconvene.errors import AgentError
 from reconvene.language.late_patterns import late
-from reconvene.ports import Answer, Listener
+from reconvene.ports import Answer, Listener, Progress
 
 REDACTED = "[redacted]"
-_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS")  # at the end
+_SECRET = (
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "_PASS",
+    "_PWD",
+)  # at the end
 _IN_A_URL = late(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)
 _PLAIN = late(r"[^\W\d_]*|[\d.,:_-]*")  # a word, or a number
 _WORD = late(r"[^\W\d_]+([-_. ][^\W\d_]+)*")
 _ORDINARY = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL", "PWD", "LOGNAME"})
 _IN_URLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~"  # as they are
 _SHORTEST = 8  # shorter values would blank ordinary words
+_SHORTEST_SAID = 6  # where the name says that it is a secret, and the value is neither a word nor a number
+_SHOWN = 200  # characters of a line to look at
 _LINE = 16  # a line of a longer value (a key in PEM form) counts from this length on
 
 _Any = TypeVar("_Any")
@@ -35,7 +48,7 @@ _Any = TypeVar("_Any")
 class _Secret(msgspec.Struct, frozen=True):
     name: str
     forms: tuple[bytes, ...]
-    plain: bool  # a word, which may well stand somewhere by chance
+    plain: bool  # a word or short, which may well stand somewhere by chance
 
 
 class Secrets:
@@ -45,10 +58,10 @@ class Secrets:
         found = {value: "" for value in also if len(value) >= _SHORTEST}
         wanted = frozenset(named) - _ORDINARY
         for name, value in environ.items():
-            if len(value) >= _SHORTEST:
+            if len(value) >= _SHORTEST_SAID:
                 found |= dict.fromkeys(_values(name, value, name in wanted), name)
         longest_first = sorted(found, key=len, reverse=True)
-        self._secrets = [_Secret(found[value], _forms(value), bool(_WORD.fullmatch(value))) for value in longest_first]
+        self._secrets = [_Secret(found[value], _forms(value), _is_plain(value)) for value in longest_first]
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
@@ -98,10 +111,65 @@ class Secrets:
                 setattr(error, name, self.blank(data))
         return error
 
-    def of_listener(self, listener: Listener) -> Listener:
+    def of_listener(self, listener: Listener) -> Blanking:
+        """For one attempt."""
+        return Blanking(self, listener)
+
+    def begun(self, text: str) -> int:
+        """How many characters at its end may be the beginning of a secret, which goes on in what comes next."""
+        data, forms = text.encode("utf-8", "surrogateescape"), [form for one in self._secrets for form in one.forms]
+        at = len(data) - max((_overlap(data, form) for form in forms), default=0)
+        while True:  # nor may another secret be cut in two
+            starts = [data.find(form, max(0, at - len(form) + 1), at + len(form) - 1) for form in forms]
+            earlier = min((start for start in starts if 0 <= start < at), default=at)
+            if earlier == at:
+                return len(data[at:].decode("utf-8", "surrogateescape"))
+            at = earlier
+
+
+class Blanking:
+    """Tells a listener what an agent writes, as it comes, without secrets: also those that come in pieces. The end of a
+    piece is kept back as long as it may be the beginning of one."""
+
+    def __init__(self, secrets: Secrets, listener: Listener) -> None:
+        self._secrets = secrets
+        self._listener = listener
+        self._last: Progress | None = None
+        self._line: Progress | None = None
+        self._kept = ""
+
+    def __call__(self, progress: Progress) -> None:
         if not self._secrets:
-            return listener
-        return lambda progress: listener(progress._replace(detail=self.blank_text(progress.detail)))
+            self._listener(progress)
+            return
+        match progress.what:
+            case "output":
+                self._line = progress  # of the text that is told next, as a rule: then it is told with that
+            case "text":
+                self._line = None
+                text = self._kept + progress.detail
+                at = len(text) - self._secrets.begun(text)
+                self._last, self._kept = progress, text[at:]
+                self._tell(text[:at])
+            case _:
+                self.end()
+                self._listener(progress._replace(detail=self._secrets.blank_text(progress.detail)))
+
+    def end(self) -> None:
+        """Nothing more comes: what was kept back is no secret."""
+        if self._line is not None:
+            line, self._line = self._line, None
+            self._listener(line._replace(detail=self._secrets.blank_text(line.detail)))
+        text, self._kept = self._kept, ""
+        self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        if not text or self._last is None:
+            return
+        text = self._secrets.blank_text(text)
+        if lines := [line.strip() for line in text.splitlines() if line.strip()]:
+            self._listener(self._last._replace(what="output", detail=lines[-1][:_SHOWN]))
+        self._listener(self._last._replace(detail=text))
 
 
 def redact(data: bytes, environ: Mapping[str, str], also: Iterable[str] = ()) -> bytes:
@@ -113,15 +181,36 @@ def redact_text(text: str, environ: Mapping[str, str], also: Iterable[str] = ())
 
 
 def _values(name: str, value: str, named: bool) -> list[str]:
-    secret = name.upper().endswith(_SECRET)
+    secret = _says_so(name)
     url = _IN_A_URL.match(value) if "://" in value and "@" in value else None
-    inside = [url[1]] if url and len(url[1]) >= _SHORTEST else []
-    if not (named or secret) or _is_a_path(value):
+    inside = [url[1]] if url and _is_long_enough(url[1], said=True) else []
+    if not (named or secret) or _is_a_path(value) or not _is_long_enough(value.strip(), said=secret):
         return inside
     if named and not secret and _PLAIN.fullmatch(value):
         return inside
     lines = [line.strip() for line in value.splitlines()] if "\n" in value.strip() else []
     return [value.strip(), *(line for line in lines if len(line) >= _LINE and not line.startswith("-----")), *inside]
+
+
+def too_short(environ: Mapping[str, str], named: Iterable[str]) -> list[str]:
+    """Of these variables, those that are secrets by their names and whose values are not looked for."""
+    wanted = frozenset(named)
+    given = [(name, value.strip()) for name, value in environ.items() if name in wanted and _says_so(name)]
+    return [name for name, value in given if value and not _is_a_path(value) and not _values(name, value, named=True)]
+
+
+def _says_so(name: str) -> bool:
+    return name.upper().endswith(_SECRET)
+
+
+def _is_long_enough(value: str, *, said: bool) -> bool:
+    """`said`: something says that it is a secret."""
+    short = said and len(value) >= _SHORTEST_SAID and not _PLAIN.fullmatch(value)
+    return short or len(value) >= _SHORTEST
+
+
+def _is_plain(value: str) -> bool:
+    return len(value) < _SHORTEST or bool(_WORD.fullmatch(value))
 
 
 def _is_a_path(value: str) -> bool:
@@ -131,6 +220,12 @@ def _is_a_path(value: str) -> bool:
 def _forms(value: str) -> tuple[bytes, ...]:
     spelled = (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], _quoted(value))
     return tuple(dict.fromkeys(form.encode("utf-8", "surrogateescape") for form in spelled))
+
+
+def _overlap(text: bytes, form: bytes) -> int:
+    """The length of the longest end of the text with which this begins."""
+    most = min(len(text), len(form) - 1)
+    return next((size for size in range(most, 0, -1) if text.endswith(form[:size])), 0)
 
 
 def _quoted(value: str) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -93,14 +94,26 @@ def own_homes() -> list[str]:
 
 def is_own(folder: str) -> bool:
     """By its id, at the place or in the folder that the id was given to: a copy of a home is not that home."""
+    place = os.path.realpath(folder)
+    return any(line[3] == place or line[1] == _node(folder) for line in _known(folder))
+
+
+def note_place(folder: str) -> None:
+    """Where a home of this person is by now, if it was moved: agents are not shown what is in it."""
+    known, place = _known(folder), os.path.realpath(folder)
+    if any(line[1] == _node(folder) for line in known) and not any(line[3] == place for line in known):
+        with suppress(OSError):
+            _add("homes", known[0][0], _node(folder), _now(), place)
+
+
+def _known(folder: str) -> list[list[str]]:
+    """What is noted of the home with this one's id."""
     try:
         with open(os.path.join(folder, _ID), encoding="ascii") as file:
             own = file.read(100).strip()
     except (OSError, UnicodeDecodeError):
-        return False
-    place, node = os.path.realpath(folder), _node(folder)
-    known = [line for line in _lines("homes") if len(line) == 4 and line[0] == own]
-    return any(line[3] == place or line[1] == node for line in known)
+        return []
+    return [line for line in _lines("homes") if len(line) == 4 and line[0] == own]
 
 
 def make_own(folder: str) -> bool:

@@ -19,7 +19,7 @@ from reconvene.settings import (
     system_user,
 )
 from reconvene.surroundings import LazyProjects, Machine, SystemClock
-from reconvene.trust import Offer, is_accepted, make_own, offer, refusal, require_plain
+from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, refusal, require_plain
 
 if TYPE_CHECKING:
     from reconvene import ports
@@ -358,6 +358,8 @@ def open_engine(
     if not os.path.lexists(os.path.join(root, STORE)):
         make(root)
         make_own(root)
+    else:
+        note_place(root)
     log, clock = open_log(root), SystemClock()
     run_folders = RunFolders(log)
     patience = within(provider_wait())

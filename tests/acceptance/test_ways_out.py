@@ -9,6 +9,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import sqlite3
@@ -32,7 +33,8 @@ from reconvene.wiring import open_log
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
 SOURCE = Path(reconvene.__file__).resolve().parents[1]
 COMMAND = f"{sys.executable} -m reconvene.doors.cli"
-# What lies below /tmp is only shown where the command line names it. A person would have it installed elsewhere.
+# What lies below /tmp is only shown where the command line names it. A person would have it installed elsewhere, and
+# their own folder elsewhere, too: it is named as well.
 SHOWN = ("sh", str(SOURCE), sys.executable)
 LEVELS = ("bubblewrap", "landlock", "none")
 VICTIM = """
@@ -46,7 +48,9 @@ FILES = {
     ".config/reconvene/keys/signing": "KEYS-WORD\n",
     ".config/reconvene/accepted": "",
     ".claude/settings.json": "{}\n",
+    "dotfiles/credentials": "SSH-WORD\n",
     ".profile": "",
+    ".tmux/note": "",
 }
 
 
@@ -68,6 +72,7 @@ class Scene:
             file = self.person / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
+        (self.person / ".aws" / "linked").symlink_to(self.person / "dotfiles" / "credentials")
         programs = root / "programs"
         for folder in (programs, self.gate.parent, self.home.parent):
             folder.mkdir()
@@ -85,6 +90,8 @@ class Scene:
         for number, way in enumerate((way for way in WAYS if "$VICTIM" in way.script), start=1):
             call("run", "victim.yaml", "--no-input", cwd=root, **self.environ)
             self.victims[way.name] = f"victim-{number}"
+        for place in ("old/project/.reconvene", "backup"):
+            shutil.copytree(self.home, self.person / place)
 
     def token(self, way: Way) -> str:
         return f"stays-{way.name}-{self.root.name}"
@@ -95,7 +102,8 @@ class Scene:
             "VICTIM": self.victims.get(way.name, ""), "TOKEN": self.token(way), "SOCKET": self.socket,
         }  # fmt: skip
         given = "\n".join(f"{name}='{value}'" for name, value in facts.items())
-        return ["sh", "-c", f"cat >/dev/null\n{given}\n{{ {way.script}\n}} 2>&1\nexit 0", *SHOWN]
+        script = f"cat >/dev/null\n{given}\n{{ {way.script}\n}} 2>&1\nexit 0"
+        return ["sh", "-c", script, *SHOWN, str(self.person)]
 
     def attacked(self) -> Seen:
         agents = {"peer": ["sh", "-c", 'echo PEERS-WORD > note.md; cat "$1"', "sh", str(self.gate)]}  # it starts first
@@ -113,7 +121,7 @@ class Scene:
         }
         (self.root / "attack.yaml").write_text(json.dumps(flow))
         before = {run: self.head(run) for run in self.victims.values()}
-        with self.ssh_agent():
+        with self.answering(self.socket), self.answering(str(self.person / ".tmux" / "default")):
             engine = threading.Thread(target=self.drive)
             engine.start()
             self.open_the_gate(len(WAYS) + 2, engine)
@@ -184,9 +192,10 @@ class Scene:
                     os.kill(pid, signal.SIGKILL)
 
     @contextmanager
-    def ssh_agent(self) -> Iterator[None]:
+    def answering(self, path: str) -> Iterator[None]:
+        """Somebody who acts for the person."""
         with socket.socket(socket.AF_UNIX) as server:
-            server.bind(self.socket)
+            server.bind(path)
             server.listen(10)
 
             def serve() -> None:
@@ -229,7 +238,10 @@ def test_there_are_more_than_twenty_ways() -> None:
 
 def test_without_a_sandbox_the_ways_are_real(seen: dict[str, Seen]) -> None:
     """A way that fails everywhere shows nothing: most succeed where nothing keeps them."""
-    real = {"database", "edit-other", "edit-own", "peer-path", "other-run", "keys", "ssh", "environment", "ssh-agent"}
+    real = {
+        "database", "edit-other", "edit-own", "peer-path", "other-run", "other-home", "keys", "ssh", "environment",
+        "ssh-agent", "socket", "linked",
+    }  # fmt: skip
     assert real <= needs(seen, "none").succeeded
 
 

@@ -8,8 +8,9 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from reconvene.adapters.sandbox import levels, logins
 from reconvene.adapters.sandbox.places import Places
 from reconvene.app.run_folders import RunFolders
 from reconvene.errors import WorkflowError
+from reconvene.trust import own_homes
 from reconvene.wire.loading import parse
 from reconvene.wiring import open_log
 
@@ -92,6 +94,32 @@ def test_a_function_is_trusted_and_that_is_said(reconvene: Command, folder: Path
     assert "sandbox: none for one: Python functions share the engine's process: they are trusted" in started.err
     assert output(reconvene) == "in-process: done"
     assert "they are trusted" in reconvene("doctor").out
+
+
+@pytest.mark.parametrize("where", ["workflow", "machine", "binding"])
+def test_strict_refuses_a_function_unless_it_is_said_to_be_trusted(
+    reconvene: Command, folder: Path, person: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "mine.py").write_text("def work(assignment):\n    return 'done'\n")
+    if where == "machine":
+        monkeypatch.setenv("RECONVENE_SANDBOX", "strict")
+    more, words = "" if where == "machine" else "sandbox: strict\n", ("run", "kept.yaml", "--no-input")
+    flow(folder, '{command: "cat"}' if where == "binding" else '{python: "mine:work"}', more=more)
+    refused = reconvene(*words, *(("--agent", "one=python:mine:work") if where == "binding" else ()))
+    assert refused.code == 64
+    assert "`sandbox: strict`, and a Python function shares the engine's process" in refused.err
+    if where == "workflow":
+        assert reconvene(*words, "--anyway").code == 3
+        assert "may only work in a sandbox" in output(reconvene)
+    flow(folder, '{python: "mine:work", sandbox: "off"}', more=more, name="trusted")
+    assert reconvene("run", "trusted.yaml").code == 0
+
+
+def test_a_network_that_nothing_closes_is_said_to_be_open(reconvene: Command, folder: Path, person: Path) -> None:
+    flow(folder, '{command: "cat >/dev/null", sandbox: "off", network: false}')
+    said = "`network: false` closes nothing where the sandbox is off: the network stays open"
+    assert said in reconvene("check", "kept.yaml").out
+    assert said in reconvene("run", "kept.yaml").err
 
 
 def test_off_is_off(reconvene: Command, folder: Path, person: Path) -> None:
@@ -200,11 +228,28 @@ def test_folders_of_other_runs_are_hidden_wherever_they_are(
     assert str(page.parent) in RunFolders(open_log(home))()
 
 
+def test_a_home_that_was_moved_is_noted_where_it_is_used(reconvene: Command, folder: Path, person: Path) -> None:
+    for name in ("here", "there"):
+        (folder / name).mkdir()
+    flow(folder / "here", '{command: "cat >/dev/null", sandbox: "off"}')
+    assert reconvene("run", "kept.yaml", cwd=folder / "here", RECONVENE_HOME=None).code == 0
+    (folder / "here" / ".reconvene").rename(folder / "there" / ".reconvene")
+    assert str(folder / "there" / ".reconvene") not in own_homes()
+    assert reconvene("show", "kept-1", cwd=folder / "there", RECONVENE_HOME=None).code == 0
+    assert str(folder / "there" / ".reconvene") in own_homes()
+    assert reconvene("show", "kept-1", cwd=folder / "there", RECONVENE_HOME=None).code == 0
+    assert own_homes().count(str(folder / "there" / ".reconvene")) == 1
+
+
 def test_a_known_program_gets_a_private_copy_of_what_it_keeps(
     reconvene: Command, folder: Path, person: Path, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (person / ".claude" / "projects").mkdir(parents=True)
-    (person / ".claude" / "login").write_text("of the person\n")
+    for name in ("login", "folder/note"):  # as programs do that keep settings in one folder and link them
+        (person / "dotfiles" / name).parent.mkdir(parents=True, exist_ok=True)
+        (person / "dotfiles" / name).write_text("of the person\n")
+    (person / ".claude" / "login").symlink_to("../dotfiles/login")
+    (person / ".claude" / "folder").symlink_to(person / "dotfiles" / "folder")
     (person / ".claude" / "projects" / "old").write_text("of the past\n")
     (person / ".codex").mkdir()
     (person / ".codex" / "auth.json").write_text("another login\n")
@@ -212,7 +257,8 @@ def test_a_known_program_gets_a_private_copy_of_what_it_keeps(
     program.parent.mkdir()
     program.write_text(
         "#!/bin/sh\ncat >/dev/null\necho planted >> ~/.claude/settings.json\n"
-        "cat ~/.claude/login ~/.claude/settings.json\n"
+        "cat ~/.claude/folder/note ~/.claude/login ~/.claude/settings.json\n"
+        f"cat {person}/dotfiles/login && echo found\n"
         f"cat ~/.claude/projects/old ~/.codex/auth.json {person}/.codex/auth.json {person}/.claude/login\n"
     )
     program.chmod(0o755)
@@ -220,10 +266,11 @@ def test_a_known_program_gets_a_private_copy_of_what_it_keeps(
     flow(folder, '{command: ["claude", "-p"]}')
     reconvene("run", "kept.yaml", "--no-input")
     said = reconvene("output", "kept-1", "one", "--json").out
-    assert "of the person\\nplanted" in said
+    assert "of the person\\nof the person\\nplanted" in said
+    assert "found" not in said
     assert "of the past\\n" not in said
     assert "another login\\n" not in said
-    assert sorted(os.listdir(person / ".claude")) == ["login", "projects"]
+    assert sorted(os.listdir(person / ".claude")) == ["folder", "login", "projects"]
 
 
 def test_a_script_that_calls_a_known_program_gets_the_copy_as_well(tmp_path: Path) -> None:
@@ -293,8 +340,9 @@ def served() -> Iterator[int]:
 def test_the_network_is_there_unless_it_is_closed(
     reconvene: Command, folder: Path, level: str, *, network: bool
 ) -> None:
-    if level == "landlock" and levels.find(os.environ).abi < 4:
-        pytest.skip("this kernel's Landlock knows no network")
+    found = levels.find(os.environ)
+    if level == "landlock" and found.abi < 4 and not found.filters:
+        pytest.skip("nothing here closes the network")
     with served() as port:
         (folder / "reach.py").write_text(
             "import socket\n"
@@ -306,7 +354,8 @@ def test_the_network_is_there_unless_it_is_closed(
         reconvene("run", "kept.yaml", "--no-input")
     told, _, said = output(reconvene).partition(": ")
     assert said == ("reached\n" if network else "closed\n")
-    assert told == (level if network else {"bubblewrap": "bubblewrap, no network"}.get(level, "landlock, no TCP"))
+    closed = "no network" if level == "bubblewrap" or found.filters else "no TCP"
+    assert told == (level if network else f"{level}, {closed}")
 
 
 def test_a_socket_that_is_named_is_there(reconvene: Command, folder: Path, person: Path, level: str) -> None:
@@ -315,7 +364,118 @@ def test_a_socket_that_is_named_is_there(reconvene: Command, folder: Path, perso
         server.bind(str(path))
         flow(folder, f'{{command: "cat >/dev/null; test -S {path} && echo there", sockets: [{path}]}}')
         assert reconvene("run", "kept.yaml").code == 0
-    assert output(reconvene) == f"{level}, with {path}: there\n"
+    opened = ", all sockets open" if level == "landlock" else ""
+    assert output(reconvene) == f"{level}, with {path}{opened}: there\n"
+
+
+@contextmanager
+def answering(*paths: Path) -> Iterator[None]:
+    """Somebody who acts for the person and says so, at each of these."""
+    with ExitStack() as stack:
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            server = stack.enter_context(socket.socket(socket.AF_UNIX))
+            server.bind(str(path))
+            server.listen(10)  # the kernel accepts
+        yield
+
+
+TALK = """
+import os, socket, sys
+def tried(path):
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.connect(path)
+    except OSError as error:
+        return type(error).__name__
+    return "reached"
+print({path: tried(path) for path in sys.argv[2:]})
+"""
+
+
+def talking(folder: Path, person: Path, *paths: Path, wait: str = "") -> str:
+    """An agent to whom the person's own folder is shown, as on a machine where it is not below /tmp."""
+    (folder / "talk.py").write_text((f"open({wait!r}).read()\n" if wait else "") + TALK)
+    return json.dumps([sys.executable, str(folder / "talk.py"), str(person), *map(str, paths)])
+
+
+@pytest.mark.parametrize("network", [True, False])
+def test_whoever_answers_at_a_socket_is_out_of_reach(
+    reconvene: Command, folder: Path, person: Path, level: str, *, network: bool
+) -> None:
+    paths = [
+        person / ".x-agent.sock",
+        person / ".tmux" / "tmux-1" / "default",
+        person / "vm" / "a" / "b" / "docker.sock",
+    ]
+    (person / "vm" / "a" / "b").mkdir(parents=True)
+    (person / "vm" / "a" / "b" / "settings").write_text("of the machine\n")
+    (person / "vm" / "a" / "b" / "link").symlink_to("settings")
+    with answering(*paths):
+        flow(
+            folder, f"{{command: {talking(folder, person, *paths)}, network: {str(network).lower()}, sandbox: strict}}"
+        )
+        assert reconvene("run", "kept.yaml").code == 0
+        assert "reached" not in output(reconvene)
+        flow(folder, f'{{command: ["cat", "{paths[2].parent}/settings", "{paths[2].parent}/link"]}}', name="beside")
+        reconvene("run", "beside.yaml")
+        assert output(reconvene, "beside-1") == f"{level}: of the machine\nof the machine\n"
+        flow(folder, f"{{command: {talking(folder, person, *paths)}, sandbox: 'off'}}", name="open")
+        reconvene("run", "open.yaml")
+        assert output(reconvene, "open-1").count("reached") == 3
+
+
+def test_one_who_answers_anew_while_an_agent_works_is_out_of_reach_as_well(
+    reconvene: Command, folder: Path, person: Path, level: str
+) -> None:
+    path, gate = person / ".tmux" / "default", person / "gate"
+    os.mkfifo(gate)
+    flow(folder, f"{{command: {talking(folder, person, path, wait=str(gate))}}}")
+    with answering(path):
+
+        def anew() -> None:
+            with gate.open("w"):  # the agent has begun
+                path.unlink()
+                stack.enter_context(answering(path))
+
+        with ExitStack() as stack:
+            other = threading.Thread(target=anew)
+            other.start()
+            assert reconvene("run", "kept.yaml").code == 0
+            other.join()
+    assert "Error" in output(reconvene)
+
+
+@pytest.mark.parametrize("network", [True, False])
+@pytest.mark.parametrize("sockets", ["", "own"])
+def test_a_program_makes_sockets_of_its_own_where_those_of_others_are_hidden(
+    reconvene: Command, folder: Path, level: str, sockets: str, *, network: bool
+) -> None:
+    (folder / "make.py").write_text(
+        "import socket\nsocket.socketpair()\ntry:\n    socket.socket(socket.AF_UNIX).bind('x')\n"
+        "except OSError as error:\n    print(error)\nelse:\n    print('made')\n"
+    )
+    words = json.dumps([sys.executable, str(folder / "make.py")])
+    flow(folder, f"{{command: {words}, network: {str(network).lower()}, sockets: [{sockets}]}}")
+    assert reconvene("run", "kept.yaml").code == 0
+    made = sockets or (network and level == "bubblewrap")
+    assert output(reconvene).endswith(": made\n" if made else ": [Errno 1] Operation not permitted\n")
+
+
+def test_strict_is_refused_where_sockets_cannot_be_closed(
+    reconvene: Command, folder: Path, person: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = levels.Level("landlock", "(ABI 7)", abi=7, filters=False, lacks=("bubblewrap is not installed",))
+    monkeypatch.setattr(levels, "_found", lambda path: here)
+    flow(folder, '{command: "cat >/dev/null", sandbox: strict}')
+    refused = reconvene("run", "kept.yaml")
+    assert refused.code == 64
+    assert "whoever answers at a Unix socket (ssh-agent, docker, tmux) is reached" in refused.err
+    flow(folder, '{command: "cat >/dev/null"}')
+    assert "Unix socket (ssh-agent, docker, tmux) is reached" in reconvene("check", "kept.yaml").out
+    (line,) = [line for line in reconvene("doctor").out.splitlines() if "landlock" in line]
+    assert "sockets stay open" in line
+    assert "✓" not in line
 
 
 def test_a_program_that_is_stopped_may_end_in_order(reconvene: Command, folder: Path, level: str) -> None:
@@ -395,6 +555,22 @@ def test_in_a_project_objects_are_there_to_read_and_the_rest_is_hidden(
     assert not (folder / "hooked").exists()
 
 
+def test_other_checkouts_of_the_same_repository_are_hidden(
+    reconvene: Command, folder: Path, project: Path, level: str
+) -> None:
+    git(project, "worktree", "add", "-q", "-b", "side", str(folder / "side"))
+    git(project, "worktree", "add", "-q", "-b", "third", str(folder / "third"))
+    (folder / "third" / "secret.txt").write_text("of the third\n")
+    # shown by its name on the command line, as it would be outside of /tmp
+    script = f"cat >/dev/null; cat {project}/secret.txt {folder}/third/secret.txt; true"
+    (folder / "work.yaml").write_text(WORK.replace("%r]", f'%r, sh, "{folder}"]') % script)
+    done = reconvene("run", "work.yaml", "--input", f"project={folder / 'side'}")
+    assert done.code == 0, done.err
+    said = reconvene("output", "work-1", "coder", "--json").out
+    assert "of the checkout" not in said
+    assert "of the third" not in said
+
+
 def test_what_steers_programs_is_not_taken_from_an_agent(
     reconvene: Command, folder: Path, project: Path, level: str
 ) -> None:
@@ -469,7 +645,7 @@ def test_what_a_process_that_died_left_behind_is_swept_by_the_next(tmp_path: Pat
         ('{python: "a:b", sandbox: strict}', "'sandbox' is for a command; a function shares the engine's process"),
         ('{command: "x", sandbox: perhaps}', "'sandbox' must be auto or strict or off, not 'perhaps'"),
         ('{command: "x", devices: [printer]}', "'devices': 'printer' is neither gpu nor a path below /dev/"),
-        ('{command: "x", sockets: [ssh]}', "'sockets': 'ssh' is neither docker nor a path below /"),
+        ('{command: "x", sockets: [ssh]}', "'sockets': 'ssh' is neither docker nor own nor a path below /"),
         ('{command: "x", sandbox: strict, sockets: [docker]}', "that is no sandbox"),
     ],
 )

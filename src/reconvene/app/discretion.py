@@ -73,14 +73,14 @@ class Discretion:
         taken = {path: data for path, data in answer.files.items() if path not in held}
         how = f"reconvene take {run} " if answer.project is None else f"reconvene take {run} --to FILE "
         why = tuple(self._keep(run, path, held[path], secrets.names_in(held[path]), how) for path in sorted(held))
-        return secrets.of_answer(answer._replace(files=taken, ignored=(*answer.ignored, *why), held={}))
+        return secrets.of_answer(answer._replace(files=taken, ignored=(*why, *answer.ignored), held={}))
 
     def _keep(self, run: str, path: str, data: bytes, names: tuple[str, ...], how: str) -> str:
-        whose = " and ".join(names) or "a secret"
+        why = f"it holds the value of {' and '.join(names)}" if names else "it makes programs run things"
         if self.aside is None:
-            return f"{path}: it holds the value of {whose}"
+            return f"{path}: {why}"
         try:
             self.aside.keep(run, path, data)
         except OSError as error:
-            return f"{path}: it holds the value of {whose}, and could not be kept aside: {error.strerror or error}"
-        return f"{path}: it holds the value of {whose}. It is kept aside: {how}{path}"
+            return f"{path}: {why}, and could not be kept aside: {error.strerror or error}"
+        return f"{path}: {why}. It is kept aside: {how}{path}"

@@ -143,8 +143,8 @@ async def run_task(
     """
     started = time.monotonic()
     task, attempt = work.task, work.attempt
-    if secrets:
-        work, listener = _blanked(work, secrets), secrets.of_listener(listener)
+    listener = blanking = secrets.of_listener(listener)
+    work = _blanked(work, secrets) if secrets else work
     detail = "its gate is asked again" if answered else f"attempt {attempt}" if attempt > 1 else ""
     listener(Progress(work.run, task, work.agent.name, "started", detail))
     if work.left_out:
@@ -152,7 +152,11 @@ async def run_task(
     done = answered
     try:
         if done is None:
-            answer = discretion.hold_back(work.run, secrets, await _worked(runner, work, listener, projects))
+            try:
+                answer = await _worked(runner, work, listener, projects)
+            finally:
+                blanking.end()
+            answer = discretion.hold_back(work.run, secrets, answer)
             done = _answered(work, answer, time.monotonic() - started)
         done = await _judged(work, done, judge_model, runner, listener)
     except asyncio.CancelledError:

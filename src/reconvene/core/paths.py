@@ -61,6 +61,12 @@ def is_safe(path: str) -> bool:
         return False
 
 
+def is_ours(path: str) -> bool:
+    """Whether the engine would act upon a file of this name: part of a home, or a settings file."""
+    *folders, last = map(_as_disks_see_it, path.split("/"))
+    return ".reconvene" in (*folders, last) or last == "reconvene.toml"
+
+
 def why_no_run_id(run: str) -> str:
     """Why this cannot be the id of a run, as the rest of a sentence; "" where it can."""
     if not run:

@@ -125,17 +125,19 @@ class Agents:
     def _check_sandbox(self, name: str, node: Mapping) -> None:
         """What keeps a command in means nothing for who works in the engine's own process, or is no program at all."""
         for key in ("sandbox", "network", "devices", "sockets"):
-            if node.wrote(key) and _is_set(node.get("python")):
+            trusted = key == "sandbox" and node.text("sandbox") == "off"  # in a workflow that is strict
+            if node.wrote(key) and _is_set(node.get("python")) and not trusted:
                 message = f"agent '{shown(name)}': '{key}' is for a command; a function shares the engine's process"
                 self._reading.add(node.line_of(key), message, f"remove '{key}', or let a command call the function")
         if node.text("sandbox", self._sandbox) == "strict" and "docker" in node.texts("sockets"):
             message = f"agent '{shown(name)}': whoever may use docker's socket can do anything here: that is no sandbox"
             self._reading.add(node.line_of("sockets"), message, "remove docker, or write sandbox: auto")
-        for key, known, below in (("devices", "gpu", "/dev/"), ("sockets", "docker", "/")):
+        for key, known, below in (("devices", ("gpu",), "/dev/"), ("sockets", ("docker", "own"), "/")):
             for each in node.scalars(key):
-                if str(each.value) != known and (".." in str(each.value) or not str(each.value).startswith(below)):
-                    message = f"'{key}': '{shown(each.value)}' is neither {known} nor a path below {below}"
-                    self._reading.add(each.line, message, f"such as {key}: [{known}]")
+                value = str(each.value)
+                if value not in known and (".." in value or not value.startswith(below)):
+                    message = f"'{key}': '{shown(value)}' is neither {' nor '.join(known)} nor a path below {below}"
+                    self._reading.add(each.line, message, f"such as {key}: [{known[0]}]")
 
     def _kind(self, name: str, node: Mapping) -> _Kind:
         ways = [key for key in _RUNNERS if _is_set(node.get(key))]

@@ -117,7 +117,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "sandbox": Key(_SANDBOX, "whether a command is kept in: auto, strict or off; default what the workflow says"),
         "network": Key(FLAG, "false: a command reaches no network"),
         "devices": Key(_WORDS, "devices that a command may use: gpu, or paths below /dev"),
-        "sockets": Key(_WORDS, "sockets that a command may use: docker, or paths"),
+        "sockets": Key(_WORDS, "sockets that a command may use: docker, paths, or own: those it makes itself"),
         "options": Key(MapOf(Anything()), "options of the model: base_url, temperature, max_tokens and others"),
         "tools": Key(_TOOLS, "what the model may use while it works: files, shell, mcp and others, each with options"),
         "loop": Key(Table("loop"), "how far one attempt may go with its tools"),

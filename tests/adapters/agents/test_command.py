@@ -203,10 +203,13 @@ def test_one_that_removes_its_own_folder_still_answers(tmp_path: Path) -> None:
 
 
 def test_more_than_a_thousand_files_are_not_taken(tmp_path: Path) -> None:
-    answer = run(py("for n in range(1200): open(f'f{n}', 'w').write('x')"), tmp_path)
+    script = "import os\nfor n in range(1200): open(f'f{n}', 'w').write('x')\nos.mkdir('g')\nos.mkdir('g/h')\n"
+    script += "for n in range(4000): open(f'g/f{n}', 'w').close()\nfor n in range(5): open(f'g/h/{n}', 'w').close()"
+    answer = run(py(script), tmp_path)
     assert len(answer.files) == 1000
-    assert answer.ignored[0].endswith("more than 1000 files")
-    assert answer.ignored[-1] == "and 100 more"
+    assert answer.ignored[0] == "4,205 files in all; the first 100 are named"
+    assert answer.ignored[1].endswith("more than 1000 files")
+    assert len(answer.ignored) == 101
 
 
 def test_a_folder_nested_beyond_all_measure_is_cleared_away(tmp_path: Path) -> None:

@@ -175,3 +175,38 @@ def test_in_a_project_the_branch_gets_neither_the_file_nor_the_agents_history_of
     assert "--to FILE" in refused.err
     assert reconvene("take", "code-1", "new.env", "--to", "mine.env").code == 0
     assert (folder / "mine.env").read_text() == f"K={KEY}\n"
+
+
+MUCH = """
+name: much
+agents:
+  other: {command: "cat >/dev/null; for i in $(seq 15); do ln -s x a$i; done; echo ok"}
+  writer:
+    command: "cat >/dev/null; for i in $(seq 15); do ln -s x a$i; done; echo $WRITER_KEY > z.env"
+    env: [WRITER_KEY]
+phases: [{id: one, agents: [other, writer], checkpoint: true}]
+"""
+
+
+def test_what_is_kept_aside_is_named_however_much_else_was_not_taken(reconvene: Command, folder: Path) -> None:
+    (folder / "much.yaml").write_text(MUCH)
+    stopped = reconvene("run", "much.yaml", "--no-input")
+    lines = [line for line in stopped.out.splitlines() if "not taken" in line or "lines of this kind" in line]
+    assert "z.env: it holds the value of WRITER_KEY. It is kept aside: reconvene take much-1 z.env" in stopped.out
+    assert len(lines) == 13
+    assert lines[-1].strip().endswith("… and 19 more lines of this kind")
+
+
+def test_a_value_that_is_too_short_to_be_blanked_is_said(
+    reconvene: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "short.yaml").write_text(
+        "name: short\nagents: {a: {command: 'cat >/dev/null; echo $PIN_SECRET', env: [PIN_SECRET, WRITER_KEY]}}\n"
+        "phases: [{id: one, agents: [a]}]\n"
+    )
+    monkeypatch.setenv("PIN_SECRET", "4711")
+    said = "the value of PIN_SECRET is too short, or too plain a word, to be blanked"
+    assert said in reconvene("check", "short.yaml").out
+    started = reconvene("run", "short.yaml")
+    assert said in started.err
+    assert "WRITER_KEY" not in started.err

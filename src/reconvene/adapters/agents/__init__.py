@@ -76,6 +76,9 @@ class Agents:
             case "python":
                 from reconvene.adapters.agents import asking, python
 
+                if assignment.agent.sandbox == "strict":
+                    problem = f"{assignment.agent.name} may only work in a sandbox, and a function shares our process."
+                    raise AgentError(problem, hint="Let a command call it, or write sandbox: off.", retryable=False)
                 return (await python.run(asking.whole(assignment)))._replace(sandbox="in-process")
             case "recorded":
                 from reconvene.adapters.agents import asking, recorded

@@ -152,6 +152,7 @@ async def _work(job: _Job, kept: Kept, listener: Listener, environ: Mapping[str,
             lambda data: _tell(job, listener, decoder.decode(data)),
             kept.stand_in,
             kept.started,
+            kept.handles,
         )
     except process.TookTooLong as error:
         outcome, late = error.so_far, True

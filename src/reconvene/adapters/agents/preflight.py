@@ -19,6 +19,7 @@ from reconvene.core.definition.run_inputs import settled
 from reconvene.core.definition.workflow import Agent, Workflow, every_phase
 from reconvene.errors import UserError
 from reconvene.language.late_patterns import late
+from reconvene.secrets import too_short
 from reconvene.wire.reach import Reach
 
 if TYPE_CHECKING:
@@ -190,7 +191,13 @@ def _name(agent: Agent) -> str:
 
 def lacks(way: Way, environ: Mapping[str, str]) -> list[Lack]:
     found = {"model": _model, "command": _command, "python": _python}[way.kind](way, environ)
-    return [Lack(level, way.who, way.line, problem, hint, way.why) for level, problem, hint in found]
+    named = [Lack(level, way.who, way.line, problem, hint, way.why) for level, problem, hint in found]
+    return [*named, *(_not_blanked(way, name) for name in too_short(environ, way.agent.env))]
+
+
+def _not_blanked(way: Way, name: str) -> Lack:
+    problem = f"the value of {name} is too short, or too plain a word, to be blanked: what the agent writes may show it"
+    return Lack("note", way.who, way.line, problem, "a longer value, with letters and digits, is blanked")
 
 
 def unpriced(ways: Iterable[Way]) -> list[Lack]:

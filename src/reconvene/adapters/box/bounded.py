@@ -27,6 +27,7 @@ def run(kept: Kept, given: int | bytes, folder: str, bounds: Bounds) -> Ended:
         stderr=subprocess.PIPE,
         cwd=folder,
         env=dict(kept.env),
+        pass_fds=kept.handles,
         start_new_session=True,
     )
     try:

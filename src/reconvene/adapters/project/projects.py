@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from reconvene.adapters.project import worktree
 from reconvene.adapters.project import worktree_files as disk
 from reconvene.adapters.project.git import Git
+from reconvene.adapters.project.held_back import acts
 from reconvene.adapters.project.repository import Repository, find, free_branch, move_branch
 from reconvene.core.facts.events import Usage
-from reconvene.core.paths import is_safe
+from reconvene.core.paths import is_ours, is_safe
 from reconvene.errors import AgentError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, ProjectWork
 from reconvene.secrets import Secrets
@@ -65,8 +66,12 @@ class GitProjects:
             place = self._place(assignment.run)
             commit, name = work.head or opened.base, _plain(assignment.agent.name)
             tree = worktree.ready(place, name, repository, commit, opened.branch, self._environ)
-            disk.remove_matching(tree.tree, worktree.untracked(tree), self._steers)
+            disk.remove_matching(tree.tree, worktree.untracked(tree), self._is_unwanted)
             return opened, tree
+
+    def _is_unwanted(self, path: str) -> bool:
+        """What one agent may not leave for the next."""
+        return self._steers(path) or is_ours(path) or acts(path)
 
     def _open(self, repository: Repository, run: str, work: ProjectWork) -> ProjectDone:
         """Where the run's branch begins: as recorded, or from what is checked out now."""
@@ -101,8 +106,8 @@ class GitProjects:
         before = work.head or opened.base
         secrets = Secrets(self._environ, assignment.agent.env)
         message = _message(assignment, work)
-        commit, held, left = worktree.take(tree, before, opened.branch, message, secrets, self._steers)
-        ignored += tuple(f"{path}: it could make a coding program start others; change it yourself" for path in left)
+        commit, held = worktree.take(tree, before, opened.branch, message, secrets, self._steers)
+        ignored += tuple(held.left)
         done = opened
         if commit:
             starts = [(since, since or opened.base) for since in work.since]
@@ -112,7 +117,7 @@ class GitProjects:
                 since=tuple((since, worktree.diff(tree.engine, start, commit)) for since, start in starts),
                 changed=worktree.changed(tree.engine, before, commit),
             )
-        return answer._replace(files={}, ignored=(*answer.ignored, *ignored), project=done, held=held)
+        return answer._replace(files={}, ignored=(*answer.ignored, *ignored), project=done, held=held.files)
 
     def _survey(self, assignment: Assignment, work: ProjectWork) -> Answer:
         """What is there: in the person's folder as it is, or, once the run has changed something, on its branch."""

@@ -44,6 +44,11 @@ class Repository(NamedTuple):
             found += [path for path in paths if path not in found][:_MOST_BORROWED]
         return tuple(found)
 
+    def checkouts(self) -> tuple[str, ...]:
+        """The folders in which the person has it checked out, this one among them."""
+        listed = self.git.maybe("worktree", "list", "--porcelain").split("\n")
+        return (self.top, *(line.removeprefix("worktree ") for line in listed if line.startswith("worktree ")))
+
     def head(self) -> str:
         """The commit that is checked out, "" where there is none yet."""
         return self.commit("HEAD")

@@ -54,9 +54,10 @@ class Worktree(NamedTuple):
 
     @property
     def ground(self) -> Ground:
-        """The tree and its git folder are the agent's. Of the person's repository it needs the objects alone."""
+        """The tree and its git folder are the agent's. Of the person's repository it needs the objects alone, and of
+        none of its checkouts anything."""
         own = self.repository
-        return Ground((self.tree, self.git), own.all_objects(), (own.top, own.common))
+        return Ground((self.tree, self.git), own.all_objects(), (own.common, *own.checkouts()))
 
     @property
     def pointer(self) -> bytes:
@@ -158,12 +159,10 @@ def check_pointer(worktree: Worktree) -> None:
 
 
 class Taken(NamedTuple):
-    """The commit with all that changed, "" where nothing did; and what was left out of it: by path what holds a secret,
-    and what steers programs."""
+    """The commit with all that changed, "" where nothing did; and what was left out of it."""
 
     commit: str
-    held: dict[str, bytes]
-    left: list[str]
+    held: held_back.Held
 
 
 def untracked(worktree: Worktree) -> list[str]:
@@ -174,28 +173,27 @@ def untracked(worktree: Worktree) -> list[str]:
 def take(
     worktree: Worktree, before: str, branch: str, message: str, secrets: Secrets, steers: Callable[[str], bool]
 ) -> Taken:
-    """Everything that changed since `before` as a commit on top of it, but for what holds a secret or steers programs:
-    that stays as it was."""
+    """Everything that changed since `before` as a commit on top of it, but for what `held_back` names: that stays as it
+    was."""
     disk.defuse(worktree.tree)
     _keep_submodules(worktree)
     engine = worktree.engine
     engine.do("add", "--all", ".")
-    left = held_back.unstage_steering(engine, before, steers)
-    held = held_back.unstage(engine, before, secrets) if secrets else {}
+    held = held_back.unstage(engine, before, secrets, steers)
     tree = engine.text("write-tree")
     own = _own_commits(worktree, before, branch)
-    if own and secrets and held_back.in_commits(engine, own, before, secrets):
+    if own and (held.files or held.left or (secrets and held_back.in_commits(engine, own, before, secrets))):
         own = ""  # its work is taken, its history is not
     parent = own or before
     if parent and engine.text("rev-parse", f"{parent}^{{tree}}") == tree:
-        return Taken(parent if parent != before else "", held, left)
+        return Taken(parent if parent != before else "", held)
     if not parent and not engine.names("ls-tree", "-z", tree):
-        return Taken("", held, left)
+        return Taken("", held)
     name, email = worktree.repository.person()
     author = signed(name or "Reconvene", email or "reconvene@localhost")
     parents = ("-p", parent) if parent else ()
     said = secrets.blank_text(message).encode("utf-8", "replace")
-    return Taken(engine.with_(**author).text("commit-tree", tree, *parents, stdin=said), held, left)
+    return Taken(engine.with_(**author).text("commit-tree", tree, *parents, stdin=said), held)
 
 
 def _keep_submodules(worktree: Worktree) -> None:

@@ -50,7 +50,7 @@ def here(environ: Mapping[str, str], usual: str) -> tuple[bool, str]:
 
     level = levels.find(environ)
     why = f"; {'; '.join(level.lacks)} ({INSTALL})" if level.lacks else ""
-    return level.name != "none", f"{level.told}{why}"
+    return level.name == "bubblewrap" or (level.name == "landlock" and level.filters), f"{level.told}{_but(level)}{why}"
 
 
 def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str, ours: Sequence[str] = ()) -> Told:
@@ -69,16 +69,27 @@ def told(asked: Sequence[Asked], environ: Mapping[str, str], usual: str, ours: S
         lacks = [lack for one in kept for lack in _lacks(one, level, usual)]
         if level.name != "none":
             lacks += [lack for one in kept for lack in _hidden(one, environ, ours)]
+    lacks += [_open_network(one) for one in off if not one.agent.network]
     docker = [one for one in programs if "docker" in one.agent.sockets]
     lines += [f"sandbox: {_names(docker)} may use docker: that is no sandbox"] if docker else []
     functions = [one for one in asked if one.kind == "python"]
     lines += [f"sandbox: none for {_names(functions)}: {TRUSTED}"] if functions else []
+    lacks += [_in_process(one) for one in functions if _wanted(one, usual) == "strict"]
     return Told(tuple(lines), tuple(lacks))
+
+
+def _but(level: Level) -> str:
+    """What a level does not keep from anybody, and what it costs."""
+    if level.name != "landlock":
+        return ""
+    if not level.filters:
+        return ": sockets stay open (ssh-agent, docker, tmux: whoever answers there acts as you)"
+    return ": programs see the names of processes, and can make no Unix sockets (`sockets: [own]` lets them)"
 
 
 def _line(level: Level, kept: Sequence[Asked]) -> str:
     if level.name != "none":
-        return f"sandbox: {level.told} for {_names(kept)}"
+        return f"sandbox: {level.told} for {_names(kept)}{_but(level)}"
     why = "; ".join(level.lacks)
     return f"! no sandbox: {_names(kept)} may read and change whatever you may ({why}; {INSTALL})"
 
@@ -88,10 +99,27 @@ def _lacks(one: Asked, level: Level, usual: str) -> Iterable[Unkept]:
     if strict and level.name == "none":
         problem = f"`sandbox: strict`, and there is no sandbox here: {'; '.join(level.lacks)}"
         yield Unkept("machine", one.who, one.line, problem, INSTALL)
-    elif not one.agent.network and level.name != "bubblewrap":
+        return
+    kind: Literal["machine", "note"] = "machine" if strict else "note"
+    closes = level.name == "bubblewrap" or (level.filters and not one.agent.sockets)
+    if not one.agent.network and not closes:
         held = "only TCP is closed" if level.abi >= 4 else "the network stays open"
-        problem = f"`network: false` needs bubblewrap; {held} here"
-        yield Unkept("machine" if strict else "note", one.who, one.line, problem, INSTALL)
+        yield Unkept(kind, one.who, one.line, f"`network: false` needs bubblewrap; {held} here", INSTALL)
+    if level.name == "landlock" and not closes:
+        why = "where `sockets` names one, all are open" if one.agent.sockets else "this machine has no filter for them"
+        problem = f"without bubblewrap whoever answers at a Unix socket (ssh-agent, docker, tmux) is reached: {why}"
+        yield Unkept(kind, one.who, one.line, problem, INSTALL)
+
+
+def _open_network(one: Asked) -> Unkept:
+    problem = "`network: false` closes nothing where the sandbox is off: the network stays open"
+    return Unkept("note", one.who, one.line, problem, "remove `sandbox: off`, or RECONVENE_SANDBOX=off")
+
+
+def _in_process(one: Asked) -> Unkept:
+    problem = "`sandbox: strict`, and a Python function shares the engine's process: nothing keeps it in"
+    hint = "let a command call the function; or, if you trust it, write sandbox: off for this agent"
+    return Unkept("machine", one.who, one.line, problem, hint)
 
 
 def _hidden(one: Asked, environ: Mapping[str, str], ours: Sequence[str]) -> Iterable[Unkept]:

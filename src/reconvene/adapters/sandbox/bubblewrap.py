@@ -19,11 +19,17 @@ class Walls(NamedTuple):
     large: str  # a private folder for large temporary files; the others are kept in memory
     empty: str  # an empty folder, shown in place of a hidden one
     network: bool
+    closed: int = -1  # an open file: the filter that is put into force, if any
+
+    @property
+    def handles(self) -> tuple[int, ...]:
+        return (self.closed,) if self.closed >= 0 else ()
 
 
 def command(base: Sequence[str], walls: Walls, folder: str, argv: Sequence[str]) -> tuple[str, ...]:
     """`base`: what is the same for all of them."""
     words = [*base, *([] if walls.network else ["--unshare-net"])]
+    words += ["--seccomp", str(walls.closed)] if walls.closed >= 0 else []
     mounts = _seen(_mounts(walls))
     hidden = [path for path, what in mounts.items() if what == "hidden"]
     opened = [path for path in hidden if any(other != path and within(other, path) for other in mounts)]
@@ -71,8 +77,10 @@ def _words(path: str, what: str, opened: Collection[str], walls: Walls) -> Itera
             yield from ("--tmpfs", path)
         case "temporary":
             yield from ("--bind", walls.large, path)
+        case "readable" if os.path.islink(path):
+            yield from ("--symlink", os.readlink(path), path)
         case "readable":
-            yield from ("--ro-bind", path, path)
+            yield from ("--ro-bind-try", path, path)
         case "device":
             yield from ("--dev-bind", path, path)
         case _:

@@ -27,6 +27,8 @@ _OF_RUNNING = (  # what programs need below /run: names of hosts, and where some
     "/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system",
     "/run/booted-system", "/run/opengl-driver", "/run/wrappers",
 )  # fmt: skip
+_OF_THE_SYSTEM = ("/usr/", "/opt/", "/nix/", "/bin/", "/lib/", "/etc/")
+_MOST_LOOKED, _DEEPEST = 2_000, 3  # entries and folders below a private place, when links are looked for
 _SOCKETS = ("SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "GNUPGHOME", "KUBECONFIG", "DOCKER_CONFIG")
 _DOCKER = ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock")
 _GPU = ("dri", "kfd", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps", "dxg")
@@ -56,6 +58,37 @@ def real(paths: Iterable[str]) -> list[str]:
     return sorted({os.path.realpath(path) for path in paths if os.path.exists(path)} - {"/"})
 
 
+def behind(places: Iterable[str], environ: Mapping[str, str]) -> set[str]:
+    """What links in these places lead to, as with settings that are kept in one folder and linked from there: it is as
+    private as they are. Only of places that begin with a dot in the person's own folder; what belongs to the system is
+    not meant, and nobody looks further than a few folders deep."""
+    home, found = own(environ), set[str]()
+    dotted = tuple(f"{each.rstrip('/')}/." for each in (home, environ.get("HOME", ""))) if home else ()
+    for place in places:
+        if dotted and place.startswith(dotted):
+            found |= {real for link in _links(place) if _is_private(real := os.path.realpath(link), home)}
+    return found
+
+
+def _links(folder: str) -> Iterator[str]:
+    left = _MOST_LOOKED
+    for here, folders, names in os.walk(folder):
+        if here.count("/") - folder.count("/") >= _DEEPEST:
+            folders.clear()
+        for name in (*folders, *names):
+            left -= 1
+            if not left:
+                return
+            if os.path.islink(path := os.path.join(here, name)):
+                yield path
+
+
+def _is_private(path: str, home: str) -> bool:
+    if os.path.isdir(path):
+        return within(path, home) and path != home
+    return os.path.isfile(path) and not path.startswith(_OF_THE_SYSTEM)
+
+
 def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
@@ -64,11 +97,13 @@ def docker(environ: Mapping[str, str]) -> list[str]:
     named = environ.get("DOCKER_HOST", "").removeprefix("unix://")
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     places = [*_DOCKER, *([f"{runtime}/docker.sock"] if runtime else []), *([named] if os.path.isabs(named) else [])]
-    return real(place for place in places if _is_socket(place))
+    return real(place for place in places if is_socket(place))
 
 
 def sockets(names: Iterable[str], environ: Mapping[str, str]) -> list[str]:
-    return [path for name in names for path in (docker(environ) if name == "docker" else real([name]))]
+    """`own` names none: a program may make its own."""
+    wanted = [name for name in names if name != "own"]
+    return [path for name in wanted for path in (docker(environ) if name == "docker" else real([name]))]
 
 
 def devices(names: Iterable[str]) -> list[str]:
@@ -119,8 +154,8 @@ def _installed(path: str, hidden: Collection[str]) -> str:
     return path if folder in ("/", *hidden) else folder
 
 
-def _is_socket(path: str) -> bool:
+def is_socket(path: str, *, follow: bool = True) -> bool:
     try:
-        return stat.S_ISSOCK(os.stat(path).st_mode)
-    except OSError:
+        return stat.S_ISSOCK(os.stat(path, follow_symlinks=follow).st_mode)
+    except (OSError, ValueError):
         return False

@@ -6,8 +6,9 @@ abandons becomes a child of this process, however it detached itself. When the p
 asked to end, and when the engine is gone, nothing of it stays.
 
 PLAN is a file of fields, each ended by a zero byte: the process id of the engine, or 0 where the program may outlive
-the engine, because it acts on the world and a person decides about it; then what `landlock.plan` gives, if anything. It
-is removed at the end: one that stays says that this process was killed. Linux only.
+the engine, because it acts on the world and a person decides about it; what `socket_filter` gives, in hexadecimal, if
+anything; then what `landlock.plan` gives, if anything. It is removed at the end: one that stays says that this process
+was killed. Linux only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import sys
 import time
 
 GRACE = 1.5  # seconds from SIGTERM to SIGKILL; less than the engine waits for this process
-_DEATH_SIGNAL, _DROP, _NO_NEW_PRIVILEGES, _SUBREAPER = 1, 24, 38, 36  # of prctl
+_DEATH_SIGNAL, _FILTER, _DROP, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 22, 24, 36, 38  # of prctl
+_BY_PROGRAM, _STEP = 2, 8  # a filter is a program; the bytes of one step of it
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the system calls of Landlock, the same on every processor
 _WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
 _LONGEST = 5.0  # seconds for killing what forks faster than it is found
@@ -55,6 +57,15 @@ def confine(libc: ctypes.CDLL, plan: list[bytes]) -> None:
     os.close(handle)
 
 
+def close_sockets(libc: ctypes.CDLL, steps: bytes) -> None:
+    """From here on this process and all it starts make no such sockets."""
+    held = ctypes.create_string_buffer(steps, len(steps))
+    count = (len(steps) // _STEP).to_bytes(ctypes.sizeof(ctypes.c_void_p), sys.byteorder)
+    program = count + ctypes.addressof(held).to_bytes(ctypes.sizeof(ctypes.c_void_p), sys.byteorder)
+    if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(_FILTER, _BY_PROGRAM, program, 0, 0):
+        raise OSError(ctypes.get_errno(), "the filter of system calls")
+
+
 def _give_up_privileges(libc: ctypes.CDLL) -> None:
     """Root without them is an ordinary user: some of them would open what Landlock closes."""
     for capability in range(64):
@@ -73,7 +84,7 @@ def _mark(libc: ctypes.CDLL, folder: str) -> None:
         libc.setrlimit(_FILE_SIZE, limit + limit)
 
 
-def _start(libc: ctypes.CDLL, plan: list[bytes], argv: list[str]) -> int:
+def _start(libc: ctypes.CDLL, steps: bytes, plan: list[bytes], argv: list[str]) -> int:
     """The program's process id; ends this process where it cannot be started."""
     told, tell = os.pipe()
     child = os.fork()
@@ -85,6 +96,8 @@ def _start(libc: ctypes.CDLL, plan: list[bytes], argv: list[str]) -> int:
             if plan:
                 _give_up_privileges(libc)
                 confine(libc, plan)
+            if steps:
+                close_sockets(libc, steps)
             os.execvp(argv[0], argv)
         except BaseException as error:
             os.write(tell, str(error).encode("utf-8", "replace")[:1000] or b"it cannot be started")
@@ -179,7 +192,7 @@ def _end_all(main: int, status: int | None) -> int | None:
 
 def main() -> None:
     with open(sys.argv[1], "rb") as file:
-        parent, *plan = file.read().split(b"\0")[:-1]
+        parent, steps, *plan = file.read().split(b"\0")[:-1]
     libc = ctypes.CDLL(None, use_errno=True)
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
@@ -188,7 +201,7 @@ def main() -> None:
         libc.prctl(_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
         if os.getppid() != int(parent):
             os._exit(CANNOT)  # the engine was gone before it could be heard of
-    child = _start(libc, plan, sys.argv[2:])
+    child = _start(libc, bytes.fromhex(steps.decode()), plan, sys.argv[2:])
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)  # whoever reads the program's output must see its end

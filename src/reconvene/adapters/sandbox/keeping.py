@@ -13,12 +13,16 @@ from functools import partial
 from reconvene.adapters.sandbox import bubblewrap, hiding, landlock, levels, logins, places, private_home, remains
 from reconvene.adapters.sandbox.about import INSTALL
 from reconvene.adapters.sandbox.levels import Level
+from reconvene.adapters.sandbox.nearby import Nearby, without_sockets
 from reconvene.adapters.sandbox.places import Places, remove
+from reconvene.adapters.sandbox.socket_filter import filter_for
+from reconvene.core.definition.workflow import Agent
 from reconvene.errors import AgentError
 from reconvene.sandbox_ports import Kept, Left, Start
 
-_PLAN = "plan"
+_PLAN, _FILTER = "plan", "filter"
 _MOST_SHOWN = 200  # characters of a command line
+_OF_SOCKETS = {"docker": "with docker, which is no sandbox", "own": "with sockets of its own"}
 
 
 class Keeping:
@@ -32,6 +36,7 @@ class Keeping:
         self._ours = ours
         self._usual = usual
         self._home = home
+        self._nearby = Nearby()
 
     def scratch(self) -> str:
         return self._places.own()
@@ -76,6 +81,8 @@ class Keeping:
                     yield kept._replace(started=partial(remains.note_started, folder))
                 finally:
                     logins.take_over(renewed)
+                    for handle in kept.handles:
+                        os.close(handle)
         finally:
             if os.path.exists(os.path.join(folder, _PLAN)):  # its keeper was killed
                 remains.end([folder], at_once=True)
@@ -117,14 +124,25 @@ class Keeping:
                 hint=INSTALL,
                 retryable=False,
             )
+        if wanted == "strict" and level.name == "landlock" and not _closes(level, start.agent):
+            problem = f"{start.agent.name} may only work in a sandbox, and the one here leaves Unix sockets open."
+            raise AgentError(problem, hint=INSTALL, retryable=False)
         return level
 
-    def _kept(self, start: Start, argv: tuple[str, ...], folder: str, level: str, rules: Sequence[str] = ()) -> Kept:
+    def _kept(
+        self,
+        start: Start,
+        argv: tuple[str, ...],
+        folder: str,
+        level: str,
+        rules: Sequence[str] = (),
+        closed: bytes = b"",
+    ) -> Kept:
         """With a keeper, where there can be one."""
         if not levels.has_keeper():
             return Kept(argv, start.env, level)
         plan = os.path.join(folder, _PLAN)
-        levels.write_plan(plan, rules, stays=start.agent.effects)
+        levels.write_plan(plan, rules, closed, stays=start.agent.effects)
         return Kept(levels.keeper(plan, argv), start.env, level, "keeper")
 
     def _confined(self, level: Level, start: Start, argv: tuple[str, ...], folder: str) -> Kept:
@@ -132,7 +150,11 @@ class Keeping:
         if start.alone and not level.nests:
             argv = start.alone
         ours = hiding.real(self._ours())
-        hidden = frozenset(hiding.real([*hiding.private(self._environ), *ground.hidden, *ours]))
+        private = [*hiding.private(self._environ), *ground.hidden]
+        private += hiding.behind(private, self._environ)
+        hidden = frozenset(hiding.real([*private, *ours]))
+        found = self._nearby.found(self._around(ground.hidden), hidden)
+        hidden |= found.homes
         wanted = hiding.real([*hiding.needed(argv, start.env, hidden), *hiding.sockets(agent.sockets, self._environ)])
         readable = [path for path in wanted if not any(hiding.within(path, other) for other in ours)]
         readable += hiding.real([*ground.readable, *([start.folder] if start.read_only else [])])
@@ -146,18 +168,31 @@ class Keeping:
         own = [] if start.read_only else [start.folder]
         writable = hiding.real([*own, *ground.writable, *([home] if person else [])])
         devices = hiding.devices(agent.devices)
-        told = _told(level.name, start) + (", without its own" if argv != start.argv else "")
+        told = _told(level, start) + (", without its own" if argv != start.argv else "")
         if level.name == "bubblewrap":
             env["TMPDIR"] = "/tmp"
-            walls = bubblewrap.Walls(hidden, readable, writable, devices, temporary, self._empty(), agent.network)
+            closed, shown = without_sockets(found.sockets, hidden, readable, writable)
+            handle = _opened(folder, filter_for(all_kinds=False)) if _closes(level, agent) else -1
+            walls = bubblewrap.Walls(closed, shown, writable, devices, temporary, self._empty(), agent.network, handle)
             base = [word for word in level.bubblewrap if not (agent.effects and word == levels.WITH_PARENT)]
-            return Kept(bubblewrap.command(base, walls, start.folder, argv), env, told, "sandbox")
+            line = bubblewrap.command(base, walls, start.folder, argv)
+            return Kept(line, env, told, "sandbox", handles=walls.handles)
         env["TMPDIR"] = temporary
         rules = landlock.plan(
             level.abi,
             landlock.Allowed(hidden, tuple(readable), (*writable, temporary), tuple(devices), agent.network),
         )
-        return self._kept(start._replace(env=env), argv, folder, told, rules)
+        steps = filter_for(all_kinds=not agent.network) if _closes(level, agent) else b""
+        return self._kept(start._replace(env=env), argv, folder, told, rules, steps)
+
+    def _around(self, hidden: Iterable[str]) -> Iterator[str]:
+        """Where else homes may be: in the person's own folder, and beside the folders that are worked in."""
+        if person := hiding.own(self._environ):
+            yield person
+        places = [*hidden, *([os.path.dirname(self._home)] if self._home else [])]
+        for above in {os.path.dirname(os.path.realpath(place)) for place in places}:
+            if above != "/" and not (person and hiding.within(above, person)):
+                yield above
 
 
 def _not_read_only(start: Start, why: str) -> AgentError:
@@ -165,13 +200,29 @@ def _not_read_only(start: Start, why: str) -> AgentError:
     return AgentError(problem, hint=INSTALL, retryable=False)
 
 
-def _told(name: str, start: Start) -> str:
+def _closes(level: Level, agent: Agent) -> bool:
+    """Whether a program is kept from making sockets of this machine. Under bubblewrap those of others are hidden, and
+    it may make its own, unless it is to reach nothing."""
+    return level.filters and not agent.sockets and (level.name == "landlock" or not agent.network)
+
+
+def _opened(folder: str, data: bytes) -> int:
+    path = os.path.join(folder, _FILTER)
+    with open(path, "wb") as file:
+        file.write(data)
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _told(level: Level, start: Start) -> str:
     """As it is recorded: `bubblewrap, no network`."""
-    agent = start.agent
-    parts = [name, *([] if agent.network else ["no network" if name == "bubblewrap" else "no TCP"])]
+    agent, name = start.agent, level.name
+    closed = "no network" if name == "bubblewrap" or _closes(level, agent) else "no TCP"
+    parts = [name, *([] if agent.network else [closed])]
     parts += ["read only"] if start.read_only else []
     parts += [f"with {each}" for each in agent.devices]
-    parts += ["with docker, which is no sandbox" if each == "docker" else f"with {each}" for each in agent.sockets]
+    parts += [_OF_SOCKETS.get(each, f"with {each}") for each in agent.sockets]
+    if name == "landlock" and not _closes(level, agent):
+        parts.append("all sockets open")
     return ", ".join(parts)
 
 

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from reconvene.adapters.sandbox import landlock
 from reconvene.adapters.sandbox.landlock import Allowed
+from reconvene.adapters.sandbox.socket_filter import works
 
 Name = Literal["bubblewrap", "landlock", "none"]
 KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
@@ -35,6 +36,7 @@ class Level(NamedTuple):
     bubblewrap: tuple[str, ...] = ()  # its command line, as far as it is the same for all
     nests: bool = False  # programs in it may have a sandbox of their own
     abi: int = 0  # of Landlock
+    filters: bool = False  # programs can be kept from making sockets
     lacks: tuple[str, ...] = ()  # why nothing better is in force
 
     @property
@@ -51,10 +53,12 @@ def has_keeper() -> bool:
     return sys.platform == "linux" and bool(sys.executable)
 
 
-def write_plan(path: str, landlock: Sequence[str] = (), *, stays: bool = False) -> None:
-    """What the keeper is told. `stays`: also when this process is gone, until its program has ended."""
+def write_plan(path: str, landlock: Sequence[str] = (), closed: bytes = b"", *, stays: bool = False) -> None:
+    """What the keeper is told. `closed`: the filter that is put into force, if any. `stays`: also when this process is
+    gone, until its program has ended."""
+    fields = ("0" if stays else str(os.getpid()), closed.hex(), *landlock)
     with open(path, "wb") as file:
-        file.write(b"".join(os.fsencode(field) + b"\0" for field in ("0" if stays else str(os.getpid()), *landlock)))
+        file.write(b"".join(os.fsencode(field) + b"\0" for field in fields))
 
 
 def keeper(plan: str, argv: Sequence[str]) -> tuple[str, ...]:
@@ -72,14 +76,14 @@ def _found(path: str) -> Level:
         why = _bubblewrap_failure(first, path)
         found = first if not why else next((way for way in others if not _bubblewrap_failure(way, path)), None)
         if found:
-            return Level("bubblewrap", _version(program), found, _nests(found, path))
+            return Level("bubblewrap", _version(program), found, _nests(found, path), filters=works())
         why = f"bubblewrap does not work here: {why}"
     version = landlock.abi()
     if not version:
         return Level("none", lacks=(why, "the kernel has no Landlock"))
     if failed := _landlock_failure(version, path):
         return Level("none", lacks=(why, f"Landlock does not work here: {failed}"))
-    return Level("landlock", f"(ABI {version})", abi=version, lacks=(why,))
+    return Level("landlock", f"(ABI {version})", abi=version, filters=works(), lacks=(why,))
 
 
 def _ways(program: str) -> list[tuple[str, ...]]:

@@ -22,6 +22,7 @@ _PAST = frozenset(
      "shell-snapshots", "statsig", "telemetry", "snapshot", "storage", "tmp", "paste-cache", "backups")
 )  # fmt: skip
 _MOST = 64 * 1024 * 1024  # bytes of one copy; what is larger is linked, to be read
+_MOST_LINKED = 8 * 1024 * 1024  # and of a folder that a link in it leads to; a larger one is left out
 
 
 def make(folder: str, home: str, hidden: Collection[str], copies: Mapping[str, str]) -> None:
@@ -55,7 +56,8 @@ def _copy(source: str, target: str) -> None:
             if sum(_sizes(source)) > _MOST:
                 os.symlink(source, target)
             else:
-                shutil.copytree(source, target, symlinks=True, ignore=_left_out, ignore_dangling_symlinks=True)
+                # what a link leads to may be hidden with the place that holds it: a copy holds the file itself
+                shutil.copytree(source, target, ignore=_left_out)
 
 
 def _left_out(folder: str, names: list[str]) -> set[str]:
@@ -64,7 +66,9 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
 
 
 def _plain(path: str) -> bool:
-    return os.path.islink(path) or os.path.isfile(path) or os.path.isdir(path)
+    if os.path.islink(path) and os.path.isdir(path):  # one such link on the way is followed, for there may be circles
+        return os.path.realpath(os.path.dirname(path)) == os.path.dirname(path) and sum(_sizes(path)) <= _MOST_LINKED
+    return os.path.isfile(path) or os.path.isdir(path)
 
 
 def _sizes(folder: str) -> Iterator[int]:

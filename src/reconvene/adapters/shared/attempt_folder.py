@@ -31,6 +31,7 @@ from reconvene.ports import Assignment
 _SECRET = os.urandom(16)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_IGNORED = 100
+_MOST_COUNTED = 1_000_000
 # Given files carry this time, so that one written anew with the same content still shows that it was written.
 _GIVEN_AT = int(time.time()) - 3600
 
@@ -99,10 +100,19 @@ def _walk(root: str, assignment: Assignment, most: int) -> Taken:
     size = 0
     ignored: list[str] = []
     unreadable: list[OSError] = []
+    unseen = 0  # files that were only counted
     for here, folders, names, fd in os.fwalk(root, follow_symlinks=False, onerror=unreadable.append):
         prefix = "" if here == root else os.path.relpath(here, root).replace(os.sep, "/") + "/"
+        if len(files) + len(ignored) > 2 * MAX_FILES:
+            unseen += len(names)
+            if unseen > _MOST_COUNTED:
+                break
+            continue
         folders[:] = [name for name in sorted(folders) if not _refuse_folder(fd, prefix, name, ignored)]
-        for name in sorted(names):
+        for at, name in enumerate(sorted(names)):
+            if len(files) + len(ignored) > 2 * MAX_FILES:
+                unseen += len(names) - at
+                break
             path = prefix + name
             data = _take(fd, name, path, assignment, len(files))
             if isinstance(data, str):
@@ -112,12 +122,11 @@ def _walk(root: str, assignment: Assignment, most: int) -> Taken:
             elif data is not None:
                 files[path] = data
                 size += len(data)
-        if len(files) + len(ignored) > 2 * MAX_FILES:
-            ignored.append(f"more than {MAX_FILES} files: the rest was not looked at")
-            break
     ignored += [f"{shown(os.path.relpath(str(error.filename), root))}: {error.strerror}" for error in unreadable]
-    if len(ignored) > _MAX_IGNORED:
-        ignored[_MAX_IGNORED:] = [f"and {len(ignored) - _MAX_IGNORED} more"]
+    count = len(ignored) + unseen
+    if count > _MAX_IGNORED:
+        said = f"more than {_MOST_COUNTED:,}" if unseen > _MOST_COUNTED else f"{count:,}"
+        ignored = [f"{said} files in all; the first {_MAX_IGNORED} are named", *ignored[:_MAX_IGNORED]]
     return Taken(files, tuple(ignored))
 
 

@@ -105,13 +105,16 @@ async def started(
     env: Mapping[str, str],
     stand_in: StandIn = "",
     told: Callable[[int], None] | None = None,
+    handles: tuple[int, ...] = (),
 ) -> AsyncIterator[tuple[asyncio.SubprocessTransport, _Child]]:
     """A process; whatever happens, its whole process group is gone afterwards. `told`: is told its process id.
 
-    `stand_in`: what is started is no program of its own, but one that starts it.
+    `stand_in`: what is started is no program of its own, but one that starts it. `handles`: open files that it is given.
     """
     loop = asyncio.get_running_loop()
-    starting = asyncio.ensure_future(loop.subprocess_exec(make, *argv, cwd=cwd, env=dict(env), start_new_session=True))
+    starting = asyncio.ensure_future(
+        loop.subprocess_exec(make, *argv, cwd=cwd, env=dict(env), start_new_session=True, pass_fds=handles)
+    )
     try:
         transport, child = await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -135,10 +138,12 @@ async def run(
     heard: Callable[[bytes], None],
     stand_in: StandIn = "",
     told: Callable[[int], None] | None = None,
+    handles: tuple[int, ...] = (),
 ) -> Outcome:
     """Run to the end. TookTooLong after `timeout`; for the rest see `started`."""
     late = False
-    async with started(lambda: _Listening(heard), argv, cwd, env, stand_in, told) as (transport, listening):
+    making = started(lambda: _Listening(heard), argv, cwd, env, stand_in, told, handles)
+    async with making as (transport, listening):
         _feed(transport, stdin)
         try:
             async with asyncio.timeout(timeout):

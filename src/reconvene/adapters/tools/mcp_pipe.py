@@ -127,7 +127,7 @@ async def piped(kept: Kept, folder: str, made: Callable[[Talk], None]) -> AsyncI
     import anyio
     from mcp.shared.message import SessionMessage
 
-    work = process.started(Talk, kept.argv, folder, kept.env, kept.stand_in, kept.started)
+    work = process.started(Talk, kept.argv, folder, kept.env, kept.stand_in, kept.started, kept.handles)
     async with work as (transport, talk):
         talk.stand_in = kept.stand_in
         made(talk)

@@ -149,7 +149,7 @@ class _Shell:
 
     async def _ran(self, kept: Kept, seconds: float) -> _Ran:
         late = False
-        work = process.started(_Output, kept.argv, self._tree.root, kept.env, kept.stand_in, kept.started)
+        work = process.started(_Output, kept.argv, self._tree.root, kept.env, kept.stand_in, kept.started, kept.handles)
         async with work as (transport, output):
             if (pipe := transport.get_pipe_transport(0)) is not None:
                 pipe.close()

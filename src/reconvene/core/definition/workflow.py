@@ -108,7 +108,7 @@ class Agent(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     sandbox: Literal["auto", "strict", "off"] = "auto"  # of a command; already what the workflow says where it does not
     network: bool = True
     devices: tuple[str, ...] = ()  # gpu, or paths below /dev
-    sockets: tuple[str, ...] = ()  # docker, or paths
+    sockets: tuple[str, ...] = ()  # docker, own, or paths
     tools: tuple[Tool, ...] = ()  # of a model
     loop: Loop | None = None  # None = as usual
 

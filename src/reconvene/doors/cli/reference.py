@@ -168,10 +168,12 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `_RECONVENE_COMPLETE` | set by the shell where it completes a command |
 | `VIRTUAL_ENV` | how a line that installs something is written |
 
-The value of a variable whose name ends in `KEY`, `TOKEN`, `SECRET`, `PASSWORD`, `PASSPHRASE` or `CREDENTIALS` is
-blanked in prompts, outputs, replies, errors, inputs, settings and in what people say; so is a password inside a URL,
+The value of a variable whose name ends in `KEY`, `TOKEN`, `SECRET`, `PASSWORD`, `PASSPHRASE`, `CREDENTIALS`, `_PASS` or
+`_PWD` is blanked in prompts, outputs, replies, errors, inputs, settings and in what people say; so is a password inside a URL,
 and the value of a variable that an agent's `env` names, unless that is a word, a number or a path that exists. It is
-found as it stands, and as JSON or a URL spell it; shorter than 8 characters it is not looked for. A *file* that an
+found as it stands, and as JSON or a URL spell it. Shorter than 8 characters it is not looked for, since it would blank
+ordinary words; from 6 on it is where the name, or a URL, says that it is a secret, and it is neither a word nor a number.
+`check` and the start of a run name the variables of `env` whose values are too short. A *file* that an
 agent wrote and that holds such a value is not taken: the next stop names it, and `take` takes it on your word.
 
 ## At a checkpoint

@@ -23,10 +23,11 @@ Examples:
 @click.option("--to", "target", default="", metavar="FILE", help="Write it there instead; the run does not get it.")
 @BY
 def take(call: Call, run: str | None, path: str | None, target: str) -> int:
-    """Take PATH, which an agent wrote and which was kept aside because it holds a secret; without PATH, list them.
+    """Take PATH, which an agent wrote and which was kept aside; without PATH, list them.
 
-    Once taken, the file is part of the run: the log holds it, and agents are shown it. A file is kept aside where it
-    holds the value of a variable whose name looks secret, or that an agent's `env` names.
+    A file is kept aside where it holds the value of a variable whose name looks secret, or that an agent's `env` names;
+    and in a project where it makes programs run things, such as .envrc. Once taken, the file is part of the run: the
+    log holds it, and agents are shown it.
     """
     from reconvene.app import kept_aside
 

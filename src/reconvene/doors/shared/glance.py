@@ -48,7 +48,13 @@ def written_lines(checkpoint: Checkpoint) -> list[str]:
 
 
 def _not_taken(written: Sequence[Written]) -> list[str]:
-    """What agents wrote and nobody got: never passed over in silence."""
-    found = [f"not taken of {one_line(one.agent)}: {one_line(why, 200)}" for one in written for why in one.not_taken]
+    """What agents wrote and nobody got: never passed over in silence. Of each agent what is named first comes first:
+    what is kept aside for the person, and how many there are in all."""
+    named = [(at, one.agent, why) for one in written for at, why in enumerate(one.not_taken)]
+    found = [f"not taken of {one_line(agent)}: {one_line(why, 200)}" for _, agent, why in sorted(named, key=_place)]
     more = len(found) - _MOST_WRITTEN
-    return [*found[:_MOST_WRITTEN], *([f"… and {more} more that were not taken"] if more > 0 else [])]
+    return [*found[:_MOST_WRITTEN], *([f"… and {more} more lines of this kind"] if more > 0 else [])]
+
+
+def _place(named: tuple[int, str, str]) -> int:
+    return named[0]
