@@ -51,6 +51,7 @@ class Option(Shown, frozen=True):
     fields: tuple[Field, ...] = ()
     leads: str = ""  # what follows from it, in words; "" where it was not looked up
     ends: bool = False  # it ends the run otherwise than by its last phase
+    acts: tuple[str, ...] = ()  # agents with effects that act again with it
 
 
 class Change(Struct, frozen=True):

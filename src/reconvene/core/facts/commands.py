@@ -318,6 +318,7 @@ class Reopen(Struct, frozen=True):
     remarks: tuple[RemarkIn, ...] = ()
     by: str = ""
     door: str = ""
+    told: tuple[str, ...] = ()  # as in Rollback
 
 
 class Abort(Struct, frozen=True):
@@ -333,6 +334,11 @@ class Rollback(Struct, frozen=True):
     by: str = ""
     door: str = ""
     remarks: tuple[RemarkIn, ...] = ()
+    digest: str = ""  # this and what follows: as in AnswerCheckpoint
+    source: str = ""
+    current: str = ""
+    since: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()  # agents with effects of which the person was told that they act again
 
 
 class PruneArchives(Struct, frozen=True):

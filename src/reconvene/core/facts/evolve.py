@@ -569,6 +569,9 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             unjudged=unjudged,
             running=ev.running,
         )
+        if unjudged is not None and ev.verdict != "doubt":  # who tries again is told why
+            why = ev.why if ev.verdict == "rejected" else task.reason
+            task = replace(task, reason=why, rejected=ev.output, rejected_diff=ev.diff, example=ev.example)
     return _set_task(state, round_, step, task, closed=1)
 
 
@@ -820,7 +823,7 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     if ev.ruling == "raise":
         return state
     if (
-        (ev.kind in ("missing", "doubt", "conflict", "calls") or (ev.kind == "kit" and ev.agents))
+        (ev.kind in ("missing", "doubt", "rejected", "conflict", "calls") or (ev.kind == "kit" and ev.agents))
         and round_ is not None
         and step is not None
     ):
@@ -852,7 +855,7 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
     tasks, opened = step.tasks, 0
     for agent in ev.agents:
         task = tasks[agent]
-        if task.unjudged is not None:  # open until its attempt is judged, which follows at once
+        if task.unjudged is not None and (ev.kind == "kit" or ev.ruling == "take"):  # its attempt is judged at once
             opened += 1
             tasks = tasks.set(agent, replace(task, status="open"))
         elif ev.ruling == "again":
@@ -868,16 +871,18 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
                     output=None,
                     files=(),
                     running="",
+                    unjudged=None,
+                    answer="",
                 ),
             )
         elif task.status in ("ask", "suspended"):
-            tasks = tasks.set(agent, replace(task, status="missing", why=task.why or _UNDECIDED))
+            tasks = tasks.set(agent, replace(task, status="missing", why=task.why or _UNDECIDED, unjudged=None))
     use = step.use
     if ev.ruling == "use":
         for path in ev.paths:
             use = use.set(path, ev.use)
     # who goes on without an agent that may have acted is not asked once more because its output is missing
-    kinds = (ev.kind, "missing") if ev.kind in ("doubt", "calls") else (ev.kind,)
+    kinds = (ev.kind, "missing") if ev.kind in ("doubt", "rejected", "calls") else (ev.kind,)
     settled = step.settled if ev.ruling == "again" else (*step.settled, *kinds)
     return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use)
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.workflow import Again, Checkpoint, Field, Option
+from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import to_json
 from reconvene.core.facts.ids import checkpoint_id, digest_of
@@ -16,6 +17,7 @@ from reconvene.core.person.remarking import keep_draft
 from reconvene.core.shown import drafts, on_record
 from reconvene.core.working.moves import move_refused, undo_refused
 from reconvene.core.working.transaction import Transaction
+from reconvene.errors import StaleDecision
 from reconvene.language.expressions import compile as compile_expression
 
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
@@ -110,6 +112,14 @@ def digest(
 def current_digest(state: RunState) -> str:
     point = state.world.open
     return digest(state, point.id, point.serial, point.options, point.show_files) if point else ""
+
+
+def shown(tx: Transaction, command: c.AnswerCheckpoint | c.Rollback) -> str:
+    """The version that was shown. It must be the one that is open, but for what the person did themselves since."""
+    now = current_digest(tx.state)
+    if now != (command.current or command.digest or now):
+        raise StaleDecision("What you decided on is not what is there now.", hint=f"reconvene show {tx.state.run}")
+    return command.digest or now
 
 
 # --- what is offered ---
