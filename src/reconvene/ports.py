@@ -188,6 +188,15 @@ class AgentRunner(Protocol):
     async def close(self) -> None: ...
 
 
+class ProjectLook(NamedTuple):
+    """`tip`: the commit at which the branch stands, "" where there is none; `added`: how many on it the run's own
+    commit does not lead to."""
+
+    changed: tuple[str, ...]
+    tip: str
+    added: int
+
+
 class Projects(Protocol):
     """Worktrees of the person's project: the agents' place of work, never the checkout that the person has open."""
 
@@ -205,6 +214,12 @@ class Projects(Protocol):
 
         create False: only if it is there.
         """
+
+    def look(self, path: str, branch: str, base: str, commit: str) -> ProjectLook:
+        """What differs between two commits there, and where the branch stands."""
+
+    def compare(self, path: str, old: str, new: str) -> str:
+        """The difference of two commits there, as a unified diff."""
 
     def close(self, run: str) -> None:
         """Take the run's worktrees away; its branch stays."""

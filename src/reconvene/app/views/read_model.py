@@ -154,7 +154,11 @@ class Project(Shown, frozen=True):
     path: str
     branch: str
     commit: str
-    merge: str  # the command that takes it over
+    merge: str  # the command that takes it over; in lists by the name of the branch, which others can move
+    changed: tuple[str, ...] = ()  # names of files, the first ones; lists do not look
+    files: int = 0  # how many in all
+    tip: str = ""  # where the branch stands now
+    added: int = 0  # commits on it that are not the run's
 
 
 class Child(Shown, frozen=True):

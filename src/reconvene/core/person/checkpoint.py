@@ -86,8 +86,8 @@ def emit_opened(
 def digest(
     state: RunState, point: str, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]
 ) -> str:
-    """Of what is shown: checkpoint, round, values, outputs, shown file versions, options, answers and remarks so far;
-    never rendered text."""
+    """Of what is shown: checkpoint, round, values, outputs, shown file versions, options, answers and remarks so far,
+    the commit in the person's project; never rendered text."""
     world = state.world
     round_ = world.top.round
     parts = [
@@ -106,6 +106,8 @@ def digest(
     ]
     if state.record.upgrades or state.record.reopened:  # what looks the same as before is another question
         parts.append([state.workflow, len(state.record.reopened)])
+    if world.head:
+        parts.append(world.head)
     return digest_of(to_json(parts))
 
 

@@ -86,6 +86,7 @@ def decide(
         remarks, bindings, decision = remarks_in(engine, found, feedback), _wanted(call, engine, found), None
         try:
             decision = _decision(call, engine, found, option, fields, remarks, at, latest, bindings)
+            _note_branch(engine, found)
             return _submit(call._replace(deciding=True), engine, found, decision, drive=not no_drive)
         except Repeated as error:
             return _tell_repeated(call, engine, found, error)
@@ -184,6 +185,19 @@ def _decision(
     return AnswerCheckpoint(
         meant.point.id, chosen.label, answers, remarks, version, call.by, DOOR, source=meant.source, bindings=bindings
     )
+
+
+def _note_branch(engine: Engine, run: str) -> None:
+    """The decision is about the run's own commit, whatever else stands on its branch."""
+    state = engine.load(run)
+    if not state.world.head:
+        return
+    from reconvene.app.project_now import looked_at
+    from reconvene.app.views import projections
+    from reconvene.doors.shared.glance import project_lines
+
+    for line in project_lines(looked_at(engine, state, projections.run(state).project))[1:]:
+        note(line)
 
 
 def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int:
