@@ -93,14 +93,19 @@ def own_homes() -> list[str]:
 
 def is_own(folder: str) -> bool:
     """By its id, at the place or in the folder that the id was given to: a copy of a home is not that home."""
+    return bool(own_id(folder))
+
+
+def own_id(folder: str) -> str:
+    """The id of a home that this person made, "" of any other."""
     try:
         with open(os.path.join(folder, _ID), encoding="ascii") as file:
             own = file.read(100).strip()
     except (OSError, UnicodeDecodeError):
-        return False
+        return ""
     place, node = os.path.realpath(folder), _node(folder)
     known = [line for line in _lines("homes") if len(line) == 4 and line[0] == own]
-    return any(line[3] == place or line[1] == node for line in known)
+    return own if any(line[3] == place or line[1] == node for line in known) else ""
 
 
 def make_own(folder: str) -> bool:
