@@ -321,3 +321,55 @@ def test_nobody_acts_again_before_the_person_was_told(reconvene: Command, paid: 
     assert paid.read_text() == "PAID\nPAID\n"
     found = map(json.loads, reconvene("log", RUN, "--json").out.splitlines())
     assert [one["acts"] for one in found if "acts" in one] == [["payer"]]
+
+
+FORGES = """\
+name: flow
+sandbox: off
+agents:
+  writer: {command: [sh, -c, 'cat >/dev/null; echo draft > out.md; echo done']}
+  forger: {command: [sh, -c, 'cat >/dev/null; echo FORGED >> "RUNS/out.md"; echo new > "RUNS/new.md"; echo done']}
+  reader: {command: [sh, -c, 'cat out.md; ls']}
+phases:
+- {id: one, agents: [writer]}
+- {id: two, agents: [forger]}
+- {id: three, agents: [reader], output: read, checkpoint: {options: [{label: Go on, then: continue}]}}
+- {id: four, agents: [reader], output: again, checkpoint: {options: [{label: End, then: continue}]}}
+"""
+
+
+def acts(reconvene: Command, *kinds: str) -> list[dict[str, object]]:
+    every = map(json.loads, reconvene("log", RUN, "--json").out.splitlines())
+    return [event for event in every if event["type"] in kinds]
+
+
+def test_what_changes_in_the_workspace_while_agents_work_is_nobodys_edit_until_a_person_decides(
+    reconvene: Command, flow: Path
+) -> None:
+    (flow / "flow.yaml").write_text(FORGES.replace("RUNS", str(flow / ".reconvene/runs/flow-1")), encoding="utf-8")
+    parked = reconvene("run", "flow.yaml")
+    told = "changed in the workspace while agents worked, by nobody on record: new.md, out.md."
+    assert told in parked.out
+    assert told in reconvene("show").out
+    assert "FORGED" not in reconvene("output", RUN, "reader").out, "no agent is shown it"
+    assert not acts(reconvene, "FilesEdited", "RemarkAdded")
+    (found,) = acts(reconvene, "FilesFound")
+    assert found["agents"] == ["forger"]
+    assert "by" not in found
+    decided = reconvene(*GO_ON)
+    assert "with your FB-001: Edited new.md" in decided.err
+    assert [one["by"] for one in acts(reconvene, "FilesEdited")] == [system_user()]
+    assert told not in reconvene("show").out
+    assert "FORGED" in reconvene("output", RUN, "reader").out
+    assert reconvene("verify").code == 0
+
+
+def test_what_was_put_back_before_the_decision_is_no_edit(reconvene: Command, flow: Path) -> None:
+    runs = flow / ".reconvene/runs/flow-1"
+    (flow / "flow.yaml").write_text(FORGES.replace("RUNS", str(runs)), encoding="utf-8")
+    reconvene("run", "flow.yaml")
+    (runs / "out.md").write_text("draft\n")
+    (runs / "new.md").unlink()
+    assert reconvene(*GO_ON).code == 3
+    assert not acts(reconvene, "FilesEdited", "RemarkAdded")
+    assert "FORGED" not in reconvene("output", RUN, "reader").out

@@ -201,6 +201,7 @@ class Run(Shown, frozen=True):
     passed_over: tuple[PassedOver, ...] = ()  # since the last checkpoint that the person could see
     unasked: tuple[Unasked, ...] = ()  # likewise
     unshown: tuple[Unshown, ...] = ()  # likewise
+    found: tuple[str, ...] = ()  # files changed in the workspace while agents worked, by nobody who said so
     project: Project | None = None
     parent: str = ""
     piece: str = ""

@@ -110,9 +110,12 @@ class EditIn(Struct, frozen=True):
 
 
 class RecordEdits(Struct, frozen=True):
+    """found: while these worked, and nobody says that it was them (None = somebody does)."""
+
     edits: tuple[EditIn, ...]
     by: str = ""
     door: str = ""
+    found: tuple[str, ...] | None = None
 
 
 class Opened(Struct, frozen=True):

@@ -568,6 +568,13 @@ class FilesEdited(Act, frozen=True, kw_only=True):
     files: tuple[FileOut, ...]
 
 
+class FilesFound(Event, frozen=True, kw_only=True):
+    """Changed in the workspace while agents worked, by nobody who said so. It counts once a person decides."""
+
+    files: tuple[FileOut, ...]
+    agents: tuple[str, ...] = ()  # at work then
+
+
 class DraftSaved(Act, frozen=True, kw_only=True):
     checkpoint: str
     place: str  # scope of the checkpoint
@@ -797,6 +804,7 @@ AnyEvent = (
     | RemarkRead
     | RemarkWithdrawn
     | FilesEdited
+    | FilesFound
     | DraftSaved
     | DecisionRecorded
     | ValuesSet

@@ -14,7 +14,18 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts import loops, talk
 from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
 from reconvene.core.facts.round import LoopAt, OutputAt, RoundAt, StepAt, TaskAt, Unasked, Unshown
-from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
+from reconvene.core.facts.rows import (
+    BoundAt,
+    ChildAt,
+    Failed,
+    FoundAt,
+    GapCheck,
+    Note,
+    PassedOver,
+    ProjectAt,
+    Spent,
+    Undone,
+)
 from reconvene.core.facts.state import (
     EMPTY,
     TRANSITIONS,
@@ -980,7 +991,21 @@ def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
     edited = world.edited
     for file in ev.files:
         edited = edited.set(file.path, file.digest)
-    return replace(state, world=_dirtied(replace(world, edited=edited)))
+    return replace(state, world=_dirtied(replace(world, edited=edited, found=_without(world.found, ev.files))))
+
+
+def _files_found(state: RunState, ev: e.FilesFound) -> RunState:
+    """The files stay as they were; what agents make of them is compared with what was found."""
+    world = state.world
+    edited = world.edited.update({file.path: file.digest for file in ev.files})
+    found = world.found.update({file.path: FoundAt(file.digest, ev.agents) for file in ev.files})
+    return replace(state, world=replace(world, edited=edited, found=found))
+
+
+def _without(found: Map[str, FoundAt], files: tuple[e.FileOut, ...]) -> Map[str, FoundAt]:
+    for file in files:
+        found = found.delete(file.path) if file.path in found else found
+    return found
 
 
 def _draft_saved(state: RunState, ev: e.DraftSaved) -> RunState:
@@ -993,7 +1018,7 @@ def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
     record = replace(
         record, decisions=record.decisions.set(number, ev), decided=record.decided.set(ev.checkpoint, number)
     )
-    state = replace(state, record=record, world=replace(state.world, open=None))
+    state = replace(state, record=record, world=replace(state.world, open=None, found=Map()))
     if ev.attention:
         return state
     state = talk.decision(state, ev)
@@ -1126,6 +1151,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RemarkRead: _remark_read,
         e.RemarkWithdrawn: _remark_withdrawn,
         e.FilesEdited: _files_edited,
+        e.FilesFound: _files_found,
         e.DraftSaved: _draft_saved,
         e.DecisionRecorded: _decision_recorded,
         e.ValuesSet: _values_set,

@@ -243,6 +243,7 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
     if "conflict" not in step.settled:
         for path, agents in sorted(_conflicts(tx, step, tasks).items()):
             with_person = " and you" if path in tx.state.world.edited else ""
+            with_person = " and somebody in the workspace" if path in tx.state.world.found else with_person
             tx.met(
                 "conflict",
                 f"conflict on {path} at {where}",

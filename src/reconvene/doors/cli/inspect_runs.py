@@ -106,7 +106,7 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("decisions about trouble", map(_decision, shown.settled))
     _put_list("mended", _mended(shown))
     _put_list("remarks", map(_remark, shown.remarks))
-    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=(), unshown=())))
+    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=(), unshown=(), found=())))
     _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])
     _put_list("agents that were not shown everything", [f"! {one_line(one.text, 300)}" for one in shown.unshown])
     _put_list("gates that ask a model", _unjudged(shown))

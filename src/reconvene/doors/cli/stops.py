@@ -17,7 +17,7 @@ from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, clock_time, one_line
 from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
-from reconvene.doors.shared.glance import items_line, merge_line, project_lines, text_of, written_lines
+from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines, text_of, written_lines
 from reconvene.doors.shared.options import listed, on_offer
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
@@ -233,7 +233,7 @@ def not_asked(summary: Run) -> list[str]:
     """What went otherwise than meant since the last stop, a line each: checkpoints whose condition failed, gates that
     could not ask their model, documents that did not fit into a prompt."""
     texts = [row.text for rows in (summary.passed_over, summary.unasked, summary.unshown) for row in rows]
-    return [f"! {one_line(text, 300)}" for text in texts]
+    return [*(f"! {one_line(text, 300)}" for text in texts), *found_lines(summary)]
 
 
 def headline(summary: Run) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reconvene.doors.shared.harmless import clean, one_line
 
 if TYPE_CHECKING:
-    from reconvene.app.views.read_model import Checkpoint, Item, Option, Project, Written
+    from reconvene.app.views.read_model import Checkpoint, Item, Option, Project, Run, Written
 
 _MOST_WRITTEN = 12
 
@@ -32,6 +32,18 @@ def aside(option: Option) -> str:
     parts += ["with your words"] if option.remark == "required" else []
     parts += [f"asks for {', '.join(one_line(field.id) for field in option.fields)}"] if option.fields else []
     return "; ".join(parts)
+
+
+def found_lines(run: Run) -> list[str]:
+    """What was changed in the workspace while agents worked: whoever decides is asked whether it is theirs."""
+    if not run.found:
+        return []
+    names = ", ".join(one_line(path, 100) for path in run.found[:_MOST_WRITTEN])
+    more = f", … and {len(run.found) - _MOST_WRITTEN} more" if len(run.found) > _MOST_WRITTEN else ""
+    what = f"! changed in the workspace while agents worked, by nobody on record: {names}{more}."
+    if run.checkpoint is None:
+        return [f"{what} It was not taken."]
+    return [f"{what} Yours? Your decision takes it as your edit. If not: put back what the log has, then decide."]
 
 
 def merge_line(project: Project) -> str:
