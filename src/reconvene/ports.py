@@ -194,6 +194,15 @@ class AgentRunner(Protocol):
     async def close(self) -> None: ...
 
 
+class ProjectLook(NamedTuple):
+    """`tip`: the commit at which the branch stands, "" where there is none; `added`: how many on it the run's own
+    commit does not lead to."""
+
+    changed: tuple[str, ...]
+    tip: str
+    added: int
+
+
 class Projects(Protocol):
     """Worktrees of the person's project: the agents' place of work, never the checkout that the person has open."""
 
@@ -211,6 +220,12 @@ class Projects(Protocol):
 
         create False: only if it is there.
         """
+
+    def look(self, path: str, branch: str, base: str, commit: str) -> ProjectLook:
+        """What differs between two commits there, and where the branch stands."""
+
+    def compare(self, path: str, old: str, new: str) -> str:
+        """The difference of two commits there, as a unified diff."""
 
     def close(self, run: str) -> None:
         """Take the run's worktrees away; its branch stays."""
@@ -282,8 +297,25 @@ class Commit(NamedTuple):
     at: str
 
 
+class Witness(Protocol):
+    """Where logs ended when they were last looked at, out of reach of whoever can change the home."""
+
+    place: str  # where that is noted
+
+    def note(self, run: str, seq: int, value: str) -> None:
+        """The log's last event, and the value of the chain after it."""
+
+    def noted(self, run: str) -> tuple[int, str]:
+        """(0, "") where nothing is noted."""
+
+    def every(self) -> dict[str, tuple[int, str]]:
+        """Of every run."""
+
+
 class History(Protocol):
     """The git history of workspaces: one bare repository, a branch per run."""
+
+    witness: Witness | None
 
     def last_seq(self, run: str) -> int:
         """Seq of the newest commit on the run's branch, 0 for none."""
@@ -303,7 +335,7 @@ class History(Protocol):
         """Remove the run's branch, and whatever no other branch needs."""
 
     def unsound(self, run: str) -> str:
-        """What is wrong with the run's branch; "" also where it has none."""
+        """What is wrong with the run's branch and all that it is made of; "" also where it has none."""
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff between two commits (ids), "" as old = the empty tree."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
-    from reconvene.ports import AgentRunner, Answer, Assignment, Listener, ProjectWork
+    from reconvene.ports import AgentRunner, Answer, Assignment, Listener, ProjectLook, ProjectWork
 
 
 class SystemClock:
@@ -70,6 +70,12 @@ class LazyProjects:
 
     def publish(self, run: str, path: str, branch: str, commit: str, *, create: bool = True) -> str:
         return self._projects.publish(run, path, branch, commit, create=create)
+
+    def look(self, path: str, branch: str, base: str, commit: str) -> ProjectLook:
+        return self._projects.look(path, branch, base, commit)
+
+    def compare(self, path: str, old: str, new: str) -> str:
+        return self._projects.compare(path, old, new)
 
     def close(self, run: str) -> None:
         self._projects.close(run)

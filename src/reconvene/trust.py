@@ -94,8 +94,13 @@ def own_homes() -> list[str]:
 
 def is_own(folder: str) -> bool:
     """By its id, at the place or in the folder that the id was given to: a copy of a home is not that home."""
-    place = os.path.realpath(folder)
-    return any(line[3] == place or line[1] == _node(folder) for line in _known(folder))
+    return bool(own_id(folder))
+
+
+def own_id(folder: str) -> str:
+    """The id of a home that this person made, "" of any other."""
+    place, known = os.path.realpath(folder), _known(folder)
+    return known[0][0] if any(line[3] == place or line[1] == _node(folder) for line in known) else ""
 
 
 def note_place(folder: str) -> None:

@@ -19,7 +19,7 @@ from reconvene.settings import (
     system_user,
 )
 from reconvene.surroundings import LazyProjects, Machine, SystemClock
-from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, refusal, require_plain
+from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, own_id, refusal, require_plain
 
 if TYPE_CHECKING:
     from reconvene import ports
@@ -350,8 +350,10 @@ def open_engine(
 
     def history_for() -> History:
         from reconvene.adapters.git import GitHistory
+        from reconvene.adapters.keys.noted_heads import NotedHeads
 
-        return GitHistory(os.path.join(root, "history.git"))
+        heads = NotedHeads(os.path.join(own_folder(), "heads"), own_id(root))
+        return GitHistory(os.path.join(root, "history.git"), heads)
 
     environ, judge = dict(os.environ), gate_model() or from_files("gate_model")
     projects, machine = LazyProjects(root, environ), Machine(environ)

@@ -89,7 +89,7 @@ def test_a_whole_brainstorm_at_a_terminal(terminal: Terminal, tmp_path: Path) ->
     person.sees("The plan for “A journal of changes”").takes(1)
     person.sees("Batch 1 complete", "Bring two journals together").takes(1)
     person.sees("The plan for “Bring two journals together”").takes(1)
-    person.sees("brainstorm-1 is completed", "merge reconvene/brainstorm-1")
+    person.sees("brainstorm-1 is completed", "in the project: commit", " merge ")
     person.child.expect(pexpect.EOF)
     _left_behind(tmp_path)
 

@@ -13,6 +13,7 @@ from reconvene.core.facts.events import (
     CheckpointSkipped,
     ExpressionFailed,
     FilesEdited,
+    FilesFound,
     PhaseSkipped,
     StepClosed,
 )
@@ -90,9 +91,10 @@ def test_what_a_person_writes_while_agents_work_stays_unless_they_choose_otherwi
 
     stage = Stage(tmp_path, SHARED, {"first": wrote("before\n"), "a": meanwhile, "b": "done", "last": "done"})
     stage.drive()
-    assert "a and you changed plan.md differently" in stage.point.prompt
+    assert "a and somebody in the workspace changed plan.md differently" in stage.point.prompt
     assert stage.read("plan.md") == "by hand\n"
-    assert [edited.files[0].path for edited in stage.events(FilesEdited)] == ["plan.md"]
+    assert [found.files[0].path for found in stage.events(FilesFound)] == ["plan.md"]
+    assert not stage.events(FilesEdited), "nobody has said whose it is"
     assert stage.decide(ruling).status == "completed"
     assert stage.read("plan.md") == text
     assert len(stage.events(FilesEdited)) == 1
@@ -107,7 +109,7 @@ def test_a_file_that_a_person_deletes_while_an_agent_rewrites_it_stays_deleted_u
 
     stage = Stage(tmp_path, SHARED, {"first": wrote("before\n"), "a": meanwhile, "b": "done", "last": "done"})
     stage.drive()
-    assert "a and you changed plan.md differently" in stage.point.prompt
+    assert "a and somebody in the workspace changed plan.md differently" in stage.point.prompt
     assert not (stage.folder / "plan.md").exists()
     assert stage.decide("Go on without it").status == "completed"
     assert not (stage.folder / "plan.md").exists()

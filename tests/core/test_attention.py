@@ -135,6 +135,89 @@ def test_one_with_effects_that_was_begun_is_not_begun_again_without_a_question(h
         assert game.labels == ["Go on without it", "Try again", "Stop the run"]
 
 
+ACTING = (
+    "name: n\nagents: {a: {effects: true, gate: {min_chars: 9}}}\n"
+    "phases: [{id: p, agents: [a], output: r, rounds: {max: 3}, checkpoint: {question: Well?, options: ["
+    "{label: Done, then: continue}, {label: More, then: again}, {label: Anew, then: {goto: p, rerun: true}},"
+    " {label: Undo, then: again, undo: true}]}}]\n"
+)
+
+
+def test_a_rejected_output_of_one_with_effects_is_asked_about_and_can_be_taken_as_it_is():
+    game = play(ACTING)
+    game.finish("a", "short")
+    assert game.effects() == []
+    assert "the output of a is not accepted: EMPTY_OUTPUT" in game.state.world.open.prompt
+    assert "> short" in game.state.world.open.prompt
+    assert game.labels == ["Take the output as it is", "Go on without it", "Try again", "Stop the run"]
+    game.decide("Take the output as it is")
+    assert game.labels[0] == "Done"
+    assert game.context()["r"] == "short"
+
+
+def test_one_with_effects_whose_output_was_rejected_is_begun_again_on_a_persons_word_and_told_why():
+    game = play(ACTING)
+    game.finish("a", "short")
+    game.decide("Try again")
+    assert game.effects() == [RunTask("R1/0/a", "a", 2)]
+    task = game.state.world.top.round.open.tasks["a"]
+    assert "EMPTY_OUTPUT" in task.reason
+    assert task.rejected is not None
+    assert game.state.record.decisions[1].acts == ("a",)
+    game.finish("a", "long enough")
+    assert game.labels[0] == "Done"
+
+
+def test_one_with_effects_whose_output_was_rejected_is_gone_without():
+    game = play(ACTING)
+    game.finish("a", "short")
+    game.decide("Go on without it")
+    assert game.labels[0] == "Done"
+    assert game.context()["r"] is None
+
+
+@pytest.mark.parametrize(("label", "acts"), [("Done", ()), ("More", ("a",)), ("Anew", ("a",)), ("Undo", ("a",))])
+def test_a_decision_records_which_agents_with_effects_act_again(label, acts):
+    game = play(ACTING)
+    game.finish("a", "long enough")
+    game.decide(label)
+    assert game.state.record.decisions[1].acts == acts
+
+
+def test_a_rollback_is_refused_until_the_person_was_told_who_acts_again():
+    game = play(ACTING)
+    game.finish("a", "long enough")
+    with pytest.raises(Refused, match="a acts on the world, and would act again"):
+        game.do(c.Rollback(by="ann"))
+    game.do(c.Rollback(by="ann", told=("a",)))
+    assert game.working() == ["a"]
+    assert [e.acts for e in game.log if type(e).__name__ == "RoundUndone"] == [("a",)]
+
+
+def test_a_check_that_would_have_one_with_effects_act_again_asks():
+    game = play(
+        "name: n\nagents: {a: {effects: true}}\nphases: [{id: p, agents: [a], output: r, check: {max: 3, rules: ["
+        "{if: true, then: retry, say: thin}]}}]\n"
+    )
+    game.finish("a")
+    assert game.effects() == []
+    assert "thin. The check would have p done again, and a acts on the world" in game.state.world.open.prompt
+    assert game.labels == ["Go on without it", "Try again", "Stop the run"]
+    game.decide("Try again")
+    assert game.working() == ["a"]
+    game.finish("a")
+    game.decide("Go on without it")
+    assert game.state.ended == "completed"
+    assert len(game.state.record.gap_checks) == 1
+
+
+def test_a_conflict_between_agents_with_effects_does_not_suggest_to_run_them_again():
+    game = play("name: n\nagents: {a: {effects: true}, b: {}}\nphases: [{id: q, agents: [a, b]}]\n")
+    game.finish("a", files={"f.md": "from a"})
+    game.finish("b", files={"f.md": "from b"})
+    assert game.labels[:2] == ["Go on without it", "Try again"]
+
+
 def test_to_wait_settles_nothing_and_the_same_is_asked_again():
     game = play(EFFECTS)
     game.do(c.Claim(running={"R1/0/a": "process 7", "R1/0/b": "process 8"}), "another driver")

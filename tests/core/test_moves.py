@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from reconvene.core.facts import commands as c
 from reconvene.core.person.checkpoint import current_digest
@@ -312,6 +313,13 @@ def test_an_unknown_option_is_refused_with_the_nearest_one():
     with pytest.raises(Refused) as caught:
         game.decide("Acept")
     assert "Did you mean 'Accept'?" in caught.value.hint
+
+
+def test_the_version_of_what_is_shown_covers_the_commit_in_the_persons_project():
+    game = at_review()
+    state = game.state
+    seen = {current_digest(replace(state, world=replace(state.world, head=head))) for head in ("", "c0ffee", "beef")}
+    assert len(seen) == 3
 
 
 def test_a_decision_on_another_version_than_the_open_one_is_refused():

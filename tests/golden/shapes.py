@@ -107,7 +107,7 @@ def of_commands(folder: Path, reconvene: Command) -> dict[str, object]:
         ("new", "flow.yaml"), ("run", "flow.yaml"), ("run", "flow.yaml", "--no-drive"), ("resume", "two-step-3"),
         ("decide", "two-step-2", "--option", "Keep", *said), ("files", "two-step-2", "draft.md"),
         ("output", "two-step-2"), ("remark", "two-step-2", SAID), ("show", "two-step-2"),
-        ("decide", "two-step-2", "--option", "Again", *said, "--field", "tone=warm"),
+        ("decide", "two-step-2", "--option", "Again", *said, "--field", "tone=warm"), ("show", "two-step-2"),
         ("rollback", "two-step-2", *said), ("rounds", "two-step-2", "--prune"), ("take", "two-step-2"),
         ("calls", "two-step-2"), ("allowed", "two-step-2"), ("fork", "two-step-2", "--at", "4"),
         ("pause", "two-step-1"), ("abort", "two-step-1"), ("show", "two-step-2"),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reconvene.app import measures, queries, round_tries
 from reconvene.app.engine import Engine
-from reconvene.app.reopening import reopen
+from reconvene.app.reopening import acting_again, reopen
 from reconvene.app.upgrading import DoesNotFit, fit, upgrade
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.commands import Abort, RemarkIn
@@ -59,7 +59,7 @@ def test_a_run_of_an_earlier_release_is_mended_ended_and_taken_up_again(golden: 
             assert engine.load(run).record.upgrades[0].before == state.workflow
         if not engine.load(run).ended:
             engine.submit(run, Abort("ann"))
-        reopen(engine, run, remarks=(RemarkIn("one thing more"),), by="ann")
+        reopen(engine, run, remarks=(RemarkIn("one thing more"),), by="ann", told=acting_again(engine, run))
         after = engine.load(run)
         assert not after.ended or state.paused, "where only the end was left"
         assert after.record.remarks[len(after.record.remarks)].text == "one thing more"

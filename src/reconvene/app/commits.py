@@ -24,11 +24,15 @@ def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState
     """Commit what the history has not got yet. `known`: earlier states, newest first, so that not all is folded."""
     done = history.last_seq(run)
     events, values = log.read(run, done), log.chain(run, done)
+    if values:
+        _tell_witness(log, history, run, *values[-1])
     if any(_may_commit(event, ended=True) for _, event in events):
         state = _start(events, known)
         if state.seq < done:
             events = log.read(run, state.seq)
         made = (commit for commit in commits(run, events, state) if commit.seq > done)
+        if values and not done:  # so that no branch is ever without its note
+            history.note_head(run, values[-1][0], values[-1][1].hex())
         history.commit(run, _with_values(made, values), log.artefact)
     if values:
         history.note_head(run, values[-1][0], values[-1][1].hex())
@@ -37,8 +41,19 @@ def catch_up(log: EventLog, history: History, run: str, known: Iterable[RunState
 def note(log: EventLog, history: History, run: str, seq: int) -> None:
     """The log's last event, beside the history: it shows, too, what was recorded and is in no commit."""
     for last, value in log.chain(run, seq - 1)[-1:]:
+        _tell_witness(log, history, run, last, value)
         with suppress(ReconveneError):  # a copy of the log: whatever keeps it back must not keep the run back
             history.note_head(run, last, value.hex())
+
+
+def _tell_witness(log: EventLog, history: History, run: str, seq: int, value: bytes) -> None:
+    """What it noted before stays where the log does not say the same any more: that is what it is for."""
+    if history.witness is None:
+        return
+    before, noted = history.witness.noted(run)
+    if noted and (before > seq or [one.hex() for _, one in log.chain(run, before - 1)[:1]] != [noted]):
+        return
+    history.witness.note(run, seq, value.hex())
 
 
 def _with_values(made: Iterable[Commit], values: list[tuple[int, bytes]]) -> Iterator[Commit]:

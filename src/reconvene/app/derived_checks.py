@@ -100,38 +100,68 @@ def _short(value: object) -> str:
 # --- the git history ---
 
 
-def check_history(history: History, state: RunState, values: Mapping[int, bytes]) -> list[str]:
-    """It may be behind the log; what it says must be so. Whoever cuts the end of a log off does not reach it."""
+def check_end(history: History, state: RunState, values: Mapping[int, bytes], *, readable: bool = True) -> None:
+    """The log goes as far as the git history and the witness outside of the home say: whoever cuts its end off does
+    not reach both. `readable`: a history that cannot be read does not fit, either."""
     run = state.run
     where = f"the git history of {run}"
-    again = "It is made from the log. To make it again, delete the folder history.git in the home, and: "
-    next = f"{again}reconvene verify {run} --mend"
+    if history.witness is not None:
+        seq, value = history.witness.noted(run)
+        again = f" To take the log as it is, take the lines of {run} out of {history.witness.place}."
+        _check_value(state, values, seq, value, f"the note in {history.witness.place}", again)
     try:
-        wrong, made, (seq, value) = history.unsound(run), history.commits(run), history.noted_head(run)
+        made, (seq, value) = history.commits(run), history.noted_head(run)
     except ReconveneError as error:
+        if not readable:
+            return
         raise misfit(run, 0, where, "a branch that can be read", error, error.hint) from error
-    if wrong:
-        raise misfit(run, 0, where, "commits that are whole", wrong, next)
     for oid, commit in made:
-        trailers = dict(commit.trailers)
+        said = dict(commit.trailers).get(CHAIN, "").partition(" ")
         at = f"commit {oid[:10]} of {where}"
-        if trailers.get(RUN) != run:
-            raise misfit(run, commit.seq, at, f"a commit of run {run}", f"one of run {trailers.get(RUN)}", next)
-        said = trailers.get(CHAIN, "").partition(" ")
         _check_value(state, values, commit.seq, "", at)
         _check_value(state, values, int(said[0]) if said[0].isdecimal() else 0, said[2], at)
     _check_value(state, values, seq, value, f"the note of the last event beside {where}")
-    return [] if made or not seq else [f"the git history has no commit of {run} yet"]
 
 
-def _check_value(state: RunState, values: Mapping[int, bytes], seq: int, value: str, where: str) -> None:
-    """The history says that there was an event, and, where it says so, the value of the chain after it."""
+def check_history(history: History, state: RunState) -> list[str]:
+    """It may be behind the log; it is whole, and nobody else has written in it."""
+    run = state.run
+    where = f"the git history of {run}"
+    mend = f"reconvene verify {run} --mend"
+    next = f"It is made from the log. To make it again, delete the folder history.git in the home, and: {mend}"
+    try:
+        wrong, made, (seq, _) = history.unsound(run), history.commits(run), history.noted_head(run)
+    except ReconveneError as error:
+        raise misfit(run, 0, where, "a branch that can be read", error, error.hint) from error
+    if wrong:
+        raise misfit(run, 0, where, "commits of this run that are whole", wrong, next)
+    last = 0
+    for oid, commit in made:
+        at, named = f"commit {oid[:10]} of {where}", dict(commit.trailers).get(RUN)
+        if named != run:
+            raise misfit(run, commit.seq, at, f"a commit of run {run}", f"one of run {named}", next)
+        if commit.seq <= last:
+            raise misfit(run, commit.seq, at, f"one of an event after {last}", f"one of event {commit.seq}", next)
+        last = commit.seq
+    if not seq and any(CHAIN in dict(commit.trailers) for _, commit in made):
+        raise misfit(run, 0, f"the note of the last event beside {where}", "a note", "none", f"To make it: {mend}")
+    if made or not (seq or state.record.checkpoints or state.ended):
+        return []
+    return [f"the git history has no commit of {run}; to make it: {mend}"]
+
+
+def _check_value(
+    state: RunState, values: Mapping[int, bytes], seq: int, value: str, where: str, again: str = ""
+) -> None:
+    """Somebody says that there was an event, and, where they say so, the value of the chain after it. `again`: what
+    else can be done."""
     run = state.run
     if seq > state.seq:
         expected = f"a log that goes to event {seq} or further: {where} was made from it"
-        cut = "Its end was cut off. " + RESTORE.format(run=run)
+        cut = "Its end was cut off, or an older copy was put in its place. " + RESTORE.format(run=run) + again
         raise misfit(run, state.seq, "the end of the log", expected, f"it ends with event {state.seq}", cut)
     known = values.get(seq)
     if value and (known is None or known.hex() != value):
         found = known.hex() if known is not None else "no append that ends there"
-        raise misfit(run, seq, f"the chain after event {seq}", f"{value}, as {where} says", found or "no value")
+        next = RESTORE.format(run=run) + again
+        raise misfit(run, seq, f"the chain after event {seq}", f"{value}, as {where} says", found or "no value", next)

@@ -14,7 +14,7 @@ from reconvene.app import given_material, turns
 from reconvene.app.backoff import USUAL, Park, Patience
 from reconvene.app.discretion import Discretion
 from reconvene.app.effects import Done, Fault, answered_before, assignment, run_check, run_task
-from reconvene.app.files import Files
+from reconvene.app.files import Files, Scan
 from reconvene.app.left_behind import awaited, leftovers_of, settled, told
 from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled
 from reconvene.app.session import Session
@@ -87,7 +87,7 @@ class Driver:
             return
         if not at_once and session.state.awaits is not None and not await self._until_due():
             return
-        scan = None if tidied else self._files.scan(session, self._by, self._door)
+        scan = None if tidied else self._look_before()
         if scan is not None and not scan.settled:
             self._files.restore(session, scan)
         edits: list[Command] = [scan.command] if scan and scan.command else []
@@ -115,6 +115,13 @@ class Driver:
                     await self._receive()
             finally:
                 ticks.cancel()
+
+    def _look_before(self) -> Scan:
+        """Edits at a stop, or while the run was paused, are the person's who has it go on. What a process that died in
+        the middle of work left may be anybody's."""
+        state = self._session.state
+        left = [] if state.world.open is not None or state.paused else at_work(state)
+        return self._files.found(self._session, left) if left else self._files.scan(self._session, self._by, self._door)
 
     async def _until_over(self, waited: list[Left]) -> bool:
         """Wait until these have ended, as the person wants. False: not now."""
@@ -295,7 +302,7 @@ class Driver:
             batch = [mail for mail in batch if not isinstance(mail, Posted)]
             if not batch:
                 return
-        scan = self._files.scan(session, self._by, self._door)
+        scan = self._files.found(session, at_work(session.state))
         commands = [*([scan.command] if scan.command else []), *(done.command for done in batch)]
         for error in session.submit(commands, {**blobs, **scan.blobs}, self._claim):
             if error is not None:
@@ -331,6 +338,12 @@ def tell_recorded(session: Session, listener: Listener) -> None:
             listener(Progress(session.run, event.task, parse_task(event.task)[2], what, event.why, tokens))
         elif isinstance(event, LateOutputArchived) and event.output is not None:
             listener(Progress(session.run, event.task, parse_task(event.task)[2], "late"))
+
+
+def at_work(state: RunState) -> list[str]:
+    """The agents of the open step that have not ended."""
+    step = state.world.top.round.open if state.world.cursor and state.world.top.round else None
+    return [name for name in step.order if step.tasks[name].status == "open"] if step is not None else []
 
 
 class Branch:

@@ -246,7 +246,7 @@ class Engine:
     ) -> list[str]:
         """`tidy`: the log is about to move on. Disk and log must agree before that, edits or not: after an undo,
         whatever a crash left there unnoted would look like a new edit. `held`: the lease is ours already."""
-        scan = files.scan(session, by, door)
+        scan = files.scan(session, by, door, claims=tidy)
         if scan.settled:
             return []
         command = scan.command

@@ -48,13 +48,33 @@ class Files:
             self._known = {path: version.digest for path, version in self._files.items()}
         return self._files
 
-    def scan(self, session: Session, by: str, door: str) -> Scan:
-        """What a person changed, as a command with the contents and diffs it names; and what is to be written."""
+    def scan(self, session: Session, by: str, door: str, *, claims: bool = False) -> Scan:
+        """What a person changed, as a command with the contents and diffs it names; and what is to be written.
+        `claims`: also what was found while agents worked counts as theirs."""
         found = self._workspace.look(self.known(session))
         if found.settled:
             self._written = self._all(session)
-        command, blobs = self._edits(session, found.changes, by, door)
+        changes = found.changes if claims else self._fresh(session, found.changes)
+        command, blobs = self._edits(session, changes, by, door)
         return Scan(command, blobs, found.stale, found.settled)
+
+    def found(self, session: Session, agents: Iterable[str]) -> Scan:
+        """The same while these are at work: nobody says who it was, and nobody's edit is recorded."""
+        looked = self.scan(session, "", "")
+        if looked.command is None:
+            return looked
+        files = {edit.digest for edit in looked.command.edits}
+        command = RecordEdits(looked.command.edits, found=tuple(dict.fromkeys(agents)))
+        return Scan(command, {name: looked.blobs[name] for name in looked.blobs if name in files}, looked.stale, False)
+
+    def _fresh(self, session: Session, changes: list[Change]) -> list[Change]:
+        """Those that are not as they were found before."""
+        known = session.state.world.found
+        return [
+            one
+            for one in changes
+            if one.path not in known or known[one.path].digest != (digest_of(one.data) if one.data is not None else "")
+        ]
 
     def _edits(
         self, session: Session, changes: list[Change], by: str, door: str

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from reconvene.app import index
 from reconvene.app.engine import Engine
 from reconvene.app.line_diff import unified_diff
+from reconvene.app.project_now import difference, looked_at
 from reconvene.app.session import Session, state_after
 from reconvene.app.views import ahead, projections, written
 from reconvene.app.views.changes import changes, since_a_try
@@ -43,9 +47,11 @@ def standing(engine: Engine, run: str) -> Run:
     far."""
     found = summary(engine, run)
     if found.checkpoint is None:
-        return found
+        project = looked_at(engine, engine.load(run), found.project) if found.project else None
+        return replace(found, project=project)
     session = engine.session(run)
     found = replace(projections.run(session.state), driven=_driven(engine, run, session.state.status))
+    found = replace(found, project=looked_at(engine, session.state, found.project))
     point = found.checkpoint and _beside(found.checkpoint, session)
     return replace(found, checkpoint=point, items=ahead.items(session.state, session.book))
 
@@ -92,6 +98,7 @@ def show(engine: Engine, run: str) -> RunInFull:
         judged_by=engine.judge_model if (asking := projections.asking_gates(session.book.workflow)) else "",
         unjudged=() if engine.judge_model else asking,
         items=ahead.items(state, session.book),
+        project=looked_at(engine, state, shown.project),
     )
 
 
@@ -169,10 +176,12 @@ def diff(engine: Engine, run: str, old: str = "", new: str = "") -> str:
     numbers = sorted(trees)
     if not old and not new:
         closed = [number for number in numbers if number > 0]
-        old_tree = trees[closed[-2]] if len(closed) > 1 else {}
-        return _compare(engine, old_tree, now)
-    before = trees[_number(old, numbers)] if old else {}
-    return _compare(engine, before, trees[_number(new, numbers)] if new else now)
+        before = trees[closed[-2]] if len(closed) > 1 else _Tree()
+    else:
+        before = trees[_number(old, numbers)] if old else _Tree()
+    after = trees[_number(new, numbers)] if new else now
+    own = _compare(engine, before.files, after.files)
+    return own + difference(engine, engine.load(run), before.head, after.head)
 
 
 def _number(text: str, known: list[int]) -> int:
@@ -183,18 +192,27 @@ def _number(text: str, known: list[int]) -> int:
     return int(match[1])
 
 
-def _trees(engine: Engine, run: str) -> tuple[dict[int, dict[str, str]], dict[str, str]]:
+class _Tree(NamedTuple):
+    files: Mapping[str, str] = MappingProxyType({})  # path → digest
+    head: str = ""  # the commit in the person's project
+
+
+def _trees(engine: Engine, run: str) -> tuple[dict[int, _Tree], _Tree]:
     """Files as they were when each round closed, by the round's serial; and now."""
     state = EMPTY
-    trees: dict[int, dict[str, str]] = {0: {}}
+    trees: dict[int, _Tree] = {0: _Tree()}
     for seq, event in engine.log.read(run):
         state = state_after(run, state, seq, event)
         if isinstance(event, RoundClosed | RoundUndone):
-            trees[event.serial] = {path: version.digest for path, version in state.world.files.items()}
-    return trees, {path: version.digest for path, version in state.world.files.items()}
+            trees[event.serial] = _tree(state)
+    return trees, _tree(state)
 
 
-def _compare(engine: Engine, old: dict[str, str], new: dict[str, str]) -> str:
+def _tree(state: RunState) -> _Tree:
+    return _Tree({path: version.digest for path, version in state.world.files.items()}, state.world.head)
+
+
+def _compare(engine: Engine, old: Mapping[str, str], new: Mapping[str, str]) -> str:
     parts = []
     for path in sorted({*old, *new}):
         if old.get(path) != new.get(path):

@@ -34,6 +34,20 @@ def named_by(events: Iterable[e.AnyEvent]) -> set[str]:
     return {digest for event in events for digest in _named(event)}
 
 
+def sizes_in(events: Iterable[e.AnyEvent]) -> Iterator[tuple[str, int]]:
+    """Of contents whose size an event says: the digest and that."""
+    todo: list[object] = list(events)
+    while todo:
+        value = todo.pop()
+        if isinstance(value, e.Ref | e.FileOut):
+            if value.digest and value.size:
+                yield value.digest, value.size
+        elif isinstance(value, tuple):
+            todo += value
+        elif isinstance(value, Struct):
+            todo += (getattr(value, name) for name in _with_structs(type(value)))
+
+
 def _named(value: object) -> Iterator[str]:
     if isinstance(value, tuple):
         for each in value:

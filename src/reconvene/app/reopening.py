@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reconvene.app.engine import Engine
+from reconvene.core.definition.workflow import Goto
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import RemarkIn, Reopen
 from reconvene.core.facts.state import RunState
+from reconvene.core.working.acting import again
 from reconvene.errors import Refused
 from reconvene.language.closest import closest
 
@@ -39,8 +41,10 @@ def reopen(
     by: str = "",
     door: str = "",
     driving: bool = False,
+    told: tuple[str, ...] = (),
 ) -> RunState:
-    """On record; `driving`: the caller drives the run on next. A phase of "" is where the run ended."""
+    """On record; `driving`: the caller drives the run on next. A phase of "" is where the run ended. `told`: who acts
+    again, as `acting_again` says."""
     session = engine.session(run)
     state, book = session.state, session.book
     if not state.ended:
@@ -49,10 +53,22 @@ def reopen(
         )
     added = dict(grants or {})
     _require_limits(book, added)
-    place = _named(state, book, phase, rerun) if phase else _where_it_ended(state, book, rerun)
+    place = _place(state, book, phase, rerun)
     before = len(state.record.reopened)
-    command = Reopen(before, place.phase, place.visit, place.rerun, added, remarks, by, door)
+    command = Reopen(before, place.phase, place.visit, place.rerun, added, remarks, by, door, told)
     return engine.submit(run, command, driving=driving)
+
+
+def acting_again(engine: Engine, run: str, phase: str = "", *, rerun: bool = False) -> tuple[str, ...]:
+    """The agents with effects that would act again."""
+    session = engine.session(run)
+    state, book = session.state, session.book
+    place = _place(state, book, phase, rerun) if state.ended else Place("")
+    return again(state, book, Goto(place.phase, rerun=True)) if place.rerun else ()
+
+
+def _place(state: RunState, book: Book, phase: str, rerun: bool) -> Place:
+    return _named(state, book, phase, rerun) if phase else _where_it_ended(state, book, rerun)
 
 
 def _where_it_ended(state: RunState, book: Book, rerun: bool) -> Place:

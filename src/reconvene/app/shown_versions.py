@@ -15,7 +15,7 @@ from reconvene.app.session import state_after
 from reconvene.app.views.difference import difference
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.commands import AnswerCheckpoint, Command
+from reconvene.core.facts.commands import AnswerCheckpoint, Command, Rollback
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.run.handle import Handled, record
@@ -41,6 +41,9 @@ _BESIDE = (
     e.TasksClaimed,
     e.ChildStarted,
 )
+
+
+_Decision = AnswerCheckpoint | Rollback
 
 
 class Version(Struct, frozen=True):
@@ -70,14 +73,14 @@ def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command,
     where the same person took exactly this decision before."""
 
     def handled(state: RunState, command: Command, now: str, book: Book, claim: str, user: str) -> Handled:
-        if not isinstance(command, AnswerCheckpoint):
+        if not isinstance(command, AnswerCheckpoint | Rollback):
             return record(state, command, now, book, claim, user)
         try:
             made = record(state, _bound(log, state, command, book), now, book, claim, user)
         except StaleDecision as error:
             known = versions(log, state.run, command.digest) if command.digest and not error.now else []
             raise (stale(error.message, known[-1].state, state, book) if known else error) from None
-        if any(isinstance(event, e.DecisionRecorded) for event in made.events):
+        if isinstance(command, Rollback) or any(isinstance(event, e.DecisionRecorded) for event in made.events):
             return made
         if once:
             raise _repeated(state, command)
@@ -92,7 +95,7 @@ def _repeated(state: RunState, command: AnswerCheckpoint) -> Repeated:
     return Repeated(f"you decided so already, “{taken.option}” at {where}: nothing was done again")
 
 
-def _bound(log: EventLog, state: RunState, command: AnswerCheckpoint, book: Book) -> AnswerCheckpoint:
+def _bound(log: EventLog, state: RunState, command: _Decision, book: Book) -> _Decision:
     point = state.world.open
     if not command.digest or point is None or command.checkpoint not in ("", point.id):
         return command

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from reconvene.app.engine import Engine
 from reconvene.app.misfits import DoesNotFit
 from reconvene.app.new_runs import rest_point
-from reconvene.app.references import named_by
+from reconvene.app.references import named_by, sizes_in
 from reconvene.app.session import index_row
 from reconvene.app.signing import to_sign
 from reconvene.app.verifying import Sound, read_log, require_sound
@@ -98,7 +98,7 @@ def take(engine: Engine, path: str, *, name: str = "", by: str = "", door: str =
     """`name`: another id for it, where there is another run of the same."""
     try:
         with open(path, "rb") as file:
-            came = run_file.read(file, path)
+            came = run_file.read(file, path, _named)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}.") from error
     manifest, rows = came.manifest, [Stored(*row) for row in came.rows]
@@ -139,9 +139,6 @@ def _checked(engine: Engine, path: str, came: run_file.RunFile, rows: list[Store
         sound = read_log(_Arrived(manifest.run, rows, came.contents), manifest.run, manifest, engine.signer)
         if rows[-1].chain.hex() != manifest.chain:
             raise StoreError(f"its log ends with {rows[-1].chain.hex()}, not with {manifest.chain}")
-        more = came.contents.keys() - named_by(_events(rows))
-        if more:
-            raise StoreError(f"it holds contents that its log does not name, such as {min(more)}")
     except DoesNotFit as error:
         one = error.misfit
         raise _refused(path, f"{one.where}: expected {one.expected}, found {one.found}") from error
@@ -191,6 +188,18 @@ def _forked(
     kept = {digest: data for digest, data in contents.items() if digest in named}
     append = Append([*prefix, *made.events], kept, index_row(made.state), made.seal)
     return Taken(name, engine.log.append(name, 0, append), manifest.chain)
+
+
+def _named(rows: list[tuple[int, bool, bytes, bytes, bytes]]) -> dict[str, int]:
+    """The contents that these appends name, with the sizes that they say. ValueError where one is no append."""
+    try:
+        events = _events([Stored(*row) for row in rows])
+    except StoreError as error:
+        raise ValueError(error.message) from error
+    sizes = dict.fromkeys(named_by(events), -1)
+    for digest, size in sizes_in(events):
+        sizes[digest] = max(size, sizes[digest])
+    return sizes
 
 
 def _events(rows: list[Stored]) -> list[AnyEvent]:

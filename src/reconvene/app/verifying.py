@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from reconvene.app.derived_checks import check_history, check_index, check_snapshot, snapshot_seq
+from reconvene.app.derived_checks import check_end, check_history, check_index, check_snapshot, snapshot_seq
 from reconvene.app.misfits import DoesNotFit, misfit
 from reconvene.app.references import named_in
 from reconvene.app.seal_checks import Seals
@@ -106,10 +106,12 @@ def _verify(log: EventLog, run: str, history: History | None, signer: Signer | N
         notes.append(f"unchained until event {unchained}: made by a release that had no chain")
     try:
         read = read_log(log, run, _Ends(head, unchained), signer)
+        if history is not None:  # first: what was made of a log whose end was cut off would fit what is left
+            check_end(history, read.state, read.values)
         check_index(log.index_row(run), read.state, exact=head > unchained)
         check_snapshot(log, read.state, read.kept)
         if history is not None:
-            notes += check_history(history, read.state, read.values)
+            notes += check_history(history, read.state)
         value = _told(log, run)
     except DoesNotFit as error:
         return Soundness(run, False, head, _told(log, run), unchained, error.misfit, notes=tuple(notes))
@@ -124,9 +126,16 @@ def _told(log: EventLog, run: str) -> str:
     return values[-1][1].hex() if values else ""
 
 
-def mend(log: EventLog, run: str) -> None:
-    """Make again what is derived from the log. What does not fit in the log itself stays as it is, and is refused."""
-    state = require_sound(log, run).state
+def mend(log: EventLog, run: str, history: History | None = None) -> None:
+    """Make again what is derived from the log. What does not fit in the log itself stays as it is, and is refused; so
+    is a log whose end was cut off."""
+    sound = require_sound(log, run)
+    state = sound.state
+    if history is not None:
+        try:
+            check_end(history, state, sound.values, readable=False)
+        except DoesNotFit as error:
+            raise _unsound(run, error.misfit) from error
     log.append(run, state.seq, Append([], row=index_row(state)))
     log.save_snapshot(run, state.seq, snapshot_key(state.workflow), encode_state(state))
 
@@ -136,11 +145,14 @@ def require_sound(log: EventLog, run: str, signer: Signer | None = None) -> Soun
     try:
         return read_log(log, run, _Ends(log.head(run), log.unchained(run)), signer)
     except DoesNotFit as error:
-        one = error.misfit
-        raise StoreError(
-            f"The log of run {run} does not fit together: {one.where}: expected {one.expected}, found {one.found}.",
-            hint=one.next,
-        ) from error
+        raise _unsound(run, error.misfit) from error
+
+
+def _unsound(run: str, one: Misfit) -> StoreError:
+    return StoreError(
+        f"The log of run {run} does not fit together: {one.where}: expected {one.expected}, found {one.found}.",
+        hint=one.next,
+    )
 
 
 # --- the log ---
@@ -232,8 +244,16 @@ def _unknown_branches(log: EventLog, history: History | None) -> list[Misfit]:
     except ReconveneError as error:
         return [Misfit("the git history", "branches that can be read", error.message, error.hint)]
     expected, next = "a log: the git history has a branch of it", "Restore the store from a backup."
-    left = {one.run for one in log.deleted()}
-    lost = [Misfit(f"run {run}", expected, "none", next) for run in named if run not in log.runs() and run not in left]
+    left, there = {one.run for one in log.deleted()}, set(log.runs())
+    lost = [Misfit(f"run {run}", expected, "none", next) for run in named if run not in there and run not in left]
+    if history is not None and history.witness is not None:
+        place = history.witness.place
+        known = there | left | set(named)
+        lost += [
+            Misfit(f"run {run}", f"a log: {place} has a note of it", "none", f"{next} Else take its lines out there.")
+            for run in history.witness.every()
+            if run not in known
+        ]
     return lost + [
         Misfit(f"run {run}", "no branch in the git history: it was deleted", "one", f"reconvene delete {run}")
         for run in named

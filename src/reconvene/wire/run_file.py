@@ -5,8 +5,8 @@
                         `packed` in base64 where they are compressed
     artefacts/DIGEST    every content that an event names
 
-Nothing is ever unpacked onto a disk: members have exactly these names, or the file is refused. It must not know what
-the bytes mean.
+Nothing is ever unpacked onto a disk: members have exactly these names, or the file is refused. A content is unpacked
+only where the log names it, and has the size that the log says. It must not know what the bytes mean.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 import zipfile
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -26,12 +26,16 @@ VERSION = 1
 _MANIFEST, _LOG, _CONTENTS = "manifest.json", "log.jsonl", "artefacts/"
 _NAME = re.compile(r"artefacts/[0-9a-f]{32}")
 _LARGEST = 4 << 30  # bytes of all members together
-_LARGEST_APPEND = 1 << 30
+_LARGEST_APPEND = 1 << 28  # unpacked; appends name contents, and hold none
+_LONGEST_LINE = 1 << 27
+_LARGEST_MANIFEST = 1 << 16
 _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the same run gives the same file
 
 
 # What comes of an archive that is damaged, encrypted, or none; NotImplementedError is a RuntimeError.
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, msgspec.DecodeError, ValueError, KeyError, EOFError, RuntimeError)
+_Row = tuple[int, bool, bytes, bytes, bytes]  # seq, whether packed, bytes, chain, seal
+Named = Callable[[list[_Row]], Mapping[str, int]]  # appends → digest of a content that they name → size, -1 = any
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,14 +56,14 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
 
 class RunFile(NamedTuple):
     manifest: Manifest
-    rows: list[tuple[int, bool, bytes, bytes, bytes]]  # seq, whether packed, bytes, chain, seal
+    rows: list[_Row]
     contents: Mapping[str, bytes]
 
 
 def write(
     file: BinaryIO,
     manifest: Manifest,
-    rows: Iterable[tuple[int, bool, bytes, bytes, bytes]],
+    rows: Iterable[_Row],
     contents: Iterable[tuple[str, bytes]],
 ) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -80,11 +84,16 @@ def _line(seq: int, packed: bool, data: bytes, value: bytes, seal: bytes) -> Row
     return Row(seq, value.hex(), seal.decode(), **text)
 
 
-def read(file: BinaryIO, name: str) -> RunFile:
+def read(file: BinaryIO, name: str, named: Named) -> RunFile:
     """`name` is for the message where it is refused."""
     try:
         with zipfile.ZipFile(file) as archive:
-            return _read(archive)
+            return _read(archive, named)
+    except MemoryError as error:
+        raise UserError(
+            f"{name} does not fit into the memory of this machine. Nothing was taken.",
+            hint="Import it where there is more.",
+        ) from error
     except _UNREADABLE as error:
         raise UserError(
             f"{name} is not a run that can be imported: {str(error).strip(chr(39))}. Nothing was taken.",
@@ -92,7 +101,7 @@ def read(file: BinaryIO, name: str) -> RunFile:
         ) from error
 
 
-def _read(archive: zipfile.ZipFile) -> RunFile:
+def _read(archive: zipfile.ZipFile, named: Named) -> RunFile:
     members = archive.infolist()
     names = [member.filename for member in members]
     strange = [name for name in names if name not in (_MANIFEST, _LOG) and not _NAME.fullmatch(name)]
@@ -100,16 +109,36 @@ def _read(archive: zipfile.ZipFile) -> RunFile:
         raise ValueError(f"it holds {strange[0]!r}" if strange else "it holds a name twice")
     if sum(member.file_size for member in members) > _LARGEST:
         raise ValueError("it is larger than any run")
+    if archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
+        raise ValueError(f"its {_MANIFEST} is larger than any")
     manifest = msgspec.json.decode(archive.read(_MANIFEST), type=Manifest)
     if manifest.v != VERSION:
         raise ValueError(f"it has the format {manifest.v}; this release reads {VERSION}")
-    lines = archive.read(_LOG).splitlines()
-    rows = [_stored(msgspec.json.decode(line, type=Row)) for line in lines]
-    contents = {name.removeprefix(_CONTENTS): archive.read(name) for name in names if _NAME.fullmatch(name)}
+    rows = [_stored(msgspec.json.decode(line, type=Row)) for line in _lines(archive, manifest.head)]
+    sizes, contents = named(rows), dict[str, bytes]()
+    held = {name.removeprefix(_CONTENTS): name for name in names if _NAME.fullmatch(name)}
+    if more := held.keys() - sizes.keys():
+        raise ValueError(f"it holds contents that its log does not name, such as {min(more)}")
+    for digest, member in held.items():
+        found, said = archive.getinfo(member).file_size, sizes[digest]
+        if 0 <= said < found:
+            raise ValueError(f"the content {digest} has {found} bytes, and its log says {said}")
+        contents[digest] = archive.read(member)
     return RunFile(manifest, rows, contents)
 
 
-def _stored(row: Row) -> tuple[int, bool, bytes, bytes, bytes]:
+def _lines(archive: zipfile.ZipFile, most: int) -> Iterator[bytes]:
+    """One append each: no more than there are events."""
+    with archive.open(_LOG) as log:
+        for _ in range(most + 1):
+            line = log.readline(_LONGEST_LINE)
+            if not line:
+                return
+            yield line
+    raise ValueError("its log is longer than it says")
+
+
+def _stored(row: Row) -> _Row:
     if bool(row.events) == bool(row.packed):
         raise ValueError(f"the append that ends with event {row.seq} has no bytes")
     data = b64decode(row.packed, validate=True) if row.packed else row.events.encode()

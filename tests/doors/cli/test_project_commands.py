@@ -51,7 +51,8 @@ def test_a_run_in_the_current_folder_warns_and_ends_with_the_command_that_merges
     assert "1 uncommitted change; agents start from the last commit" in parked.err
     assert f"project    {project}, branch reconvene/change-1" in reconvene("show", "change-1", cwd=project).out
     ended = reconvene("decide", "change-1", "--option", "Continue", cwd=project)
-    merge = f"git -C '{project}' merge reconvene/change-1"
+    commit = git(project, "rev-parse", "reconvene/change-1")
+    merge = f"git -C '{project}' merge {commit[:12]}"
     assert ended.code == 0
     assert merge in ended.out
     assert merge in reconvene("show", "change-1", cwd=project).out
@@ -59,6 +60,29 @@ def test_a_run_in_the_current_folder_warns_and_ends_with_the_command_that_merges
     subprocess.run(merge, shell=True, check=True, capture_output=True)
     assert (project / "said.txt").read_text() == "two words\n"
     assert (project / "a.txt").read_text() == "changed\n"
+
+
+def test_the_stop_names_the_commit_and_its_files_and_what_others_put_on_the_branch(
+    reconvene: Callable[..., object], project: Path, folder: Path
+):
+    parked = reconvene("run", str(folder / "change.yaml"), cwd=project)
+    commit = git(project, "rev-parse", "reconvene/change-1")
+    named = f"in the project: commit {commit[:12]}: said.txt"
+    assert named in parked.out
+    assert "did not make" not in parked.out
+    assert named in reconvene("files", "change-1", cwd=project).out
+    assert "+two words" in reconvene("diff", "change-1", cwd=project).out
+    git(project, "worktree", "add", "-q", str(folder / "tree"), "reconvene/change-1")
+    (folder / "tree" / "evil.txt").write_text("evil\n")
+    git(folder / "tree", "add", "-A")
+    git(folder / "tree", "commit", "-qm", "Evil")
+    told = f"holds 1 commit that this run did not make (it stands at {git(folder / 'tree', 'rev-parse', 'HEAD')[:12]})"
+    shown = reconvene("show", "change-1", cwd=project).out
+    assert told in shown
+    assert named in shown
+    ended = reconvene("decide", "change-1", "--option", "Continue", cwd=project)
+    assert told in ended.err
+    assert f"git -C '{project}' merge {commit[:12]}\n" in ended.out
 
 
 def test_a_folder_that_is_not_there_is_refused_at_the_start(

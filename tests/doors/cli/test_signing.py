@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import stat
 import zlib
@@ -197,6 +198,8 @@ def test_a_key_that_somebody_put_in_its_place_is_found(folder: Path, reconvene: 
         value = chain.value_after(link, row.seal)
 
     write_anew(folder, forge)
+    assert "reconvene/heads/" in reconvene("verify", RUN).out, "what the person keeps beside their key tells it first"
+    shutil.rmtree(Path(own_folder(), "heads"))
     reconvene("verify", RUN, "--mend")
     (seen,) = reconvene("verify", RUN, "--json").object["keys"]  # type: ignore[misc]
     assert "own" not in seen

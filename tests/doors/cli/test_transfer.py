@@ -14,7 +14,10 @@ import pytest
 
 from commands import Command, Done, call
 from reconvene.app.run_folders import RunFolders
+from reconvene.core.facts.ids import digest_of
+from reconvene.errors import UserError
 from reconvene.settings import system_user as user
+from reconvene.wire import run_file
 from reconvene.wiring import open_log
 
 RUN = "flow-1"
@@ -194,6 +197,38 @@ def test_if_anything_does_not_fit_nothing_is_taken(what: str, file: Path, tmp_pa
     assert there("runs", "--json").objects == []
     assert there("verify").code == 0
     assert not (tmp_path / "evil").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("0" * 32, "that its log does not name"), (digest_of(b"hello\n"), "has 1000000 bytes, and its log says 6")],
+)
+def test_what_the_log_does_not_name_or_says_to_be_smaller_is_not_unpacked(
+    name: str, why: str, file: Path, there: Command
+) -> None:
+    """Whoever unpacked it would meet a checksum that is wrong."""
+    with zipfile.ZipFile(file) as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    bomb = f"artefacts/{name}"
+    members[bomb] = b"\0" * 1_000_000
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one, data in members.items():
+            archive.writestr(one, data)
+        at = archive.getinfo(bomb).header_offset + 30 + len(bomb)
+    data = bytearray(file.read_bytes())
+    data[at + 50 : at + 60] = b"0123456789"
+    file.write_bytes(data)
+    done = there("import", str(file))
+    assert done.code == 64
+    assert why in done.err
+
+
+def test_what_does_not_fit_into_memory_is_said_so(file: Path) -> None:
+    def too_large(rows: object) -> dict[str, int]:
+        raise MemoryError
+
+    with file.open("rb") as opened, pytest.raises(UserError, match="does not fit into the memory of this machine"):
+        run_file.read(opened, "run.zip", too_large)
 
 
 def test_a_file_that_is_no_archive_or_is_cut_off_is_refused(file: Path, there: Command) -> None:

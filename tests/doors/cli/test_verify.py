@@ -131,8 +131,11 @@ def test_a_log_whose_end_was_cut_off_with_care_is_found_by_the_history(folder: P
     change(folder, f"DELETE FROM appends WHERE key = {LAST}")
     change(folder, "UPDATE runs SET head = ? WHERE id = 1", before[0][0])
     change(folder, "DELETE FROM snapshots") if ask(folder, "SELECT 1 FROM snapshots") else None
-    reconvene("verify", RUN, "--mend")
     found = misfit(reconvene)
+    refused = reconvene("verify", RUN, "--mend")
+    assert refused.code != 0
+    assert "does not fit together: the end of the log" in refused.err
+    assert misfit(reconvene) == found, "nothing that was derived was made of what is left"
     assert "git history" in str(found["expected"])
     assert "cut off" in str(found["next"])
 
@@ -211,7 +214,46 @@ def changed_commit(folder: Path) -> None:
     file.write_bytes(zlib.compress(data))
 
 
-@pytest.mark.parametrize("harm", [changed_ref, other_ref, changed_note, changed_commit])
+def no_note(folder: Path) -> None:
+    (folder / ".reconvene/history.git/reconvene" / f"{RUN}.head").unlink()
+
+
+def foreign_commit(folder: Path) -> None:
+    from reconvene.adapters.git.message import Person
+    from reconvene.adapters.git.objects import Objects
+
+    git = folder / ".reconvene/history.git"
+    branch = git / "refs/heads" / RUN
+    somebody, tip = Person("Eve", "eve@example.org"), branch.read_text().strip()
+    objects = Objects(str(git))
+    branch.write_text(objects.add_commit(objects.add_tree([]), tip, somebody, somebody, 1, "Evil") + "\n")
+
+
+def objects_of(folder: Path, kind: bytes) -> list[Path]:
+    """The files of all objects of this kind."""
+    import zlib
+
+    files = [file for file in (folder / ".reconvene/history.git/objects").glob("??/*") if len(file.name) == 38]
+    return [file for file in files if zlib.decompress(file.read_bytes()).startswith(kind)]
+
+
+@pytest.mark.parametrize("kind", [b"commit", b"tree", b"blob"])
+@pytest.mark.parametrize("damage", [Path.unlink, lambda file: (file.chmod(0o644), file.write_bytes(b"garbage"))])
+def test_every_object_of_the_history_is_looked_at(
+    kind: bytes, damage: Callable[[Path], object], folder: Path, reconvene: Command
+) -> None:
+    found = objects_of(folder, kind)
+    assert found
+    for file in found:
+        before = file.read_bytes()
+        damage(file)
+        assert reconvene("verify").code == 1, file
+        file.unlink(missing_ok=True)
+        file.write_bytes(before)
+    assert reconvene("verify").code == 0
+
+
+@pytest.mark.parametrize("harm", [changed_ref, other_ref, changed_note, changed_commit, no_note, foreign_commit])
 def test_a_change_of_the_history_is_found(harm: Callable[[Path], None], folder: Path, reconvene: Command) -> None:
     harm(folder)
     misfit(reconvene)
@@ -220,7 +262,9 @@ def test_a_change_of_the_history_is_found(harm: Callable[[Path], None], folder: 
 def test_a_history_that_was_deleted_is_made_again(folder: Path, reconvene: Command) -> None:
     before = (folder / ".reconvene/history.git/refs/heads" / RUN).read_text()
     shutil.rmtree(folder / ".reconvene/history.git")
-    assert reconvene("verify").code == 0
+    done = reconvene("verify")
+    assert done.code == 0
+    assert f"the git history has no commit of {RUN}; to make it: reconvene verify {RUN} --mend" in done.out
     assert reconvene("verify", RUN, "--mend").code == 0
     assert (folder / ".reconvene/history.git/refs/heads" / RUN).read_text() == before
 
@@ -233,6 +277,60 @@ def test_a_run_that_is_gone_without_a_trace_is_missed(folder: Path, reconvene: C
     done = reconvene("verify")
     assert done.code == 1
     assert f"run {RUN}" in done.out
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home that the person made, with a run that is completed."""
+    tmp_path = tmp_path / "own"
+    tmp_path.mkdir()
+    monkeypatch.setenv("RECONVENE_HOME", str(tmp_path / ".reconvene"))
+    (tmp_path / "one.yaml").write_text(
+        "name: flow\nagents: {writer: {command: [sh, -c, 'cat >/dev/null; echo hello']}}\n"
+        "phases:\n- {id: draft, agents: [writer], checkpoint: {prompt: Good?, approval_required: true}}\n",
+        encoding="utf-8",
+    )
+    assert call("run", "one.yaml", cwd=tmp_path).code == 3
+    assert call("decide", RUN, "--option", "Continue", cwd=tmp_path).code == 0
+    return tmp_path
+
+
+def cut(folder: Path) -> None:
+    """The decision, and all that follows."""
+    rows = ask(folder, "SELECT key, CAST(events AS TEXT) FROM appends ORDER BY key")
+    first = next(number for number, (_, events) in enumerate(rows) if '"DecisionRecorded"' in str(events))
+    last, gone = rows[first - 1][0], rows[first][0]
+    change(folder, "DELETE FROM appends WHERE key >= ?", gone)
+    change(folder, "UPDATE runs SET head = ? & 0xffffffff", last)
+
+
+def test_a_log_that_was_cut_off_with_its_history_is_found_by_what_the_person_keeps(
+    own: Path, reconvene: Command
+) -> None:
+    assert reconvene("verify").code == 0
+    cut(own)
+    shutil.rmtree(own / ".reconvene/history.git")
+    for words in (("verify",), ("verify", RUN, "--mend"), ("verify", RUN)):
+        done = reconvene(*words)
+        assert done.code != 0
+        assert "the end of the log" in done.out + done.err
+        assert "cut off" in done.out + done.err
+    reconvene("remark", RUN, "Say more.")
+    assert reconvene("verify").code == 1, "what is added later does not hide it"
+    (place,) = Path(f"{own.parent}.config", "reconvene", "heads").iterdir()
+    assert str(place) in reconvene("verify").out
+    place.unlink()
+    reconvene("verify", RUN, "--mend")
+    assert reconvene("verify").code == 0
+
+
+def test_a_run_that_is_gone_with_its_history_is_missed(own: Path, reconvene: Command) -> None:
+    change(own, "DELETE FROM appends")
+    change(own, "DELETE FROM runs")
+    shutil.rmtree(own / ".reconvene/history.git")
+    done = reconvene("verify")
+    assert done.code == 1
+    assert f"where: run {RUN}" in done.out
 
 
 def test_a_run_that_is_not_there_is_not_verified(folder: Path, reconvene: Command) -> None:

@@ -255,3 +255,121 @@ def test_a_file_decides_what_is_there_and_the_record_says_from_a_file(reconvene:
     assert "captured" in (ledger := reconvene("ledger", RUN).out)
     assert f"by Bob [claimed by {system_user()}], from a file, answers.yaml:1" in ledger
     assert reconvene(*GO_ON, "--by", "Bob").code == 0, "the stop at which the answers ran out was shown"
+
+
+# --- rollback ---
+
+
+def undone(reconvene: Command) -> list[dict[str, object]]:
+    found = reconvene("log", RUN, "--json").out.splitlines()
+    return [event for event in map(json.loads, found) if event["type"] == "RoundUndone"]
+
+
+def test_a_rollback_undoes_only_what_was_shown(parked: Command) -> None:
+    seen = version(parked)
+    parked("decide", RUN, "--option", "Once more", "--latest", "--by", "Bob")
+    now = version(parked)[:4]
+    way_on = f"undo it as it is: reconvene rollback flow-1 --at {now}\n"
+    refused(parked("rollback"), "you saw checkpoint C1 (draft, round 1) of flow-1 last", "Bob decided", way_on)
+    refused(parked("rollback", "--at", seen), "Checkpoint C1 is not open any more", "Bob decided", way_on)
+    assert not undone(parked)
+    assert parked("rollback", RUN, "--at", now).code == 3
+    refused(parked("rollback"), "another one is open")
+    assert [str(one["digest"])[:4] for one in undone(parked)] == [now]
+
+
+def test_a_rollback_of_whatever_is_open_is_on_record_as_such(parked: Command) -> None:
+    parked(*GO_ON)
+    assert parked("rollback", "--latest").code == 3
+    assert [one["source"] for one in undone(parked)] == ["--latest"]
+
+
+# --- agents that act on the world ---
+
+PAYS = """\
+name: flow
+agents: {payer: {effects: true, sandbox: off, command: [sh, -c, 'cat >/dev/null; echo PAID >> PLACE; echo done']}}
+phases:
+- id: pay
+  agents: [payer]
+  rounds: {max: 9}
+  checkpoint: {options: [{label: Once more, then: again}, {label: Go on, then: continue}]}
+"""
+
+
+@pytest.fixture
+def paid(reconvene: Command, flow: Path) -> Path:
+    (flow / "flow.yaml").write_text(PAYS.replace("PLACE", str(flow / "paid")), encoding="utf-8")
+    assert reconvene("run", "flow.yaml").code == 3
+    return flow / "paid"
+
+
+def test_the_option_that_has_an_agent_act_again_says_so_and_is_not_suggested(reconvene: Command, paid: Path) -> None:
+    shown = reconvene("show").out
+    assert "payer acts on the world again: what was done already may be done twice" in shown
+    assert "decide flow-1 --option 'Go on' --at" in shown
+
+
+@pytest.mark.parametrize("words", [("rollback",), ("reopen", RUN, "--rerun")])
+def test_nobody_acts_again_before_the_person_was_told(reconvene: Command, paid: Path, words: tuple[str, ...]) -> None:
+    if words[0] == "reopen":
+        reconvene(*GO_ON)
+    done = reconvene(*words)
+    refused(done, "payer acts on the world (effects: true), and would act again", "--run-again\n")
+    assert paid.read_text() == "PAID\n"
+    assert reconvene(*words, "--run-again").code == 3
+    assert paid.read_text() == "PAID\nPAID\n"
+    found = map(json.loads, reconvene("log", RUN, "--json").out.splitlines())
+    assert [one["acts"] for one in found if "acts" in one] == [["payer"]]
+
+
+FORGES = """\
+name: flow
+sandbox: off
+agents:
+  writer: {command: [sh, -c, 'cat >/dev/null; echo draft > out.md; echo done']}
+  forger: {command: [sh, -c, 'cat >/dev/null; echo FORGED >> "RUNS/out.md"; echo new > "RUNS/new.md"; echo done']}
+  reader: {command: [sh, -c, 'cat out.md; ls']}
+phases:
+- {id: one, agents: [writer]}
+- {id: two, agents: [forger]}
+- {id: three, agents: [reader], output: read, checkpoint: {options: [{label: Go on, then: continue}]}}
+- {id: four, agents: [reader], output: again, checkpoint: {options: [{label: End, then: continue}]}}
+"""
+
+
+def acts(reconvene: Command, *kinds: str) -> list[dict[str, object]]:
+    every = map(json.loads, reconvene("log", RUN, "--json").out.splitlines())
+    return [event for event in every if event["type"] in kinds]
+
+
+def test_what_changes_in_the_workspace_while_agents_work_is_nobodys_edit_until_a_person_decides(
+    reconvene: Command, flow: Path
+) -> None:
+    (flow / "flow.yaml").write_text(FORGES.replace("RUNS", str(flow / ".reconvene/runs/flow-1")), encoding="utf-8")
+    parked = reconvene("run", "flow.yaml")
+    told = "changed in the workspace while agents worked, by nobody on record: new.md, out.md."
+    assert told in parked.out
+    assert told in reconvene("show").out
+    assert "FORGED" not in reconvene("output", RUN, "reader").out, "no agent is shown it"
+    assert not acts(reconvene, "FilesEdited", "RemarkAdded")
+    (found,) = acts(reconvene, "FilesFound")
+    assert found["agents"] == ["forger"]
+    assert "by" not in found
+    decided = reconvene(*GO_ON)
+    assert "with your FB-001: Edited new.md" in decided.err
+    assert [one["by"] for one in acts(reconvene, "FilesEdited")] == [system_user()]
+    assert told not in reconvene("show").out
+    assert "FORGED" in reconvene("output", RUN, "reader").out
+    assert reconvene("verify").code == 0
+
+
+def test_what_was_put_back_before_the_decision_is_no_edit(reconvene: Command, flow: Path) -> None:
+    runs = flow / ".reconvene/runs/flow-1"
+    (flow / "flow.yaml").write_text(FORGES.replace("RUNS", str(runs)), encoding="utf-8")
+    reconvene("run", "flow.yaml")
+    (runs / "out.md").write_text("draft\n")
+    (runs / "new.md").unlink()
+    assert reconvene(*GO_ON).code == 3
+    assert not acts(reconvene, "FilesEdited", "RemarkAdded")
+    assert "FORGED" not in reconvene("output", RUN, "reader").out

@@ -20,7 +20,7 @@ from reconvene.adapters.git.objects import Found, Objects, TreeWriter
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
 from reconvene.language.late_patterns import late
-from reconvene.ports import Commit
+from reconvene.ports import Commit, Witness
 
 _LOCK = "reconvene.lock"
 _PLAIN_RUN = late(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
@@ -30,9 +30,11 @@ _DISK_HINT = "Check free space and permissions there, then resume the run: the h
 class GitHistory:
     """ports.History in a bare repository at `path`, made by the first commit."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, witness: Witness | None = None) -> None:
         self.path = path
+        self.witness = witness
         self._objects = Objects(path)
+        self._heads: dict[str, tuple[int, str]] = {}  # noted while there was no repository
         self._last: tuple[str, str, TreeWriter] | None = None  # whose commit came last, and what it knows
 
     def last_seq(self, run: str) -> int:
@@ -54,6 +56,8 @@ class GitHistory:
                 if commit.seq > after:
                     newest = self._add(run, commit, writer.write(commit.files, blob), newest)
                     after = commit.seq
+            if run in self._heads:
+                self.note_head(run, *self._heads.pop(run))
             if newest != tip:
                 self._move(branch, newest, was)
                 refs.note_blobs(self.path, branch, newest, writer.blobs())
@@ -76,6 +80,7 @@ class GitHistory:
 
     def note_head(self, run: str, seq: int, value: str) -> None:
         if not refs.exists(self.path):
+            self._heads[run] = seq, value  # for the first commit
             return
         with self._in_plain_words():
             branch = _branch(run)
@@ -108,16 +113,21 @@ class GitHistory:
                 self._objects.remove(self._objects.reachable([tip]) - self._objects.reachable(others))
 
     def unsound(self, run: str) -> str:
-        """Looks at the commits of the branch, not at the files in them."""
+        """Looks at all commits of the branch, and at all files in them."""
         with self._in_plain_words():
-            last, todo = self._noted(run)[2], [refs.target(self.path, _branch(run))]
+            tip = refs.target(self.path, _branch(run))
+            last, todo = self._noted(run)[2], [tip]
             seen = not last
             while todo and todo[0]:
                 found = self._objects.commit(todo[0])
                 if found is None or not self._objects.is_sound(todo[0]):
                     return f"the commit {todo[0]} is not there, or its bytes are not those that its id says"
+                if seq_of(found.message) is None:
+                    return f"the commit {todo[0]} was not made by reconvene"
                 seen = seen or todo[0] == last
                 todo = found.parents[:1]
+            if broken := self._objects.unsound(tip):
+                return f"the object {broken} is not there, or its bytes are not those that its id says"
         return "" if seen else f"the commit {last}, which was its last, is not among them"
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:

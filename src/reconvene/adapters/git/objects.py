@@ -36,6 +36,7 @@ class Objects:
     def __init__(self, repository: str) -> None:
         self._repository = repository
         self._folder = os.path.join(repository, "objects")
+        self._sound: set[str] = set()  # ids of those that were read and are whole
 
     def add_blob(self, data: bytes) -> str:
         return self._add(b"blob", data)
@@ -77,6 +78,20 @@ class Objects:
         kind, data = self._read(oid)
         return sha1(b"%b %d\0%b" % (kind, len(data), data), usedforsecurity=False).hexdigest() == oid
 
+    def unsound(self, tip: str) -> str:
+        """The first object that this commit is made of and that is not whole; "" where all are. Each is read once."""
+        todo = [tip] if tip else []
+        while todo:
+            oid = todo.pop()
+            if oid in self._sound:
+                continue
+            kind, data = self._read(oid)
+            if sha1(b"%b %d\0%b" % (kind, len(data), data), usedforsecurity=False).hexdigest() != oid:
+                return oid
+            self._sound.add(oid)
+            todo += _made_of(kind, data)
+        return ""
+
     def reachable(self, tips: Iterable[str]) -> set[str]:
         """Every object that these commits are made of, and those before them."""
         found, todo = set[str](), [tip for tip in tips if tip]
@@ -85,12 +100,7 @@ class Objects:
             if oid in found:
                 continue
             found.add(oid)
-            kind, data = self._read(oid)
-            if kind == b"commit":
-                head = data.partition(b"\n\n")[0].decode("utf-8", "replace").split("\n")
-                todo += [line.partition(" ")[2] for line in head if line.startswith(("tree ", "parent "))]
-            elif kind == b"tree":
-                todo += _ids_in(data)
+            todo += _made_of(*self._read(oid))
         return found
 
     def remove(self, oids: Iterable[str]) -> None:
@@ -149,6 +159,13 @@ class Objects:
 
     def _path(self, oid: str) -> str:
         return os.path.join(self._folder, oid[:2], oid[2:])
+
+
+def _made_of(kind: bytes, data: bytes) -> list[str]:
+    if kind == b"commit":
+        head = data.partition(b"\n\n")[0].decode("utf-8", "replace").split("\n")
+        return [line.partition(" ")[2] for line in head if line.startswith(("tree ", "parent "))]
+    return _ids_in(data) if kind == b"tree" else []
 
 
 def _ids_in(tree: bytes) -> list[str]:

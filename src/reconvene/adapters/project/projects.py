@@ -21,7 +21,7 @@ from reconvene.adapters.project.repository import Repository, find, free_branch,
 from reconvene.core.facts.events import Usage
 from reconvene.core.paths import is_ours, is_safe
 from reconvene.errors import AgentError
-from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, ProjectWork
+from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, ProjectLook, ProjectWork
 from reconvene.secrets import Secrets
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -163,6 +163,15 @@ class GitProjects:
             if not wrong:
                 disk.save(note, commit.encode())
             return wrong
+
+    def look(self, path: str, branch: str, base: str, commit: str) -> ProjectLook:
+        repository = find(path, self._environ)
+        git, tip = repository.git, repository.commit(f"refs/heads/{branch}") if branch else ""
+        added = git.maybe("rev-list", "--count", tip, f"^{commit}") if tip and tip != commit else ""
+        return ProjectLook(worktree.changed(git, base, commit), tip, int(added or 0))
+
+    def compare(self, path: str, old: str, new: str) -> str:
+        return worktree.diff(find(path, self._environ).git, old, new)
 
     def close(self, run: str) -> None:
         with self._lock:

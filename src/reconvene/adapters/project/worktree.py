@@ -275,5 +275,5 @@ def changed(engine: Git, old: str, new: str) -> tuple[str, ...]:
 
 
 def _nothing(engine: Git) -> str:
-    """The tree without files."""
-    return engine.text("hash-object", "-t", "tree", "-w", "--stdin")
+    """The tree without files. git knows it everywhere."""
+    return engine.text("hash-object", "-t", "tree", "--stdin")

@@ -109,7 +109,7 @@ async def started(
 ) -> AsyncIterator[tuple[asyncio.SubprocessTransport, _Child]]:
     """A process; whatever happens, its whole process group is gone afterwards. `told`: is told its process id.
 
-    `stand_in`: what is started is no program of its own, but one that starts it. `handles`: open files that it is given.
+    `stand_in`: what is started is no program of its own, but one that starts it. `handles`: open files that it gets.
     """
     loop = asyncio.get_running_loop()
     starting = asyncio.ensure_future(

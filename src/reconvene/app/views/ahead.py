@@ -15,6 +15,7 @@ from reconvene.core.facts.state import Frame, RunState
 from reconvene.core.person import attention, rulings
 from reconvene.core.person.checkpoint import WITHOUT
 from reconvene.core.shown import scope
+from reconvene.core.working.acting import again, named, tried_again
 from reconvene.language.expressions import ExpressionError, evaluate
 
 _SETTLING = {  # at a checkpoint of the engine's own
@@ -44,31 +45,44 @@ def with_consequences(point: Checkpoint, state: RunState, book: Book) -> Checkpo
         if defined is None or offered.index < 0:
             ends = shown.label == attention.STOP
             leads = _SETTLING.get(shown.label, "this version of the files stands")
-            leads = _in_doubt(state).get(shown.label, leads) if opened.attention else leads
-            options.append(replace(shown, leads=leads, ends=ends))
+            leads = _acting(state, book).get(shown.label, leads) if opened.attention else leads
+            acts = tried_again(state, book) if opened.attention and shown.label == attention.AGAIN else ()
+            options.append(replace(shown, leads=leads, ends=ends, acts=acts))
         else:
             move = defined.options[offered.index]
-            options.append(replace(shown, leads=_leads(move, state, book), ends=_ends_early(move, state, book)))
+            acts = again(state, book, move.then, undo=move.undo)
+            leads, ends = _leads(move, state, book, acts), _ends_early(move, state, book)
+            options.append(replace(shown, leads=leads, ends=ends, acts=acts))
     return replace(point, options=tuple(options))
 
 
-def _in_doubt(state: RunState) -> dict[str, str]:
-    """What an option may cost where an agent that acts on the world was begun and its outcome is not known."""
-    if not any(trouble.kind == "doubt" for trouble in state.world.trouble):
+def _acting(state: RunState, book: Book) -> dict[str, str]:
+    """What an option may cost where an agent that acts on the world was begun before."""
+    agents = tried_again(state, book)
+    kinds = {trouble.kind for trouble in state.world.trouble}
+    if not agents:
         return {}
+    if not kinds & {"doubt"}:
+        twice = f"{named(agents)} again: what was done already may be done twice"
+        taken = {attention.TAKE: "the output counts as if it had been accepted; nothing is done twice"}
+        return {**taken, WITHOUT: "nothing is done twice; the run goes on with what there is", attention.AGAIN: twice}
     step = state.world.top.round.open if state.world.top.round else None
     running = step is not None and any(task.running for task in step.tasks.values())
     first = "it is ended first, and its work so far is lost; " if running else ""
     return {
         attention.WAIT: "nothing is ended or started; you are asked again when it has ended",
         WITHOUT: f"{first}nothing is done twice; what it has not done stays undone",
+        attention.TAKE: "the output counts as if it had been accepted",
         attention.AGAIN: f"{first}what it has done already may be done twice",
         attention.STOP: f"{first}ends the run: aborted",
     }
 
 
-def _leads(option: w.Option, state: RunState, book: Book) -> str:
+def _leads(option: w.Option, state: RunState, book: Book, acts: tuple[str, ...]) -> str:
     parts = [_move(option, state, book)]
+    if acts:
+        changed = " if anything was changed" if isinstance(option.then, w.Continue) else ""
+        parts.append(f"{named(acts)} again{changed}: what was done already may be done twice")
     if option.skip:
         parts.append(f"skips {', '.join(_title(book, phase) for phase in option.skip)}")
     if option.start is not None:

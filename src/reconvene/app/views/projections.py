@@ -124,6 +124,7 @@ def run(state: RunState) -> model.Run:
         passed_over=tuple(map(passed, passed_since(state))),
         unasked=tuple(map(unasked, unasked_since(state))),
         unshown=unshown(unshown_since(state)) if state.record.unshown else (),
+        found=tuple(sorted(state.world.found)) if state.world.found else (),
         project=_project(state),
         parent=state.parent,
         piece=state.piece if state.parent else "",

@@ -51,6 +51,7 @@ class Option(Shown, frozen=True):
     fields: tuple[Field, ...] = ()
     leads: str = ""  # what follows from it, in words; "" where it was not looked up
     ends: bool = False  # it ends the run otherwise than by its last phase
+    acts: tuple[str, ...] = ()  # agents with effects that act again with it
 
 
 class Change(Struct, frozen=True):
@@ -153,7 +154,11 @@ class Project(Shown, frozen=True):
     path: str
     branch: str
     commit: str
-    merge: str  # the command that takes it over
+    merge: str  # the command that takes it over; in lists by the name of the branch, which others can move
+    changed: tuple[str, ...] = ()  # names of files, the first ones; lists do not look
+    files: int = 0  # how many in all
+    tip: str = ""  # where the branch stands now
+    added: int = 0  # commits on it that are not the run's
 
 
 class Child(Shown, frozen=True):
@@ -196,6 +201,7 @@ class Run(Shown, frozen=True):
     passed_over: tuple[PassedOver, ...] = ()  # since the last checkpoint that the person could see
     unasked: tuple[Unasked, ...] = ()  # likewise
     unshown: tuple[Unshown, ...] = ()  # likewise
+    found: tuple[str, ...] = ()  # files changed in the workspace while agents worked, by nobody who said so
     project: Project | None = None
     parent: str = ""
     piece: str = ""

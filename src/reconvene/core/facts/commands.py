@@ -110,9 +110,12 @@ class EditIn(Struct, frozen=True):
 
 
 class RecordEdits(Struct, frozen=True):
+    """found: while these worked, and nobody says that it was them (None = somebody does)."""
+
     edits: tuple[EditIn, ...]
     by: str = ""
     door: str = ""
+    found: tuple[str, ...] | None = None
 
 
 class Opened(Struct, frozen=True):
@@ -318,6 +321,7 @@ class Reopen(Struct, frozen=True):
     remarks: tuple[RemarkIn, ...] = ()
     by: str = ""
     door: str = ""
+    told: tuple[str, ...] = ()  # as in Rollback
 
 
 class Abort(Struct, frozen=True):
@@ -333,6 +337,11 @@ class Rollback(Struct, frozen=True):
     by: str = ""
     door: str = ""
     remarks: tuple[RemarkIn, ...] = ()
+    digest: str = ""  # this and what follows: as in AnswerCheckpoint
+    source: str = ""
+    current: str = ""
+    since: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()  # agents with effects of which the person was told that they act again
 
 
 class PruneArchives(Struct, frozen=True):

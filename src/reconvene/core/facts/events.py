@@ -102,8 +102,8 @@ class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
 class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Something only a person can settle.
 
-    kind: missing | expression | doubt | conflict | check | limit | escalated | idle | kit. `key` names where, so that
-    a ruling finds it again.
+    kind: missing | expression | doubt | rejected | conflict | check | acting | limit | escalated | idle | kit. `key`
+    names where, so that a ruling finds it again.
     """
 
     kind: str
@@ -449,7 +449,7 @@ class TroubleMet(Event, frozen=True):
 
 
 class TroubleSettled(Event, frozen=True):
-    """How the person ruled. ruling: again | wait | without | true | false | raise | use"""
+    """How the person ruled. ruling: again | wait | take | without | true | false | raise | use"""
 
     key: str
     kind: str
@@ -569,6 +569,13 @@ class FilesEdited(Act, frozen=True, kw_only=True):
     files: tuple[FileOut, ...]
 
 
+class FilesFound(Event, frozen=True, kw_only=True):
+    """Changed in the workspace while agents worked, by nobody who said so. It counts once a person decides."""
+
+    files: tuple[FileOut, ...]
+    agents: tuple[str, ...] = ()  # at work then
+
+
 class DraftSaved(Act, frozen=True, kw_only=True):
     checkpoint: str
     place: str  # scope of the checkpoint
@@ -597,6 +604,7 @@ class DecisionRecorded(Act, frozen=True, kw_only=True):
     attention: bool = False
     source: str = ""  # where it comes from instead of somebody who saw it: a file of answers and its line, --latest
     since: tuple[str, ...] = ()  # the person's own remarks and edits after what `digest` names was shown
+    acts: tuple[str, ...] = ()  # agents with effects that act again with it, as the option said
 
 
 class ValuesSet(Event, frozen=True):
@@ -618,6 +626,10 @@ class RoundUndone(Act, frozen=True, kw_only=True):
     checkpoint: str = ""  # where it was decided
     folder: str = ""  # where its files are kept
     archived: tuple[FileOut, ...] = ()  # under their paths there
+    digest: str = ""  # this and the next two: as in DecisionRecorded
+    source: str = ""
+    since: tuple[str, ...] = ()
+    acts: tuple[str, ...] = ()  # agents with effects that act again, as the person was told
 
 
 class ArchivesPruned(Act, frozen=True, kw_only=True):
@@ -748,6 +760,7 @@ class RunReopened(Act, frozen=True, kw_only=True):
     phase: str = ""  # where it goes on; "" = at its beginning
     visit: int = -1  # the checkpoint that opens anew; -1 = none
     grants: dict[str, float] = field(default_factory=dict)  # limit → what is added to it
+    acts: tuple[str, ...] = ()  # agents with effects that act again, as the person was told
 
 
 AnyEvent = (
@@ -792,6 +805,7 @@ AnyEvent = (
     | RemarkRead
     | RemarkWithdrawn
     | FilesEdited
+    | FilesFound
     | DraftSaved
     | DecisionRecorded
     | ValuesSet

@@ -14,7 +14,18 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts import loops, talk
 from reconvene.core.facts.ids import condition_at, digest_of, late_key, parse_task
 from reconvene.core.facts.round import LoopAt, OutputAt, RoundAt, StepAt, TaskAt, Unasked, Unshown
-from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
+from reconvene.core.facts.rows import (
+    BoundAt,
+    ChildAt,
+    Failed,
+    FoundAt,
+    GapCheck,
+    Note,
+    PassedOver,
+    ProjectAt,
+    Spent,
+    Undone,
+)
 from reconvene.core.facts.state import (
     EMPTY,
     TRANSITIONS,
@@ -569,6 +580,9 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             unjudged=unjudged,
             running=ev.running,
         )
+        if unjudged is not None and ev.verdict != "doubt":  # who tries again is told why
+            why = ev.why if ev.verdict == "rejected" else task.reason
+            task = replace(task, reason=why, rejected=ev.output, rejected_diff=ev.diff, example=ev.example)
     return _set_task(state, round_, step, task, closed=1)
 
 
@@ -822,7 +836,7 @@ def _trouble_settled(state: RunState, ev: e.TroubleSettled) -> RunState:
     if ev.ruling == "raise":
         return state
     if (
-        (ev.kind in ("missing", "doubt", "conflict", "calls") or (ev.kind == "kit" and ev.agents))
+        (ev.kind in ("missing", "doubt", "rejected", "conflict", "calls") or (ev.kind == "kit" and ev.agents))
         and round_ is not None
         and step is not None
     ):
@@ -854,7 +868,7 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
     tasks, opened = step.tasks, 0
     for agent in ev.agents:
         task = tasks[agent]
-        if task.unjudged is not None:  # open until its attempt is judged, which follows at once
+        if task.unjudged is not None and (ev.kind == "kit" or ev.ruling == "take"):  # its attempt is judged at once
             opened += 1
             tasks = tasks.set(agent, replace(task, status="open"))
         elif ev.ruling == "again":
@@ -870,16 +884,18 @@ def _settled_step(step: StepAt, ev: e.TroubleSettled) -> StepAt:
                     output=None,
                     files=(),
                     running="",
+                    unjudged=None,
+                    answer="",
                 ),
             )
         elif task.status in ("ask", "suspended"):
-            tasks = tasks.set(agent, replace(task, status="missing", why=task.why or _UNDECIDED))
+            tasks = tasks.set(agent, replace(task, status="missing", why=task.why or _UNDECIDED, unjudged=None))
     use = step.use
     if ev.ruling == "use":
         for path in ev.paths:
             use = use.set(path, ev.use)
     # who goes on without an agent that may have acted is not asked once more because its output is missing
-    kinds = (ev.kind, "missing") if ev.kind in ("doubt", "calls") else (ev.kind,)
+    kinds = (ev.kind, "missing") if ev.kind in ("doubt", "rejected", "calls") else (ev.kind,)
     settled = step.settled if ev.ruling == "again" else (*step.settled, *kinds)
     return replace(step, tasks=tasks, open=step.open + opened, settled=settled, use=use)
 
@@ -977,7 +993,21 @@ def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
     edited = world.edited
     for file in ev.files:
         edited = edited.set(file.path, file.digest)
-    return replace(state, world=_dirtied(replace(world, edited=edited)))
+    return replace(state, world=_dirtied(replace(world, edited=edited, found=_without(world.found, ev.files))))
+
+
+def _files_found(state: RunState, ev: e.FilesFound) -> RunState:
+    """The files stay as they were; what agents make of them is compared with what was found."""
+    world = state.world
+    edited = world.edited.update({file.path: file.digest for file in ev.files})
+    found = world.found.update({file.path: FoundAt(file.digest, ev.agents) for file in ev.files})
+    return replace(state, world=replace(world, edited=edited, found=found))
+
+
+def _without(found: Map[str, FoundAt], files: tuple[e.FileOut, ...]) -> Map[str, FoundAt]:
+    for file in files:
+        found = found.delete(file.path) if file.path in found else found
+    return found
 
 
 def _draft_saved(state: RunState, ev: e.DraftSaved) -> RunState:
@@ -990,7 +1020,7 @@ def _decision_recorded(state: RunState, ev: e.DecisionRecorded) -> RunState:
     record = replace(
         record, decisions=record.decisions.set(number, ev), decided=record.decided.set(ev.checkpoint, number)
     )
-    state = replace(state, record=record, world=replace(state.world, open=None))
+    state = replace(state, record=record, world=replace(state.world, open=None, found=Map()))
     if ev.attention:
         return state
     state = talk.decision(state, ev)
@@ -1123,6 +1153,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RemarkRead: _remark_read,
         e.RemarkWithdrawn: _remark_withdrawn,
         e.FilesEdited: _files_edited,
+        e.FilesFound: _files_found,
         e.DraftSaved: _draft_saved,
         e.DecisionRecorded: _decision_recorded,
         e.ValuesSet: _values_set,

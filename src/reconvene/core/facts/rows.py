@@ -39,6 +39,11 @@ class PassedOver(Struct, frozen=True):
     before: int
 
 
+class FoundAt(Struct, frozen=True):
+    digest: str
+    agents: tuple[str, ...]  # at work when it was found
+
+
 class ProjectAt(Struct, frozen=True):
     """The person's project, and the branch that is this run's. branch "" = a fork that has none of its own yet."""
 

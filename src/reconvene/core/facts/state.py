@@ -38,12 +38,23 @@ from reconvene.core.facts.events import (
     WorkflowUpgraded,
 )
 from reconvene.core.facts.round import OutputAt, RoundAt, Unasked, Unshown
-from reconvene.core.facts.rows import BoundAt, ChildAt, Failed, GapCheck, Note, PassedOver, ProjectAt, Spent, Undone
+from reconvene.core.facts.rows import (
+    BoundAt,
+    ChildAt,
+    Failed,
+    FoundAt,
+    GapCheck,
+    Note,
+    PassedOver,
+    ProjectAt,
+    Spent,
+    Undone,
+)
 
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
 # version before.
-EVOLVE_VERSION = 6
+EVOLVE_VERSION = 7
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -156,6 +167,7 @@ class World(Struct, frozen=True):
     values: Map[str, Value] = Map()
     files: Map[str, FileVersion] = Map()
     edited: Map[str, str] = Map()  # path → digest: the person's edits since the open step began
+    found: Map[str, FoundAt] = Map()  # path → what was changed in the workspace, and nobody has claimed
     skips: tuple[str, ...] = ()
     skipped: Map[str, str] = Map()  # phase → why it was last skipped
     closed: Map[str, str] = Map()  # phase → what ended it: plan | until | limit | items | left

@@ -12,6 +12,7 @@ from reconvene.core.person import rulings
 from reconvene.core.person.binding import bind
 from reconvene.core.person.checkpoint import WITHOUT, emit_opened
 from reconvene.core.person.remarking import add_remarks
+from reconvene.core.working import acting
 from reconvene.core.working.attempts import judge_again
 from reconvene.core.working.moves import make_move, move_refused
 from reconvene.core.working.transaction import Transaction
@@ -19,6 +20,7 @@ from reconvene.errors import Refused
 
 AGAIN = "Try again"
 WAIT = "Wait until it has ended"
+TAKE = "Take the output as it is"
 REBIND = "Try again with another model"
 WHO = "model"  # the field of that option
 TRUE = "Count it as true"
@@ -26,7 +28,7 @@ FALSE = "Count it as false"
 RAISE = "Raise the limit"
 STOP = "Stop the run"
 _MOST_SHOWN = 4000  # characters of an unusable answer
-RESERVED = (AGAIN, WAIT, REBIND, WITHOUT, TRUE, FALSE, RAISE, STOP)
+RESERVED = (AGAIN, WAIT, TAKE, REBIND, WITHOUT, TRUE, FALSE, RAISE, STOP)
 
 
 def _use_label(agent: str) -> str:
@@ -40,9 +42,11 @@ def open_attention(tx: Transaction) -> None:
     kinds = {trouble.kind for trouble in troubles}
     if any(trouble.boolean for trouble in troubles):
         labels += [TRUE, FALSE]
-    if "doubt" in kinds:  # what could be done twice is never what is suggested
+    if "rejected" in kinds:
+        labels.append(TAKE)
+    if acting.tried_again(tx.state, tx.book):  # what could be done twice is never what is suggested
         labels += [WAIT] * _at_work(tx) + [WITHOUT]
-    if kinds & {"missing", "doubt", "conflict", "check", "escalated", "kit", "expression"}:
+    if kinds & {"missing", "doubt", "rejected", "conflict", "check", "acting", "escalated", "kit", "expression"}:
         labels.append(AGAIN)
     if "limit" in kinds:
         labels.append(RAISE)
@@ -99,8 +103,9 @@ def _what_came(tx: Transaction) -> list[str]:
     tasks = [step.tasks[agent] for agent in step.order] if step else []
     missing = [task for task in tasks if task.status == "missing"]
     lines: list[str] = []
-    for task in missing:
-        if task.rejected is not None:
+    for task in tasks:
+        sent_back = task.unjudged is not None and task.unjudged.verdict != "doubt"
+        if (sent_back or task in missing) and task.rejected is not None:
             text = tx.book.text(task.rejected.digest).strip()
             more = f"\n… ({len(text) - _MOST_SHOWN} more characters)" if len(text) > _MOST_SHOWN else ""
             quoted = "\n".join(f"> {line}" for line in (text[:_MOST_SHOWN] + more).splitlines())
@@ -116,6 +121,7 @@ def _what_came(tx: Transaction) -> list[str]:
 _RULINGS = {
     AGAIN: "again",
     WAIT: "wait",
+    TAKE: "take",
     REBIND: "again",
     WITHOUT: "without",
     TRUE: "true",
@@ -149,6 +155,7 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
             attention=True,
             source=command.source,
             since=command.since,
+            acts=acting.tried_again(tx.state, tx.book) if label == AGAIN else (),
         )
     )
     if stop:
@@ -177,6 +184,9 @@ def settle(tx: Transaction, point: e.CheckpointOpened, label: str, command: c.An
         return
     waiting = tuple(agent for trouble in troubles if trouble.kind == "kit" for agent in trouble.agents)
     judge_again(tx, waiting, without=ruling != "again")
+    if ruling == "take":
+        refused = (agent for trouble in troubles if trouble.kind == "rejected" for agent in trouble.agents)
+        judge_again(tx, tuple(refused), without=True)
     if tx.frame.stage == "closed":
         _after_check(tx, point, ruling, {trouble.kind: trouble for trouble in troubles})
 
@@ -191,6 +201,8 @@ def _ruling_for(trouble: e.Trouble, ruling: str, chosen: str) -> str:
     fitting = {
         "missing": ("again",),
         "doubt": ("again",),
+        "rejected": ("again", "take"),
+        "acting": ("again",),
         "kit": ("again",),
         "check": ("again",),
         "escalated": ("again",),

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from reconvene.core.definition.field_types import TYPES
 from reconvene.core.definition.workflow import Again, Checkpoint, Field, Option
+from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import to_json
 from reconvene.core.facts.ids import checkpoint_id, digest_of
@@ -16,6 +17,7 @@ from reconvene.core.person.remarking import keep_draft
 from reconvene.core.shown import drafts, on_record
 from reconvene.core.working.moves import move_refused, undo_refused
 from reconvene.core.working.transaction import Transaction
+from reconvene.errors import StaleDecision
 from reconvene.language.expressions import compile as compile_expression
 
 WITHOUT = "Go on without it"  # the way out when no option of the workflow is available
@@ -84,8 +86,8 @@ def emit_opened(
 def digest(
     state: RunState, point: str, serial: int, options: tuple[e.OptionOffered, ...], show_files: tuple[str, ...]
 ) -> str:
-    """Of what is shown: checkpoint, round, values, outputs, shown file versions, options, answers and remarks so far;
-    never rendered text."""
+    """Of what is shown: checkpoint, round, values, outputs, shown file versions, options, answers and remarks so far,
+    the commit in the person's project; never rendered text."""
     world = state.world
     round_ = world.top.round
     parts = [
@@ -104,12 +106,22 @@ def digest(
     ]
     if state.record.upgrades or state.record.reopened:  # what looks the same as before is another question
         parts.append([state.workflow, len(state.record.reopened)])
+    if world.head:
+        parts.append(world.head)
     return digest_of(to_json(parts))
 
 
 def current_digest(state: RunState) -> str:
     point = state.world.open
     return digest(state, point.id, point.serial, point.options, point.show_files) if point else ""
+
+
+def shown(tx: Transaction, command: c.AnswerCheckpoint | c.Rollback) -> str:
+    """The version that was shown. It must be the one that is open, but for what the person did themselves since."""
+    now = current_digest(tx.state)
+    if now != (command.current or command.digest or now):
+        raise StaleDecision("What you decided on is not what is there now.", hint=f"reconvene show {tx.state.run}")
+    return command.digest or now
 
 
 # --- what is offered ---

@@ -16,7 +16,7 @@ from reconvene.core.person import attention, checkpoint
 from reconvene.core.person.remarking import add_remarks, add_to_draft, keep_draft, require_alive
 from reconvene.core.person.undoing import undo
 from reconvene.core.shown import drafts, scope
-from reconvene.core.working import children, tracking
+from reconvene.core.working import acting, children, tracking
 from reconvene.core.working.moves import make_move
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug, Refused, StaleDecision
@@ -41,7 +41,7 @@ def answer(tx: Transaction, command: c.AnswerCheckpoint) -> None:
             hint=f"reconvene show {tx.state.run}",
         )
     offered = _find_option(point, command.option)
-    command = replace(command, digest=_seen(tx, command))
+    command = replace(command, digest=checkpoint.shown(tx, command))
     if not offered.available and point.fields and command.fields:
         offered = _with_answers(tx, point, offered, command)
     if not offered.available:
@@ -100,14 +100,6 @@ def _options_hint(point: e.CheckpointOpened) -> str:
     return "Options: " + ", ".join(option.label for option in point.options if option.available)
 
 
-def _seen(tx: Transaction, command: c.AnswerCheckpoint) -> str:
-    """The version that was shown. It must be the one that is open, but for what the person did themselves since."""
-    now = checkpoint.current_digest(tx.state)
-    if now != (command.current or command.digest or now):
-        raise StaleDecision("What you decided on is not what is there now.", hint=f"reconvene show {tx.state.run}")
-    return command.digest or now
-
-
 def _decide(
     tx: Transaction, point: e.CheckpointOpened, offered: e.OptionOffered, command: c.AnswerCheckpoint, key: str
 ) -> None:
@@ -150,6 +142,7 @@ def _decide(
             extra=tx.frame.round.extra if tx.frame.round else False,
             source=command.source,
             since=command.since,
+            acts=acting.again(tx.state, tx.book, move, undo=option.undo),
         )
     )
     undone = option.undo and undo(tx, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)

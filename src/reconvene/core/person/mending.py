@@ -10,6 +10,7 @@ from reconvene.core import kit_finder
 from reconvene.core.definition.workflow import Goto
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.working import acting
 from reconvene.core.working.moves import make_move, move_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused, StaleDecision
@@ -58,6 +59,9 @@ def reopen(tx: Transaction, command: c.Reopen) -> bool:
             f"Run {state.run} is {state.status}: only a run that has ended is reopened.",
             hint=f"reconvene show {state.run}",
         )
+    move = Goto(command.phase, rerun=True)
+    twice = acting.again(state, tx.book, move) if command.rerun else ()
+    acting.require_told(twice, command.told)
     tx.emit(
         e.RunReopened(
             at=tx.now,
@@ -66,12 +70,12 @@ def reopen(tx: Transaction, command: c.Reopen) -> bool:
             phase=command.phase,
             visit=command.visit,
             grants=command.grants,
+            acts=twice,
             by=command.by,
             door=command.door,
         )
     )
     if command.rerun:
-        move = Goto(command.phase, rerun=True)
         if refused := move_refused(tx, move):
             raise Refused(f"{command.phase} cannot be done anew: {refused}.", hint="add --grant entries=1")
         make_move(tx, move)

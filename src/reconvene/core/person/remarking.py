@@ -163,6 +163,9 @@ def record_edits(tx: Transaction, command: c.RecordEdits) -> None:
     if not fresh:
         return
     files = tuple(e.FileOut(edit.path, edit.digest, edit.size) for edit in fresh)
+    if command.found is not None:
+        tx.emit(e.FilesFound(at=tx.now, files=files, agents=command.found))
+        return
     tx.emit(e.FilesEdited(at=tx.now, files=files, by=command.by))
     for edit in fresh:
         verb = "Edited" if edit.digest else "Deleted"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
+from reconvene.core.definition.workflow import Again
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import is_safe
+from reconvene.core.person.checkpoint import shown
 from reconvene.core.person.remarking import add_remarks, require_alive
 from reconvene.core.shown import scope
+from reconvene.core.working import acting
 from reconvene.core.working.moves import undo_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import ReconveneError, Refused, StaleDecision
@@ -57,7 +60,16 @@ def prune(tx: Transaction, command: c.PruneArchives) -> None:
         tx.emit(e.ArchivesPruned(at=tx.now, paths=paths, by=command.by, door=command.door))
 
 
-def undo(tx: Transaction, point: e.CheckpointOpened | None, *, dropped: bool, by: str, why: str) -> bool:
+def undo(
+    tx: Transaction,
+    point: e.CheckpointOpened | None,
+    *,
+    dropped: bool,
+    by: str,
+    why: str,
+    seen: c.Rollback | None = None,
+) -> bool:
+    """`seen`: the command, where no decision says what it is about."""
     frame = tx.frame
     folder, archived = _archive(tx)
     tx.emit(
@@ -73,6 +85,10 @@ def undo(tx: Transaction, point: e.CheckpointOpened | None, *, dropped: bool, by
             checkpoint=point.id if point is not None else "",
             folder=folder,
             archived=archived,
+            digest=seen.digest if seen else "",
+            source=seen.source if seen else "",
+            since=seen.since if seen else (),
+            acts=() if dropped else acting.again(tx.state, tx.book, Again(), undo=True),
         )
     )
     return True
@@ -115,8 +131,10 @@ def rollback(tx: Transaction, command: c.Rollback) -> None:
         raise StaleDecision(
             f"Checkpoint {command.checkpoint} is not open any more.", hint=f"reconvene show {tx.state.run}"
         )
+    command = structs.replace(command, digest=shown(tx, command) if point is not None else "")
     refused = undo_refused(tx.state, tx.book)
     if refused:
         raise Refused(f"This round cannot be rolled back: {refused}.")
+    acting.require_told(acting.again(tx.state, tx.book, Again(), undo=True), command.told)
     add_remarks(tx, command.remarks, command.by, command.door)
-    undo(tx, point, dropped=False, by=command.by, why="rollback")
+    undo(tx, point, dropped=False, by=command.by, why="rollback", seen=command)

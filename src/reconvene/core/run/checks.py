@@ -9,9 +9,12 @@ from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
 from reconvene.core.facts.evolve import check_key
 from reconvene.core.facts.state import Frame
+from reconvene.core.working import acting
 from reconvene.core.working.moves import make_move, move_refused
 from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Bug
+
+_ACTING = "acting again after round"
 
 
 def apply_rules(tx: Transaction, frame: Frame, serial: int) -> bool:
@@ -38,6 +41,9 @@ def gap(tx: Transaction, move: Move | None, say: str) -> bool:
     count = tx.state.world.checks.get(check_key(tx.state.world, frame.phase), 0) + 1
     action, agents = _action(move)
     serial = frame.round.serial
+    twice = acting.again(tx.state, tx.book, move) if count <= check.max else ()
+    if twice and (ruling := tx.state.world.rulings.get(f"{_ACTING} {serial}")) != "again":
+        return _acting(tx, serial, say, twice, asked=ruling is not None)
     tx.emit(
         e.GapFound(
             at=tx.now,
@@ -68,6 +74,17 @@ def gap(tx: Transaction, move: Move | None, say: str) -> bool:
         return False
     make_move(tx, move)
     return True
+
+
+def _acting(tx: Transaction, serial: int, say: str, agents: tuple[str, ...], *, asked: bool) -> bool:
+    """What acts on the world is not begun again by a check: a person says so, or the run goes on as it is."""
+    phase, scope = tx.frame.phase, tx.frame.scope
+    if asked:
+        tx.emit(e.CheckPassed(at=tx.now, serial=serial, phase=phase, scope=scope))
+    else:
+        told = f"{say.rstrip('.')}. The check would have {phase} done again, and {acting.named(agents)}"
+        tx.met("acting", f"{_ACTING} {serial}", told, agents=agents)
+    return asked
 
 
 def record(tx: Transaction, command: c.RecordCheck) -> None:

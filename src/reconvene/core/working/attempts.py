@@ -23,10 +23,10 @@ def end(
     begun: bool = False,
 ) -> None:
     """`ended` has its verdict; what follows from it is settled here. One that acts on the world and was begun is not
-    begun again without a question."""
+    begun again without a question, whatever became of it."""
     then: Literal["done", "retry", "missing", "ask"] = "done"
-    acted = begun and tx.book.workflow.agents[task.agent].effects
-    if ended.verdict == "doubt" or (acted and ended.verdict in ("cancelled", "failed")):
+    acted = tx.book.workflow.agents[task.agent].effects and (begun or ended.output is not None)
+    if ended.verdict == "doubt" or (acted and ended.verdict != "accepted"):
         then = "ask"
     elif ended.verdict == "cancelled":
         then = "retry"
@@ -40,14 +40,14 @@ def end(
             why=wrong.why,
             code=wrong.code,
             claim=tx.claim if retry and not tx.state.paused else "",
-            example=tx.keep_text(wrong.example) if retry and wrong.example else "",
+            example=tx.keep_text(wrong.example) if then in ("retry", "ask") and wrong.example else "",
             failures=wrong.failures,
         )
     )
 
 
 def judge_again(tx: Transaction, agents: tuple[str, ...], *, without: bool) -> None:
-    """Outputs that waited because a kit failed; `without`: they are taken as they are. What they cost is on record."""
+    """Outputs that waited for a person; `without`: they are taken as they are. What they cost is on record."""
     for agent in agents:
         found = _waiting(tx, agent)
         if found is None:

@@ -217,9 +217,13 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
     if len(tx.state.world.trouble) > before:
         return True
     for task in tasks:
-        if task.unjudged is not None:
+        if task.unjudged is not None and task.unjudged.verdict == "doubt":
             message = f"{task.why} The output of {task.agent} is kept, and nobody has judged it"
             tx.met("kit", f"kit at {where}, output of {task.agent}", message, agents=(task.agent,))
+    refused = [task for task in tasks if task.unjudged is not None and task.unjudged.verdict != "doubt"]
+    if refused:
+        message = "\n- ".join(map(_refused, refused))
+        tx.met("rejected", f"rejected at {where}", message, agents=tuple(task.agent for task in refused))
     doubtful = [task for task in tasks if task.status == "ask" and task.unjudged is None]
     if doubtful:
         message = "\n- ".join(map(_doubt, doubtful))
@@ -239,6 +243,7 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
     if "conflict" not in step.settled:
         for path, agents in sorted(_conflicts(tx, step, tasks).items()):
             with_person = " and you" if path in tx.state.world.edited else ""
+            with_person = " and somebody in the workspace" if path in tx.state.world.found else with_person
             tx.met(
                 "conflict",
                 f"conflict on {path} at {where}",
@@ -248,6 +253,10 @@ def _step_trouble(tx: Transaction, step: StepAt, tasks: list[TaskAt], where: str
                 paths=(path,),
             )
     return len(tx.state.world.trouble) > before
+
+
+def _refused(task: TaskAt) -> str:
+    return f"the output of {task.agent} is not accepted: {task.why.rstrip('.')}. It has acted: this agent has effects"
 
 
 def _doubt(task: TaskAt) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from reconvene.doors.cli.accepting import open_to_change
+from reconvene.doors.cli.acting_again import RUN_AGAIN
 from reconvene.doors.cli.common import BY, DOOR, LIVE, MOST, Call, answer, binds, command, note, put, put_json, say
 from reconvene.errors import Refused, Repeated, UserError
 
@@ -16,6 +18,16 @@ if TYPE_CHECKING:
     from reconvene.core.facts.commands import AnswerCheckpoint, Command, RemarkIn
     from reconvene.core.facts.events import RemarkAdded
     from reconvene.core.facts.state import RunState
+
+
+_AT = click.option(
+    "--at",
+    "--digest",
+    "at",
+    default="",
+    metavar="VERSION",
+    help="The version that you saw, or its beginning, as each stop names it; without it, the last one shown to you.",
+)
 
 
 @command("""
@@ -34,14 +46,7 @@ Examples:
 @binds
 @BY
 @LIVE
-@click.option(
-    "--at",
-    "--digest",
-    "at",
-    default="",
-    metavar="VERSION",
-    help="The version that you saw, or its beginning, as each stop names it; without it, the last one shown to you.",
-)
+@_AT
 @click.option("--latest", is_flag=True, help="Decide whatever is open, seen or not.")
 @click.option("--no-drive", is_flag=True, help="Only record the decision.")
 def decide(
@@ -81,6 +86,7 @@ def decide(
         remarks, bindings, decision = remarks_in(engine, found, feedback), _wanted(call, engine, found), None
         try:
             decision = _decision(call, engine, found, option, fields, remarks, at, latest, bindings)
+            _note_branch(engine, found)
             return _submit(call._replace(deciding=True), engine, found, decision, drive=not no_drive)
         except Repeated as error:
             return _tell_repeated(call, engine, found, error)
@@ -181,6 +187,19 @@ def _decision(
     )
 
 
+def _note_branch(engine: Engine, run: str) -> None:
+    """The decision is about the run's own commit, whatever else stands on its branch."""
+    state = engine.load(run)
+    if not state.world.head:
+        return
+    from reconvene.app.project_now import looked_at
+    from reconvene.app.views import projections
+    from reconvene.doors.shared.glance import project_lines
+
+    for line in project_lines(looked_at(engine, state, projections.run(state).project))[1:]:
+        note(line)
+
+
 def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int:
     """The decision is on record already: nothing is wrong, and nothing was done."""
     from reconvene.app import queries
@@ -253,14 +272,46 @@ def abort(call: Call, run: str, feedback: tuple[str, ...]) -> int:
 @click.argument("run", required=False)
 @click.option("--feedback", multiple=True, metavar='"KIND: TEXT"', help="What to do differently. May be repeated.")
 @BY
+@_AT
+@click.option("--latest", is_flag=True, help="Undo whatever is open, seen or not.")
+@RUN_AGAIN
 @click.option("--no-drive", is_flag=True, help="Only record it.")
-def rollback(call: Call, run: str | None, feedback: tuple[str, ...], no_drive: bool) -> int:
-    """Undo the round of RUN that you are looking at, and run it again. What you said stays said."""
+def rollback(
+    call: Call,
+    run: str | None,
+    feedback: tuple[str, ...],
+    at: str,
+    latest: bool,
+    run_again: bool,
+    no_drive: bool,
+) -> int:
+    """Undo the round of RUN that you are looking at, and run it again. What you said stays said.
+
+    You undo what you saw: --at and --latest are those of `decide`. Where an agent with effects would act again, you are
+    asked first, on a terminal; elsewhere --run-again says that it may.
+    """
+    from reconvene.core.definition.workflow import Again
     from reconvene.core.facts.commands import Rollback
+    from reconvene.core.working.acting import again
+    from reconvene.doors.cli.acting_again import require_word
+    from reconvene.doors.cli.on_screen import find, with_way_on
 
     engine, found = open_to_change(call, run)
+    session = engine.session(found)
+    words = ["rollback", found, *(word for said in feedback for word in ("--feedback", said))]
     undo = Rollback(by=call.by, door=DOOR, remarks=remarks_in(engine, found, feedback))
-    return _submit(call, engine, found, undo, drive=not no_drive)
+    try:
+        if session.state.world.open is not None or at:
+            meant = find(call, engine, found, at, latest)
+            version = "" if meant.source else meant.version
+            undo = structs.replace(undo, checkpoint=meant.point.id, digest=version, source=meant.source)
+        typed = [*words, *(["--at", at] if at else []), *(["--latest"] if latest else [])]
+        told = require_word(call, again(session.state, session.book, Again(), undo=True), typed, given=run_again)
+        undo = structs.replace(undo, told=told)
+        return _submit(call._replace(deciding=True), engine, found, undo, drive=not no_drive)
+    except Refused as error:
+        more = ["--run-again"] if run_again else []
+        raise with_way_on(call, engine, found, error, "", [*words, *more]) from None
 
 
 @command("Example:\n  reconvene log two-step-1        # find the event\n  reconvene fork two-step-1 --at 12")

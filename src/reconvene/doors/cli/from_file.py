@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reconvene.doors.cli.common import DOOR, note, put, say
 from reconvene.doors.cli.stops import Decider, not_asked, to_read
 from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.shared.glance import project_lines
 from reconvene.doors.shared.options import match_option, on_offer
 from reconvene.errors import Repeated, UserError
 
@@ -83,7 +84,7 @@ class FromFile(Decider):
         title = one_line(engine.session(run).book.phase(summary.phase or "").title or summary.phase)
         put(f"\n── {title}, round {summary.round} ".ljust(_RULE, "─") + "\n")
         current = summary.checkpoint or checkpoint
-        lines = to_read(current)
+        lines = [*project_lines(summary.project), *to_read(current)]
         if (asks := clean(current.feedback).strip()) and asks != self._asked:
             lines += ["", asks]
             self._asked = asks

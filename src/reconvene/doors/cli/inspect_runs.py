@@ -108,7 +108,7 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("decisions about trouble", map(_decision, shown.settled))
     _put_list("mended", _mended(shown))
     _put_list("remarks", map(_remark, shown.remarks))
-    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=(), unshown=())))
+    _put_list("checkpoints that were not asked", not_asked(structs.replace(shown, unasked=(), unshown=(), found=())))
     _put_list("outputs whose gate could not be asked", [f"! {one_line(one.text, 300)}" for one in shown.unasked])
     _put_list("agents that were not shown everything", [f"! {one_line(one.text, 300)}" for one in shown.unshown])
     _put_list("gates that ask a model", _unjudged(shown))
@@ -235,8 +235,9 @@ def _told(value: object) -> str:
 @click.argument("run", required=False)
 @click.argument("path", required=False)
 def files(call: Call, run: str | None, path: str | None) -> int:
-    """RUN's files; or, with PATH, the content of one of them."""
+    """RUN's files, and which it changed in a project; or, with PATH, the content of one of its own."""
     from reconvene.app import queries
+    from reconvene.doors.shared.glance import project_lines
 
     engine, found = open_run(call, run)
     if path is not None:
@@ -252,9 +253,13 @@ def files(call: Call, run: str | None, path: str | None) -> int:
     rows = queries.files(engine, found)
     if call.as_json:
         put_json(rows)
-    elif rows:
+        return 0
+    if rows:
         put_table([(row.phase, row.by, row.size, row.path) for row in rows], ("PHASE", "BY", "BYTES", "PATH"))
-    else:
+    project = project_lines(queries.standing(engine, found).project)
+    for line in project:
+        say(line)
+    if not rows and not project:
         put(f"{found} has no files yet")
     if not call.as_json and (left := queries.not_taken(engine, found)):
         _put_list(_NOT_TAKEN, [one_line(line, 300) for line in left])
@@ -265,7 +270,7 @@ def files(call: Call, run: str | None, path: str | None) -> int:
 @click.argument("run", required=False)
 @click.argument("rounds", required=False, metavar="[ROUND..ROUND]")
 def diff(call: Call, run: str | None, rounds: str | None) -> int:
-    """What changed in RUN's files between two rounds; without them, in the last round."""
+    """What changed in RUN's files, and in its project, between two rounds; without them, in the last round."""
     from reconvene.app import queries
 
     if run is not None and rounds is None and _RANGE.fullmatch(run):

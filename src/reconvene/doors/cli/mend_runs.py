@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.doors.cli.accepting import accept_named, open_to_change
+from reconvene.doors.cli.acting_again import RUN_AGAIN
 from reconvene.doors.cli.common import BY, DOOR, LIVE, Call, binds, command, note, put, put_json, say
 from reconvene.doors.cli.named_workflow import file_of, load
 from reconvene.doors.cli.text import clean, command_line
@@ -90,7 +91,11 @@ def _put_how_to_redo(call: Call, engine: Engine, run: str) -> None:
     if state.ended == "completed":
         put(f"take it up again with: {call.command('reopen', run)}\n")
     if point is not None and not point.attention and not undo_refused(state, session.book):
-        put(f"this round was done with the workflow before; to do it anew: {call.command('rollback', run)}\n")
+        from reconvene.core.person.checkpoint import current_digest
+        from reconvene.doors.cli.on_screen import as_typed
+
+        how = call.command("rollback", run, "--at", as_typed(call, run, current_digest(state)))
+        put(f"this round was done with the workflow before; to do it anew: {how}\n")
 
 
 def _loaded(engine: Engine, run: str, named: str) -> Workflow:
@@ -183,6 +188,7 @@ Examples:
 @binds
 @BY
 @LIVE
+@RUN_AGAIN
 @_NO_INPUT
 @_NO_DRIVE
 def reopen(
@@ -190,6 +196,7 @@ def reopen(
     run: str,
     phase: str,
     rerun: bool,
+    run_again: bool,
     feedback: tuple[str, ...],
     grants: tuple[str, ...],
     no_input: bool,
@@ -199,9 +206,12 @@ def reopen(
 
     Where you were asked, the checkpoint opens anew with your remarks, and nothing works before you decide; rounds go
     on counting. A phase without a checkpoint is done anew. A run that was stopped in the middle goes on there. Where a
-    limit ended it, --grant adds to the limit, on record. The runs that RUN started stay as they are.
+    limit ended it, --grant adds to the limit, on record. The runs that RUN started stay as they are. Where an agent
+    with effects would act again, you are asked first, on a terminal; elsewhere --run-again says that it may.
     """
+    from reconvene.app.reopening import acting_again
     from reconvene.app.reopening import reopen as take_up
+    from reconvene.doors.cli.acting_again import require_word
     from reconvene.doors.cli.decide import remarks_in
     from reconvene.doors.cli.drive import check_live, who_decides
     from reconvene.doors.cli.proceed import proceed
@@ -212,12 +222,30 @@ def reopen(
     added = _grants(grants)
     said = remarks_in(engine, found, feedback)
     decider = who_decides(call, None, no_input)
-    drive = not no_drive
-    take_up(engine, found, phase, rerun=rerun, grants=added, remarks=said, by=call.by, door=DOOR, driving=drive)
+    acting = acting_again(engine, found, phase, rerun=rerun)
+    told = require_word(call, acting, _typed(found, phase, rerun, feedback, grants), given=run_again)
+    take_up(
+        engine,
+        found,
+        phase,
+        rerun=rerun,
+        grants=added,
+        remarks=said,
+        by=call.by,
+        door=DOOR,
+        driving=not no_drive,
+        told=told,
+    )
     bind(call, engine, found)
     if not call.as_json:
         note(f"run {found} is taken up again")
     return proceed(call, engine, found, decider, only_record=no_drive)
+
+
+def _typed(run: str, phase: str, rerun: bool, feedback: tuple[str, ...], grants: tuple[str, ...]) -> list[str]:
+    words = ["reopen", run, *(["--phase", phase] if phase else []), *(["--rerun"] if rerun else [])]
+    words += [word for said in feedback for word in ("--feedback", said)]
+    return [*words, *(word for grant in grants for word in ("--grant", grant))]
 
 
 def _grants(typed: tuple[str, ...]) -> dict[str, float]:

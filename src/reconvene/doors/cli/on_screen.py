@@ -54,7 +54,8 @@ def find(call: Call, engine: Engine, run: str, at: str, latest: bool) -> Meant:
 
 
 def with_way_on(call: Call, engine: Engine, run: str, error: Refused, option: str, more: Sequence[str]) -> Refused:
-    """The refusal of a decision on what is not open, with the commands that go on. `option`, `more`: as typed."""
+    """The refusal of a decision on what is not open, with the commands that go on. `option`, `more`: as typed; without
+    an option, `more` is the whole command."""
     if not isinstance(error, StaleDecision | NotShown):
         return error
     own = _by(call)
@@ -62,11 +63,12 @@ def with_way_on(call: Call, engine: Engine, run: str, error: Refused, option: st
     if not error.now:
         error.hint = f"see: {look}"
         return error
-    words = [*_decision(engine, run, error.now, option, more), *own]
+    words = [*(_decision(engine, run, error.now, option, more) if option else more), *own]
     again = call.command(*words, "--at", as_typed(call, run, error.now))
-    lines = [f"look at it: {look}", f"decide it as it is: {again}"]
+    do = "decide it" if option else "undo it"
+    lines = [f"look at it: {look}", f"{do} as it is: {again}"]
     if not call.interactive:
-        lines.append(f"decide whatever is open then: {call.command(*words, '--latest')}")
+        lines.append(f"{do.split()[0]} whatever is open then: {call.command(*words, '--latest')}")
     error.hint = "\n  ".join(lines)
     return error
 

@@ -17,7 +17,7 @@ from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, clock_time, one_line
 from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
-from reconvene.doors.shared.glance import items_line, text_of, written_lines
+from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines, text_of, written_lines
 from reconvene.doors.shared.options import listed, on_offer
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
@@ -192,6 +192,8 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
             say(line)
     if summary.checkpoint is not None and not brief:
         put()
+        for line in project_lines(summary.project):
+            say(line)
         say(describe(summary.checkpoint))
     if next_command := _next_command(call, summary, brief=brief):
         put(f"\ncontinue with:\n  {next_command}")
@@ -200,7 +202,9 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         if summary.status != "completed":
             put(f"take it up again with: {call.command('reopen', summary.run)}")
         if summary.project:
-            put(f"take the changes to your project over with:\n  {clean(summary.project.merge)}")
+            for line in project_lines(summary.project):
+                say(line)
+            put(f"take the changes to your project over with:\n  {clean(merge_line(summary.project))}")
     if not brief:
         was_shown(call, summary)
 
@@ -229,7 +233,7 @@ def not_asked(summary: Run) -> list[str]:
     """What went otherwise than meant since the last stop, a line each: checkpoints whose condition failed, gates that
     could not ask their model, documents that did not fit into a prompt."""
     texts = [row.text for rows in (summary.passed_over, summary.unasked, summary.unshown) for row in rows]
-    return [f"! {one_line(text, 300)}" for text in texts]
+    return [*(f"! {one_line(text, 300)}" for text in texts), *found_lines(summary)]
 
 
 def headline(summary: Run) -> str:

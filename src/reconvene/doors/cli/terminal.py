@@ -17,7 +17,7 @@ from reconvene.doors.cli.typed_feedback import Hearing, editor
 from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
-from reconvene.doors.shared.glance import aside
+from reconvene.doors.shared.glance import aside, project_lines
 from reconvene.doors.shared.options import Menu, build, find
 from reconvene.errors import Repeated, StaleDecision, UserError
 
@@ -152,7 +152,8 @@ class _Sitting:
         advised = self._advised == checkpoint.id or self._talks or bool(checkpoint.feedback)
         review = None if advised else self._review()  # where remarks are asked for first, advice comes after them
         asked = self._height(checkpoint)
-        self._screen.checkpoint(headline(summary), checkpoint, told, not_asked(summary), review, asked)
+        warnings = [*not_asked(summary), *project_lines(summary.project)]
+        self._screen.checkpoint(headline(summary), checkpoint, told, warnings, review, asked)
         self._version, self._refused = checkpoint.digest, False
         self._shown(self._run, checkpoint)
         self._advised = checkpoint.id if review else self._advised

@@ -45,7 +45,7 @@ def verify(call: Call, run: str | None, mend: bool) -> int:
     if run is not None:
         found = engine.find(run)
         if mend:
-            verifying.mend(engine.log, found)
+            verifying.mend(engine.log, found, engine.history())
             keep_history(engine, found)
         looked = verifying.verify(engine.log, found, engine.history(), engine.signer)
         if call.as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reconvene.doors.shared.harmless import clean, one_line
 
 if TYPE_CHECKING:
-    from reconvene.app.views.read_model import Checkpoint, Item, Option, Written
+    from reconvene.app.views.read_model import Checkpoint, Item, Option, Project, Run, Written
 
 _MOST_WRITTEN = 12
 
@@ -32,6 +32,41 @@ def aside(option: Option) -> str:
     parts += ["with your words"] if option.remark == "required" else []
     parts += [f"asks for {', '.join(one_line(field.id) for field in option.fields)}"] if option.fields else []
     return "; ".join(parts)
+
+
+def found_lines(run: Run) -> list[str]:
+    """What was changed in the workspace while agents worked: whoever decides is asked whether it is theirs."""
+    if not run.found:
+        return []
+    names = ", ".join(one_line(path, 100) for path in run.found[:_MOST_WRITTEN])
+    more = f", … and {len(run.found) - _MOST_WRITTEN} more" if len(run.found) > _MOST_WRITTEN else ""
+    what = f"! changed in the workspace while agents worked, by nobody on record: {names}{more}."
+    if run.checkpoint is None:
+        return [f"{what} It was not taken."]
+    return [f"{what} Yours? Your decision takes it as your edit. If not: put back what the log has, then decide."]
+
+
+def merge_line(project: Project) -> str:
+    """The command that takes the run's own commit over, and nothing that others put on its branch."""
+    import shlex
+
+    return f"git -C {shlex.quote(project.path)} merge {project.commit[:12]}"
+
+
+def project_lines(project: Project | None) -> list[str]:
+    """What the run changed in the person's project: its commit, the files, and what others put on its branch."""
+    if project is None:
+        return []
+    names = [one_line(name, 100) for name in project.changed[:_MOST_WRITTEN]]
+    more = f", … and {project.files - len(names)} more" if project.files > len(names) else ""
+    lines = [f"in the project: commit {project.commit[:12]}" + (f": {', '.join(names)}{more}" if names else "")]
+    if project.added:
+        count = f"{project.added} commit{'s' * (project.added != 1)}"
+        lines.append(
+            f"! the branch {one_line(project.branch)} holds {count} that this run did not make (it stands at "
+            f"{project.tip[:12]}): a decision here is about {project.commit[:12]}"
+        )
+    return lines
 
 
 def written_lines(checkpoint: Checkpoint) -> list[str]:

@@ -69,8 +69,11 @@ def fields_of(checkpoint: Checkpoint, option: Option | None) -> dict[str, Field]
 
 
 def recommended(checkpoint: Checkpoint) -> Option | None:
-    """The option that is recommended, else the first that can be chosen, else the first."""
+    """The option that is recommended, else the first that can be chosen, else the first. Never one that has agents act
+    on the world again; where only the end is left beside those, none."""
     free = [option for option in checkpoint.options if option.available] or list(checkpoint.options)
+    if any(option.acts for option in free):
+        free = [option for option in free if not option.acts and not option.ends]
     return next((option for option in free if option.recommend), free[0] if free else None)
 
 
