@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from reconvene.app import given_material, turns
 from reconvene.app.backoff import USUAL, Park, Patience
+from reconvene.app.check_scripts import run_check
 from reconvene.app.discretion import Discretion
-from reconvene.app.effects import Done, Fault, answered_before, assignment, run_check, run_task
+from reconvene.app.effects import Done, Fault, answered_before, assignment, run_task
 from reconvene.app.files import Files, Scan
 from reconvene.app.left_behind import awaited, leftovers_of, settled, told
 from reconvene.app.provider_wait import ProviderWaits, later, seconds_until, spelled

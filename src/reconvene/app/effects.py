@@ -15,28 +15,24 @@ from msgspec.structs import replace
 from reconvene.app import as_sent, project_work
 from reconvene.app.discretion import Discretion
 from reconvene.app.turns import again
-from reconvene.core.definition.workflow import Agent
 from reconvene.core.facts.book import Book, to_json
-from reconvene.core.facts.commands import Command, DeferCalls, Opened, RecordAttempt, RecordCheck
+from reconvene.core.facts.commands import Command, DeferCalls, Opened, RecordAttempt
 from reconvene.core.facts.events import DiffSince, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
-from reconvene.core.run.plan import RunCheck, RunTask
-from reconvene.core.shown import scope
+from reconvene.core.run.plan import RunTask
 from reconvene.errors import AgentError, ReconveneError, UserError
 from reconvene.ports import AgentRunner, Answer, Assignment, Listener, Progress, ProjectDone, Projects, ProjectWork
 from reconvene.prompts.context import Shown, shown
 from reconvene.prompts.documents import said
 from reconvene.secrets import Secrets
 from reconvene.tool_ports import CallsWait
-from reconvene.wire import replies
 
 if TYPE_CHECKING:
     from reconvene.app.asked_gates import Judged
 
 _NO_SECRETS = Secrets({})
 _NONE = Discretion()
-_ACTIONS = ("", "retry", "spawn_additional", "escalate", "abort")
 
 
 class Done(Struct, frozen=True):
@@ -359,46 +355,3 @@ def _as_json(text: str) -> object:
         return msgspec.json.decode(stripped)
     except msgspec.DecodeError:
         return None
-
-
-async def run_check(runner: AgentRunner, state: RunState, book: Book, effect: RunCheck, listener: Listener) -> Done:
-    """A gap-check script: context as JSON on stdin, a private copy of the files, its verdict as JSON on stdout."""
-    phase = book.phase(state.world.top.phase)
-    if phase.check is None:
-        return Done(RecordCheck(effect.serial), {})
-    request = msgspec.json.encode({"context": scope.context(state, book), "phase": {"id": phase.id}}).decode()
-    work = Assignment(
-        run=state.run,
-        task=f"R{effect.serial}/0/check",
-        attempt=1,
-        agent=Agent(
-            "check",
-            "command",
-            command=phase.check.script,
-            timeout=phase.check.timeout,
-            sandbox=book.workflow.sandbox,
-        ),
-        prompt=request,
-        files={path: book.read(version.digest) for path, version in state.world.files.items()},
-        writes=(),
-        schema=None,
-    )
-    try:
-        answer = await runner.run(work, listener)
-        verdict = replies.extract_json(answer.text) if answer.text.strip() else {}
-    except asyncio.CancelledError:
-        raise
-    except (AgentError, ValueError) as error:
-        return Done(RecordCheck(effect.serial, error=str(error)), {})
-    return Done(_verdict(effect.serial, verdict), {})
-
-
-def _verdict(serial: int, verdict: object) -> RecordCheck:
-    if not isinstance(verdict, dict):
-        return RecordCheck(serial, error='it must print a JSON object such as {"action": "retry", "say": "…"}')
-    action = str(verdict.get("action") or "")
-    if action not in _ACTIONS:
-        return RecordCheck(serial, error=f"unknown action {action!r} (known: {', '.join(_ACTIONS[1:])})")
-    agents = verdict.get("agents") or []
-    names = tuple(str(agent) for agent in agents) if isinstance(agents, list) else ()
-    return RecordCheck(serial, action, names, str(verdict.get("say") or verdict.get("message") or ""))  # type: ignore[arg-type]
