@@ -197,7 +197,7 @@ def test_a_when_that_does_not_come_to_an_end_is_the_persons_to_answer(
 ) -> None:
     stage = Stage(tmp_path, guarded(when=endless, condition="false"), {"a": "done"})
     assert stage.point.attention
-    assert stage.labels == ["Count it as true", "Count it as false", "Stop the run"]
+    assert stage.labels == ["Count it as true", "Count it as false", "Try again", "Stop the run"]
     assert "failed" in stage.point.prompt
     assert stage.decide(ruling).status == "completed"
     assert len(stage.agents.calls) == calls

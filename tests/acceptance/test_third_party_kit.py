@@ -133,7 +133,7 @@ def test_a_workflow_is_refused_where_its_kit_is_missing_and_a_misspelt_name_is_f
         "{{ kit.tally": ("{{ kit.taly", "did you mean 'kit.tally'?"),
         "longest.full": ("longst.full", "did you mean 'longest.full'?"),
         "tally.total,": ("tally.totl,", "Its gates: tally.total."),
-        "tally.total <": ("tally.totle <", "did you mean 'context.tally.total'?"),
+        "tally.total <": ("tally.totall <", "did you mean 'context.tally.total'?"),
         "kits: [tally]": ("kits: [taly]", "gaps, planning, reading, tally"),
     }
     for right, (misspelt, hint) in wrong.items():

@@ -86,10 +86,10 @@ def _not_again(text: str) -> str:
     """An expression that failed could not be tried again."""
     shown = json.loads(text)
     point = shown.get("checkpoint") if isinstance(shown, dict) else None
-    labels = [option["label"] for option in point.get("options", [])] if isinstance(point, dict) else []
-    if isinstance(point, dict) and (
-        labels[:1] == ["Count it as true"] or labels[1:] == ["Go on without it", "Stop the run"]
-    ):
+    if not isinstance(point, dict):
+        return text
+    first = next((option["label"] for option in point.get("options", [])), "")
+    if first == "Count it as true" or "The mistake may be in the workflow" in str(point.get("prompt")):
         point["options"] = [option for option in point["options"] if option["label"] != "Try again"]
     return json.dumps(shown)
 
