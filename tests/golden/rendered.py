@@ -94,7 +94,18 @@ def _not_again(text: str) -> str:
     return json.dumps(shown)
 
 
+def _by_branch(text: str) -> str:
+    """The line that merges named the branch, which may have moved on."""
+    shown = json.loads(text)
+    project = shown.get("project") if isinstance(shown, dict) else None
+    if isinstance(project, dict) and "merge" in project:
+        project["merge"] = re.sub(r"merge [0-9a-f]{12}$", f"merge {project['branch']}", project["merge"])
+    return json.dumps(shown)
+
+
 ALLOWED: tuple[Allowed, ...] = (
+    Allowed("brainstorm/*/shown/*", "what is merged is the commit that was shown.", _by_branch),
+    Allowed("brainstorm/*/brainstorm-1-fork-1/shown/*", "a commit is named by its first twelve digits."),
     Allowed("*/shown/*", "an expression that failed can be tried again.", _not_again),
     Allowed("*/prompts/*", "of an edit, what was removed is called so.", swap(r"> - \(removed\) ", "> -")),
     Allowed("*/prompts/*", "of an edit, only what the person changed is shown.", swap(r"> …", ">")),
