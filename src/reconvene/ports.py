@@ -37,6 +37,7 @@ class Append(NamedTuple):
     artefacts: Mapping[str, bytes] = MappingProxyType({})  # digest → bytes
     row: IndexRow | None = None  # in the index; None = the run's row stays as it is
     seal: Callable[[bytes], bytes] | None = None  # given the append's link in the chain: what to keep beside it
+    due: str | None = None  # when the run is to be taken up though nobody does anything; "" = never, None = as it was
 
 
 class EventLog(ChainedLog, Protocol):
@@ -63,6 +64,9 @@ class EventLog(ChainedLog, Protocol):
         first on. At most `limit` rows, 0 = all."""
 
     def index_row(self, run: str) -> IndexRow | None: ...
+
+    def due(self, now: str, limit: int = 0) -> list[tuple[str, str]]:
+        """Runs that are to be taken up by now, each after its time, the earliest first; at most `limit`, 0 = all."""
 
     def save_snapshot(self, run: str, seq: int, key: str, data: bytes) -> None:
         """Keeps one per run."""

@@ -15,7 +15,7 @@ from reconvene.app.files import Files
 from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
-from reconvene.app.session import Leases, Session, Sessions, token
+from reconvene.app.session import Leases, Session, Sessions, due_at, token
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
 from reconvene.core import kit_finder
@@ -116,8 +116,11 @@ class Engine:
         by: str = "",
         door: str = "python",
         bindings: tuple[Binding, ...] = (),
+        driving: bool = False,
     ) -> str:
-        """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
+        """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow.
+
+        `driving`: the caller calls `drive` next. Until then nobody else takes the run up."""
         whole = new_runs.inputs(workflow, inputs or {})
         chosen = new_runs.settings(workflow, settings or {}, whole, self.surroundings)
         secrets = self.discretion.of(workflow)
@@ -128,6 +131,7 @@ class Engine:
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self.new.free(workflow)
+            holder = self._leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer)
             command = StartRun(
                 run, digest_of(pinned), workflow.name, digest_of(inputs_json), digest_of(settings_json), folder, by,
@@ -138,7 +142,11 @@ class Engine:
                 self._sessions.keep(session)
                 if session.state.world.files:  # templates that people may read before anybody works
                     self.files(session).restore(session)
+                if holder:
+                    self._handed_over[run] = _InHand(session, self.files(session), holder, token())
                 return run
+            if holder:
+                self._leases.give_back(run, holder)
             if self.log.head(run) == 0:
                 raise error
 
@@ -326,7 +334,7 @@ class Engine:
         """To the next stop; then the lease is given back."""
         session, files = in_hand.session, in_hand.files
         try:
-            if take and session.state.status not in ("queued", "running") and session.state.awaits is None:
+            if take and session.state.status not in ("queued", "running") and not due_at(session.state):
                 raise Busy(f"Run {session.run} is {session.state.status}: somebody else took it up.")
             self._make_children(session)
             if session.state.ended:
@@ -363,13 +371,16 @@ class Engine:
             child = self.new.make_child(session, effect.key)
             session.submit([RecordChild(effect.key, child)])
 
-    def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "") -> None:
-        """Park the run that this process drives; from its own event loop (a signal handler of asyncio will do)."""
+    def request_pause(
+        self, run: str, *, now: bool = False, by: str = "", door: str = "", left: bool = False
+    ) -> None:
+        """Park the run that this process drives; from its own event loop (a signal handler of asyncio will do). `left`:
+        until somebody takes it up again, and not until a person resumes it."""
         driver = self._drivers.get(run)
         if driver is not None:
-            driver.post(Pause(by, door, now))
+            driver.post(Pause(by, door, now, left))
         else:
-            self.submit(run, Pause(by, door, now))
+            self.submit(run, Pause(by, door, now, left))
 
     def drive_sync(self, run: str, listener: Listener | None = None) -> RunState:
         return asyncio.run(self.drive(run, listener))

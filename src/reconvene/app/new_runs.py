@@ -14,7 +14,7 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from reconvene.app.session import Session, book_for, index_row, state_after, state_of
+from reconvene.app.session import Session, book_for, due_at, index_row, state_after, state_of
 from reconvene.app.signing import Signer, to_sign
 from reconvene.core.definition.bindings import EVERYONE, fitting
 from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
@@ -214,7 +214,8 @@ class NewRuns:
             try:
                 own: list[AnyEvent] = [forked, *self._bound_now(forked, state, book.workflow.agents)]
                 made = to_sign(self._signer, state, fold(own, state), own)
-                self._log.append(new, 0, Append([*prefix, *made.events], row=index_row(made.state), seal=made.seal))
+                row, due = index_row(made.state), due_at(made.state)
+                self._log.append(new, 0, Append([*prefix, *made.events], row=row, seal=made.seal, due=due))
                 return new
             except Conflict:
                 number += 1

@@ -54,7 +54,7 @@ from reconvene.core.facts.rows import (
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
 # version before.
-EVOLVE_VERSION = 7
+EVOLVE_VERSION = 8
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -300,6 +300,7 @@ class RunState(Struct, frozen=True):
     updated: str = ""
     paused: bool = False
     pause_now: bool = False
+    left: bool = False  # paused by a process that had to leave
     awaits: ProviderAwaited | None = None  # the provider for which it waits
     imported: int = 0  # the last event that was made elsewhere; 0 = none
     ended: str = ""  # completed | failed | aborted

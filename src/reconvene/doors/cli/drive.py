@@ -98,7 +98,7 @@ def run_command(
     ask = call.interactive and not no_input
     if played and not call.as_json:
         _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
-    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
+    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway, driving=not no_drive)
     if not call.as_json:
         note(f"run {run} started")
     from reconvene.doors.cli.proceed import proceed
@@ -128,7 +128,7 @@ def new(
     no_input: bool,
     anyway: bool,
 ) -> int:
-    """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`.
+    """Record a new run of WORKFLOW and say where it lives; no agent works before `resume`, or a worker, takes it up.
 
     `run` does the same and drives on.
     """
@@ -184,6 +184,8 @@ def _started(
     ask: bool,
     played: Recording | None,
     anyway: bool,
+    *,
+    driving: bool = False,
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
     from reconvene.core.definition.bindings import bound
@@ -222,7 +224,10 @@ def _started(
         _say_ungated(engine, loaded)
     for line in kept_in if not call.as_json else ():
         note(line)
-    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings)
+    started = engine.start(
+        loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings, driving=driving
+    )
+    return engine, started
 
 
 def _require_ready(
