@@ -41,6 +41,8 @@ def field(asked: e.FieldAsked) -> model.Field:
         asked.recommend,
         asked.note,
         asked.other,
+        asked.follows,
+        asked.starts,
     )
 
 

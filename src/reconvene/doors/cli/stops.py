@@ -261,7 +261,7 @@ def field_lines(fields: Iterable[Field], answers: Answers | None, lead: str = ""
     """Each field with its id, its type and its question; below it, what it takes and what was answered so far."""
     for field in fields:
         needed = ", needed" if field.required and field.default is None and field.blank is None else ""
-        yield f"{lead}{clean(field.id)} ({field.type}{needed}) {clean(field.prompt)}".rstrip()
+        yield from f"{lead}{clean(field.id)} ({field.type}{needed}) {clean(field.prompt)}".rstrip().split("\n")
         yield from (f"  {line}" for line in _about(field, answers))
 
 
