@@ -159,7 +159,9 @@ def preflight(
     ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
     if not any(lack.level != "note" for lack in lacks):
-        lacks += looking.unpriced(ways, limited=bool(workflow.limits.cost or workflow.limits.costs))
+        limited = bool(workflow.limits.cost or workflow.limits.costs)
+        loops = [name for name, agent in workflow.agents.items() if agent.loop is not None and agent.loop.cost]
+        lacks += looking.unpriced(ways, limited=limited, loops=loops)
     found, (kept, unkept) = _sizes(workflow, given, ways, reach.agents), kept_in(ways, environ)
     lacks, tight = sorted([*lacks, *unkept], key=lambda lack: lack.line), tuple(_tight(found, ways))
     return Preflight(ways, [*lacks, *tight], found, kept, tight)

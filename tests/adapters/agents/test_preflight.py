@@ -214,12 +214,12 @@ def test_a_model_without_a_price_is_not_bounded_by_a_limit_of_cost() -> None:
     agents = {"a": '{model: "openai:gpt-4o-mini"}', "b": '{model: "ollama:qwen3"}', "c": "{command: [cat]}", "d": loops}
     found, _ = looked(agents)
 
-    def told(*, limited: bool) -> list[tuple[tuple[str, ...], str]]:
-        return [(lack.who, lack.problem) for lack in unpriced(found, limited=limited) if lack.level == "note"]
+    def told(limited: bool, *loops: str) -> list[tuple[tuple[str, ...], str]]:
+        lacks = unpriced(found, limited=limited, loops=loops)
+        return [(lack.who, lack.problem) for lack in lacks if lack.level == "note"]
 
     said = "no price is known for ollama:qwen3, so"
-    assert told(limited=True) == [
-        (("b",), f"{said} limits.cost does not bound it"),
-        (("d",), f"{said} limits.cost and loop.cost do not bound it"),
-    ]
-    assert told(limited=False) == [(("d",), f"{said} loop.cost does not bound it")]
+    assert told(False, "a") == []
+    assert told(True) == [(("b", "d"), f"{said} limits.cost does not bound it")]
+    assert told(False, "d") == [(("b", "d"), f"{said} loop.cost does not bound it")]
+    assert told(True, "d") == [(("b", "d"), f"{said} limits.cost and loop.cost do not bound it")]

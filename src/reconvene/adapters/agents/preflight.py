@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -200,11 +200,12 @@ def _not_blanked(way: Way, name: str) -> Lack:
     return Lack("note", way.who, way.line, problem, "a longer value, with letters and digits, is blanked")
 
 
-def unpriced(ways: Iterable[Way], *, limited: bool) -> list[Lack]:
-    """Models that a limit of cost does not bound; `limited`: the workflow has one for its runs."""
+def unpriced(ways: Iterable[Way], *, limited: bool, loops: Collection[str] = ()) -> list[Lack]:
+    """Models that a limit of cost does not bound. `limited`: the workflow has one for its runs; `loops`: these agents
+    have one for each attempt."""
     found: list[Lack] = []
     for way in ways:
-        loop = way.agent.loop is not None and bool(way.agent.loop.cost)
+        loop = any(name in loops for name in way.who)
         if way.kind != "model" or not (limited or loop):
             continue
         from reconvene.adapters.agents.prices import expected
