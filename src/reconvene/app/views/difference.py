@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from reconvene.app.line_diff import unified_diff
 from reconvene.app.views import talk_lines
-from reconvene.app.views.projections import question_in, trouble_in
+from reconvene.app.views.what_is_asked import asked
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import CheckpointOpened
 from reconvene.core.facts.state import RunState, TalkEntry
@@ -42,10 +42,6 @@ def where(state: RunState) -> str:
     point, frame = state.world.open, state.world.top
     count = f", round {frame.round.n}" if frame.round else ""
     return f"checkpoint {point.id} ({point.phase}{count})" if point else "no checkpoint"
-
-
-def asked(point: CheckpointOpened) -> str:
-    return point.question or (trouble_in(point.prompt) if point.attention else question_in(point.prompt))
 
 
 def _happened(before: RunState, after: RunState, book: Book) -> Iterator[str]:

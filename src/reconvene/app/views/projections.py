@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -10,6 +9,7 @@ from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
 from reconvene.app.views import talk_lines
+from reconvene.app.views.what_is_asked import asked
 from reconvene.app.views.who import is_proved
 from reconvene.core.definition.workflow import Phase, Workflow, every_phase
 from reconvene.core.facts import events as e
@@ -24,23 +24,20 @@ from reconvene.core.working import spending
 from reconvene.language.late_patterns import late
 from reconvene.prompts.documents import said
 
-_CALL = late(r"call\d+: ")
-_LONGEST_TROUBLE = 100
 
-
-def field(asked: e.FieldAsked) -> model.Field:
+def field(one: e.FieldAsked) -> model.Field:
     return model.Field(
-        asked.id,
-        asked.type,
-        asked.prompt or asked.id,
-        asked.options,
-        asked.required,
-        asked.blank,
-        asked.default,
-        asked.titles,
-        asked.recommend,
-        asked.note,
-        asked.other,
+        one.id,
+        one.type,
+        one.prompt or one.id,
+        one.options,
+        one.required,
+        one.blank,
+        one.default,
+        one.titles,
+        one.recommend,
+        one.note,
+        one.other,
     )
 
 
@@ -71,37 +68,9 @@ def checkpoint(state: RunState) -> model.Checkpoint | None:
         point.at,
         point.feedback,
         tuple(map(field, point.fields)),
-        question=point.question or (trouble_in(point.prompt) if point.attention else question_in(point.prompt)),
+        question=asked(point),
+        filled=point.filled,
     )
-
-
-def trouble_in(prompt: str) -> str:
-    """What is wrong, in short, and the question that follows: of a checkpoint of the engine's own."""
-    first = next((line[2:] for line in prompt.split("\n") if line.startswith("- ")), "")
-    if _CALL.match(first):
-        return "Shall these calls be made?" if "\n- call2: " in prompt else "Shall this call be made?"
-    short = re.split(r"[.:;]\s", first, maxsplit=1)[0].rstrip(".")
-    return f"{short[:1].upper()}{short[1:_LONGEST_TROUBLE]}. How shall it go on?" if short else "How shall it go on?"
-
-
-def question_in(prompt: str) -> str:
-    """What a prompt asks, where the workflow has no question of its own: its last sentence, or its first line.
-
-    What agents wrote stands in the middle of a prompt, if anywhere: a question there is not the workflow's."""
-    lines = [" ".join(line.strip(" *_#>").split()) for line in prompt.split("\n")]
-    lines = [line for line in lines if line]
-    if not lines:
-        return "What now?"
-    for line in (lines[-1], lines[0]):
-        if line.endswith("?"):
-            return _last_sentence(line)
-    return lines[0]
-
-
-def _last_sentence(line: str) -> str:
-    """Of a line whose words have one space between them."""
-    ends = (at for at in range(len(line) - 1, 0, -1) if line[at] == " " and line[at - 1] in ".!?:")
-    return line[next(ends, -1) + 1 :]
 
 
 def run(state: RunState) -> model.Run:

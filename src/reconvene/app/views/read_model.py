@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from reconvene.core.facts.commands import Answers
+from reconvene.core.facts.events import Filled
 
 LATEST = "--latest"  # the source of a decision on whatever was open, seen or not
 
 
 class Shown(Struct, frozen=True, omit_defaults=True):
     """One thing that doors show."""
-
-
-# --- a checkpoint: where a run waits for a person ---
 
 
 class Field(Shown, frozen=True):
@@ -55,8 +53,7 @@ class Option(Shown, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What another round changed in what an agent says. `was` is empty where nothing like it was said before, `now`
-    where it is no longer said."""
+    """What another round changed in what an agent says. Nothing like it was said before, or is now: that is empty."""
 
     agent: str
     was: str = ""
@@ -89,6 +86,7 @@ class Checkpoint(Shown, frozen=True):
     changed: tuple[Change, ...] = ()  # since the round before, what matters first
     since_try: bool = False  # instead: since a try that the person took back
     question: str = ""  # what is to be decided, in one sentence
+    filled: Filled | None = None  # which lines may hold words of agents; None = any of them
     outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
     missing: tuple[str, ...] = ()  # agents of the round that gave nothing
 

@@ -500,6 +500,21 @@ class CheckpointSkipped(Event, frozen=True):
     phase: str
 
 
+class Lines(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Some lines of a text, counted from 0."""
+
+    first: int
+    end: int  # the line after the last
+
+
+class Filled(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The lines of a checkpoint's texts that may hold words of agents. Others are the workflow's or the engine's."""
+
+    prompt: tuple[Lines, ...] = ()
+    question: bool = False
+    feedback: tuple[Lines, ...] = ()
+
+
 class CheckpointOpened(Event, frozen=True):
     id: str
     number: int
@@ -516,6 +531,7 @@ class CheckpointOpened(Event, frozen=True):
     digest: str = ""
     reopened: bool = False
     question: str = ""  # what is to be decided, where the workflow says it apart from the prompt
+    filled: Filled | None = None  # None: it is not known, as in logs of older releases
 
 
 class RemarkAdded(Act, frozen=True, kw_only=True):

@@ -280,6 +280,22 @@ def render(text: str, state: RunState, book: Book, failed: Callable[[str], None]
         return f"({error})" if isinstance(error, KitFailed) else text
 
 
+# What these hold, nobody but the workflow and the person wrote. Of a run that another one started, not even inputs.
+_OWN = ("run", "workflow", "started", "updated", "output_dir", "phase", "round", "groups", "settings")
+
+
+def filled_lines(source: str, text: str, state: RunState, book: Book) -> templates.Spans:
+    """The lines of `text`, which `source` was rendered to, that may hold words of agents."""
+    if "{" not in source:
+        return ()
+    own = _OWN if state.parent else (*_OWN, "inputs")
+    try:
+        seen = for_template(state, book, book.names_in(source))
+    except KitFailed:
+        return ((0, text.count("\n") + 1),)
+    return templates.filled_lines(source, seen, text, own, loader=book.workflow.templates)
+
+
 # --- names that a workflow writes as templates ---
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reconvene.doors.cli.text import clean, one_line, screen_width, wrapped
 from reconvene.doors.shared.fields import answer_in, title_of, wrong
+from reconvene.doors.shared.passages import barred
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _asked(title: str) -> str:
     plain = one_line(title)
     if len(plain) <= max(screen_width() - _ROOM, _ROOM):
         return plain
-    print(wrapped(plain))
+    print(barred(wrapped(plain, 2)))
     return "Your answer:"
 
 

@@ -122,6 +122,7 @@ def _list_options(call: Call, engine: Engine, run: str) -> None:
     from reconvene.app import queries
     from reconvene.doors.cli.stops import field_lines, option_lines
     from reconvene.doors.shared.options import on_offer
+    from reconvene.doors.shared.passages import question_line
 
     point = queries.standing(engine, run).checkpoint
     if point is None:
@@ -129,7 +130,7 @@ def _list_options(call: Call, engine: Engine, run: str) -> None:
     if call.as_json:
         put_json({"run": run, "question": point.question, "options": point.options, "fields": point.fields})
         return
-    say(point.question)
+    say(question_line(point))
     if point.fields:
         put("\nfields, with any option (--field ID=VALUE):")
         for line in field_lines(point.fields, point.answers):

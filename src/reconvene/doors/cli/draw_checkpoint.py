@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from reconvene.app.views.who import told
 from reconvene.doors.cli import pager
 from reconvene.doors.cli.text import clean, fitted, one_line
+from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
 from reconvene.doors.shared.fields import asked, mark, worded
-from reconvene.doors.shared.glance import aside, text_of, written_lines
+from reconvene.doors.shared.glance import aside, written_lines
 from reconvene.doors.shared.options import Menu, on_offer
 from reconvene.doors.shared.remarks import said_in
 
@@ -84,7 +85,7 @@ class Screen:
         for warning in warnings:
             self.line(warning, "yellow")
         if checkpoint.question:
-            self.line(one_line(checkpoint.question), "bold")
+            self.line(passages.question_line(checkpoint), "bold")
         title, *changed = changed_lines(checkpoint) or [""]
         self._section(title, changed)
         if checkpoint.feedback:  # the menu comes later
@@ -94,9 +95,9 @@ class Screen:
 
     def _below(self, checkpoint: Checkpoint, talk: Sequence[Said]) -> None:
         self._section("the talk so far:", talk_lines(talk))
-        if text := text_of(checkpoint):
+        for one in passages.to_read(checkpoint):
             self._console.print()
-            self.markdown(text)
+            self._passage(one)
         for path in checkpoint.show_files:
             self._beginning(path, self._engine.load(self._run).workspace)
         self._section("What the agents wrote:", written_lines(checkpoint))
@@ -153,6 +154,17 @@ class Screen:
 
         self._console.print(Markdown(clean(text), hyperlinks=False))
 
+    def _passage(self, one: passages.Passage) -> None:
+        """What may be words of agents stands behind a bar, line by line, however it is laid out."""
+        if not one.theirs:
+            return self.markdown(one.text)
+        from rich.markdown import Markdown
+        from rich.segment import Segment, Segments
+
+        room = self._console.options.update_width(max(self._console.width - 2, 20))
+        for line in self._console.render_lines(Markdown(one.text, hyperlinks=False), room):
+            self._console.print(Segments([Segment(f"{passages.BAR} "), *line, Segment.line()]), end="")
+
     def file(self, path: str) -> None:
         """A whole file: Markdown as Markdown, anything else as it is."""
         text = self._content(path)
@@ -207,10 +219,11 @@ class Screen:
             self._indented(f"{one.id} {said_in(one)}{by}")
             self._indented(f"  {weight_of(one)}", "dim")
 
-    def question(self, text: str) -> None:
+    def question(self, checkpoint: Checkpoint) -> None:
         """The workflow's own words for "what do you say?"."""
-        self._console.print()
-        self.markdown(text)
+        for one in passages.wanted(checkpoint):
+            self._console.print()
+            self._passage(one)
         self._console.print()
 
     def weighed(self, remarks: Sequence[Remark]) -> None:

@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, note, put, say
-from reconvene.doors.cli.stops import Decider, not_asked, to_read
-from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.cli.stops import Decider, drawn, not_asked, to_read
+from reconvene.doors.cli.text import one_line
+from reconvene.doors.shared import passages
 from reconvene.doors.shared.glance import project_lines
 from reconvene.doors.shared.options import match_option, on_offer
 from reconvene.errors import Repeated, UserError
@@ -85,7 +86,8 @@ class FromFile(Decider):
         put(f"\n── {title}, round {summary.round} ".ljust(_RULE, "─") + "\n")
         current = summary.checkpoint or checkpoint
         lines = [*project_lines(summary.project), *to_read(current)]
-        if (asks := clean(current.feedback).strip()) and asks != self._asked:
+        asks = "\n\n".join(map(drawn, passages.wanted(current)))
+        if asks and asks != self._asked:
             lines += ["", asks]
             self._asked = asks
         say("\n".join(lines))

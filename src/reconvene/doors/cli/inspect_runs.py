@@ -170,7 +170,7 @@ def _mended(shown: RunInFull) -> list[str]:
 def _child(child: Child) -> str:
     outcome = f" ({child.outcome})" if child.outcome not in ("", child.status) else ""
     where = f" at {child.phase}" if child.phase and child.status in OPEN else ""
-    return f"{child.run}  {child.status}{where}{outcome}  {child.title}"
+    return f"{child.run}  {child.status}{where}{outcome}  {one_line(child.title)}"
 
 
 def _unjudged(shown: RunInFull) -> list[str]:

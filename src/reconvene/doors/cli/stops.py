@@ -14,10 +14,11 @@ from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.closed_terminal import leave_closed, open_terminals, unless_closed
 from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
 from reconvene.doors.cli.progress import watcher
-from reconvene.doors.cli.text import clean, clock_time, one_line
+from reconvene.doors.cli.text import clean, clock_time, one_line, wrapped
+from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines
 from reconvene.doors.shared.fields import mark, title_of
-from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines, text_of, written_lines
+from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines, written_lines
 from reconvene.doors.shared.options import listed, on_offer
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
@@ -110,16 +111,16 @@ def conclude(call: Call, engine: Engine, summary: Run) -> None:
     from reconvene.app import queries
 
     run = summary.run
-    if not call.as_json and (said := queries.closing(engine, run)):
-        put(f"\n{clean(said)}")  # a document: its lines stay as they are
+    if not call.as_json and (said := queries.closing(engine, run)).text.strip():
+        put("\n" + "\n\n".join(map(drawn, passages.passages(said.text, said.filled))))
     if summary.status == "completed" and not call.as_json:
         from reconvene.app.measures import ledger
         from reconvene.doors.shared.advice import became_of, never_answered
 
         book, command = ledger(engine, run), call.command("ledger", run)
-        for told in ("\n".join(became_of(book, command)), never_answered(book, command)):
-            if told:  # nothing that a person said ends in silence
-                say(f"\n{told}")
+        for fate in ("\n".join(became_of(book, command)), never_answered(book, command)):
+            if fate:  # nothing that a person said ends in silence
+                say(f"\n{fate}")
     keep_history(engine, run)
 
 
@@ -184,7 +185,7 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put("nothing was decided; your remarks and saved answers are kept")
     put(headline(summary))
     if summary.why:
-        say(summary.why)
+        put("\n\n".join(map(drawn, passages.passages(summary.why, None))))
     for line in not_asked(summary):
         say(line)
     if summary.provider is not None:
@@ -250,7 +251,7 @@ def headline(summary: Run) -> str:
 def describe(checkpoint: Checkpoint) -> str:
     lines = to_read(checkpoint)
     if checkpoint.feedback:
-        lines += ["", clean(checkpoint.feedback).strip()]
+        lines += ["", "\n\n".join(map(drawn, passages.wanted(checkpoint)))]
     if checkpoint.fields:
         lines += ["", "fields:", *(f"  {line}" for line in field_lines(checkpoint.fields, checkpoint.answers))]
     lines += ["", *(f"  {line}" for option in option_lines(checkpoint.options) for line in option)]
@@ -261,7 +262,9 @@ def field_lines(fields: Iterable[Field], answers: Answers | None, lead: str = ""
     """Each field with its id, its type and its question; below it, what it takes and what was answered so far."""
     for field in fields:
         needed = ", needed" if field.required and field.default is None and field.blank is None else ""
-        yield f"{lead}{clean(field.id)} ({field.type}{needed}) {clean(field.prompt)}".rstrip()
+        first, *more = clean(field.prompt).strip().split("\n")
+        yield f"{lead}{one_line(field.id)} ({field.type}{needed}) {first}".rstrip()
+        yield from (f"  {line}" for line in passages.barred("\n".join(more)).split("\n") if more)
         yield from (f"  {line}" for line in _about(field, answers))
 
 
@@ -276,16 +279,23 @@ def option_lines(options: Iterable[Option]) -> Iterator[list[str]]:
 
 def to_read(checkpoint: Checkpoint) -> list[str]:
     """What there is to read before one decides."""
-    lines = [clean(checkpoint.question).strip()]
-    if text := text_of(checkpoint):
+    lines = [passages.question_line(checkpoint)]
+    for text in map(drawn, passages.to_read(checkpoint)):
         lines += ["", text]
     if changed := changed_lines(checkpoint):
         lines += ["", *changed]
     if checkpoint.show_files:
-        lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
+        lines += ["", "look at: " + ", ".join(one_line(path) for path in checkpoint.show_files)]
     if written := written_lines(checkpoint):
         lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
     return lines
+
+
+def drawn(one: passages.Passage) -> str:
+    """What may be words of agents stands behind a bar; on a screen, it is broken before that is put in front."""
+    if one.theirs:
+        return passages.barred(wrapped(one.text, 2) if sys.stdout.isatty() else one.text)
+    return one.text
 
 
 def _about(field: Field, answers: Answers | None) -> Iterator[str]:

@@ -108,7 +108,7 @@ class _Sitting:
         """Show the checkpoint, ask for remarks where it wants some, and tell what another round would bring."""
         current = self._show(checkpoint)
         if current and current.feedback:
-            self._screen.question(current.feedback)
+            self._screen.question(current)
             self._suggest(current, "For example: “{said}”, and then “{option}”")
             self._hearing.ask_back = self._screen.read_on if self._screen.left else None
             self._hear(_ANYTHING.replace(")", ", ? = read on)") if self._screen.left else _ANYTHING)
