@@ -1,4 +1,4 @@
-"""No line of an agent passes for one of the engine's: what agents wrote stands behind a bar wherever a stop shows it."""
+"""No line of an agent passes for one of the engine's: what agents wrote stands behind a bar at every stop."""
 
 from __future__ import annotations
 

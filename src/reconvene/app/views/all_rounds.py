@@ -55,6 +55,7 @@ class Undone(Struct, frozen=True):
     within: int = 0
     folder: str = ""  # where its files were put, "" where it had no folder of its own
     archived: tuple[e.FileOut, ...] = ()  # those that are still there
+    user: str = ""  # for whom the system vouches
 
 
 class RoundShown(Struct, frozen=True):
@@ -232,6 +233,7 @@ class _Fold:
             tuple(self._remarks.get(checkpoint, ())) if checkpoint else (),
             folder=event.folder,
             archived=event.archived,
+            user=event.user,
         )
         for serial, one in self.rounds.items():
             if serial >= event.serial and one.undone is None:

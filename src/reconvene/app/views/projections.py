@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
 from reconvene.app.views import talk_lines
+from reconvene.app.views.mendings import Bound, Reopened, Upgraded
 from reconvene.app.views.what_is_asked import asked
 from reconvene.app.views.who import is_proved
 from reconvene.core.definition.workflow import Phase, Workflow, every_phase
@@ -16,7 +17,7 @@ from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import Unasked, Unshown
-from reconvene.core.facts.rows import PassedOver
+from reconvene.core.facts.rows import BoundAt, PassedOver
 from reconvene.core.facts.state import RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
@@ -117,6 +118,7 @@ def _project(state: RunState) -> model.Project | None:
 
 
 _Passed = TypeVar("_Passed", PassedOver, Unasked)
+_Kind = TypeVar("_Kind")
 
 
 def _since(state: RunState, rows: Sequence[_Passed]) -> list[_Passed]:
@@ -216,15 +218,15 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         talk=talk(state, book),
         bindings=bindings(state),
         settled=settled(state),
-        upgrades=tuple(convert(one, model.Upgraded, from_attributes=True) for one in record.upgrades),
-        reopened=tuple(convert(one, model.Reopened, from_attributes=True) for one in record.reopened),
+        upgrades=tuple(structs.replace(_as(Upgraded, one), **_who(one)) for one in record.upgrades),
+        reopened=tuple(structs.replace(_as(Reopened, one), **_who(one)) for one in record.reopened),
     )
 
 
-def bindings(state: RunState) -> tuple[model.Bound, ...]:
-    held = sorted(state.record.bindings.items())
+def bindings(state: RunState) -> tuple[Bound, ...]:
     return tuple(
-        model.Bound(name, at.binding.who, at.binding.fallback, at.by, at.at, at.binding.source) for name, at in held
+        Bound(name, at.binding.who, at.binding.fallback, at.by, at.at, at.binding.source, **_who(at))
+        for name, at in sorted(state.record.bindings.items())
     )
 
 
@@ -249,8 +251,17 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
     )
 
 
-def _who(act: e.Act) -> dict[str, str | bool]:
+class _Who(TypedDict):
+    user: str
+    proved: bool
+
+
+def _who(act: e.Act | BoundAt) -> _Who:
     return {"user": act.user, "proved": is_proved(act.by, act.user)}
+
+
+def _as(kind: type[_Kind], act: e.Act) -> _Kind:
+    return convert(act, kind, from_attributes=True)
 
 
 def settled(state: RunState) -> tuple[model.Decision, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from reconvene.app.views.mendings import Bound, Reopened, Upgraded
 from reconvene.core.facts.commands import Answers
 from reconvene.core.facts.events import Filled
 
@@ -327,38 +328,6 @@ class Todo(Shown, frozen=True):
 
     what: str
     done: bool
-
-
-class Bound(Shown, frozen=True):
-    """Who carries an agent out in place of what the workflow says. agent "": every agent of a model."""
-
-    agent: str
-    who: str  # a model, a command line, or python:module:function
-    fallback: bool  # only agents whose model the workflow leaves open
-    by: str
-    at: str
-    source: str  # the settings file and line that says so; "" = a person did
-
-
-class Upgraded(Shown, frozen=True):
-    """A run went on with another workflow. Both are told by digest; the rounds up to `rounds` had the one before."""
-
-    at: str
-    by: str
-    before: str
-    workflow: str
-    rounds: int
-
-
-class Reopened(Shown, frozen=True):
-    """A run that had ended was taken up again."""
-
-    at: str
-    by: str
-    status: str  # how it had ended
-    outcome: str
-    phase: str
-    grants: dict[str, float]  # limit → what was added to it
 
 
 class RunInFull(Run, frozen=True, kw_only=True):

@@ -308,6 +308,7 @@ class Upgrade(Struct, frozen=True):
     unbound: tuple[str, ...] = ()
     by: str = ""
     door: str = ""
+    dropped: tuple[str, ...] = ()
 
 
 class Reopen(Struct, frozen=True):

@@ -757,6 +757,7 @@ class WorkflowUpgraded(Act, frozen=True, kw_only=True):
     rounds: int = 0  # so many were begun with the one before
     moved: dict[str, tuple[int, ...]] = field(default_factory=dict)  # phase → where its phases, and its end, are now
     unbound: tuple[str, ...] = ()  # agents whose bindings hold no more
+    dropped: tuple[str, ...] = ()  # values on record that it has no name for, as the person wanted
 
 
 EndStatus = Literal["completed", "failed", "aborted"]

@@ -213,7 +213,7 @@ def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
     held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
     fresh = {each.agent for each in ev.bindings}
     bound = {
-        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at)
+        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at, ev.user)
         for name, one in held.items()
     }
     return _set_record(state, bindings=Map(bound))

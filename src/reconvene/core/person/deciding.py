@@ -74,11 +74,13 @@ def _already_decided(tx: Transaction, command: c.AnswerCheckpoint, key: str) -> 
             hint=f"reconvene show {tx.state.run}",
         )
     decision = tx.state.record.decisions[number]
-    if decision.key == key and decision.by == command.by and command.digest in ("", decision.digest):
+    same = decision.by == command.by and (decision.user or tx.user) == tx.user
+    if decision.key == key and same and command.digest in ("", decision.digest):
         return
+    claimed = f" (claimed by {decision.user})" if decision.user and decision.user != decision.by else ""
     raise StaleDecision(
-        f"Checkpoint {command.checkpoint} was decided already: {decision.option!r} by {decision.by or 'somebody'} at "
-        f"{decision.at}.",
+        f"Checkpoint {command.checkpoint} was decided already: {decision.option!r} by "
+        f"{decision.by or 'somebody'}{claimed} at {decision.at}.",
         changes=(f"decided: {decision.option}",),
         hint=f"reconvene show {tx.state.run}",
     )

@@ -25,6 +25,7 @@ from reconvene.core.person import binding, checkpoint, deciding, mending, ruling
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
+from reconvene.core.shown import drafts
 from reconvene.core.working import attempts, calls, children, gates, rendering, spending
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.transaction import Transaction
@@ -37,6 +38,7 @@ class Handled(Struct, frozen=True):
     blobs: dict[str, bytes]  # artefacts that the events name and that are new
 
 
+_LONGEST_NAME = 200  # characters
 # What only ends, stops, sorts or mends runs: possible also where a kit of the run is missing.
 _NEED_NO_KIT = (c.Upgrade, c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives)
 
@@ -59,8 +61,17 @@ def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str
         raise Refused("There is no such run.")
     if not isinstance(command, _NEED_NO_KIT):
         kit_finder.require(book.workflow)
+    _require_name(str(getattr(command, "by", "")), user)
     _dispatch(tx, command)
     return tx
+
+
+def _require_name(by: str, user: str) -> None:
+    """Nobody claims the engine's name, or one that takes more than a line."""
+    engines = by.casefold() == drafts.ENGINE and by != user
+    if engines or not by.isprintable() or len(by) > _LONGEST_NAME:
+        why = "is the engine's own name" if engines else "is no name: write it on one line"
+        raise Refused(f"{by[:_LONGEST_NAME]!r} {why}. Nothing was recorded.", hint="Give another one with --by NAME")
 
 
 def _handled(tx: Transaction, before: RunState) -> Handled:

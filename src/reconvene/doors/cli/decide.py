@@ -9,7 +9,21 @@ from msgspec import structs
 
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.acting_again import RUN_AGAIN
-from reconvene.doors.cli.common import BY, DOOR, LIVE, MOST, Call, answer, binds, command, note, put, put_json, say
+from reconvene.doors.cli.common import (
+    BY,
+    DOOR,
+    EXIT_CODES,
+    LIVE,
+    MOST,
+    Call,
+    answer,
+    binds,
+    command,
+    note,
+    put,
+    put_json,
+    say,
+)
 from reconvene.errors import Refused, Repeated, UserError
 
 if TYPE_CHECKING:
@@ -210,12 +224,18 @@ def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int
     note(error.message)
     if summary.driven is False:
         note(f"go on with: {call.command('resume', run)}")
-    return answer(call, summary, headline(summary))
+    answer(call, summary, headline(summary), nothing_to_do=True)
+    return EXIT_CODES[summary.status]
 
 
 def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
+    before = engine.log.head(run)
     state = engine.submit(run, command, driving=drive, once=True)
+    if engine.log.head(run) == before:
+        from reconvene.doors.cli.proceed import tell_nothing_to_do
+
+        return tell_nothing_to_do(call, engine, run)
     for remark in _own_since(state, command):
         note(f"with your {remark.id}: {remark.text}")
     if call.models or call.agents:

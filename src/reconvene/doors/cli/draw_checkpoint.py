@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from reconvene.app.views.who import told
 from reconvene.doors.cli import pager
+from reconvene.doors.cli.common import pasted
 from reconvene.doors.cli.text import clean, fitted, one_line
 from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
@@ -100,7 +101,7 @@ class Screen:
             self._passage(one)
         for path in checkpoint.show_files:
             self._beginning(path, self._engine.load(self._run).workspace)
-        self._section("What the agents wrote:", written_lines(checkpoint))
+        self._section("What the agents wrote:", list(map(pasted, written_lines(checkpoint))))
         self._said(checkpoint)
 
     @property
@@ -157,7 +158,7 @@ class Screen:
     def _passage(self, one: passages.Passage) -> None:
         """What may be words of agents stands behind a bar, line by line, however it is laid out."""
         if not one.theirs:
-            return self.markdown(one.text)
+            return self.markdown(pasted(one.text))
         from rich.markdown import Markdown
         from rich.segment import Segment, Segments
 
@@ -233,7 +234,7 @@ class Screen:
             self._indented(weighed(remark), "bold yellow" if remark.level == "major" else "green")
 
     def advice(self, review: Review, *, brief: bool = False) -> None:
-        ledger, whole = f"reconvene ledger {self._run}", f"reconvene show {self._run}"
+        ledger, whole = pasted(f"reconvene ledger {self._run}"), pasted(f"reconvene show {self._run}")
         for one in sections(review, ledger=ledger, whole=whole, brief=brief):
             self._section(one.title, one.lines)
 

@@ -276,7 +276,8 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
         require_ready_to_go_on(engine, found)
     say_what_does_not_fit(engine, found)
     # The time that a provider asked for does not hold for another one.
-    return proceed(call, engine, found, decider, at_once=now or bool(call.models or call.agents), looks=not anyway)
+    at_once = now or bool(call.models or call.agents)
+    return proceed(call, engine, found, decider, at_once=at_once, looks=not anyway, expected=True)
 
 
 def _say_ungated(engine: Engine, workflow: Workflow) -> None:

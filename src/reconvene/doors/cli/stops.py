@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.closed_terminal import leave_closed, open_terminals, unless_closed
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, pasted, put, put_json, say
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, clock_time, one_line, wrapped
 from reconvene.doors.shared import passages
@@ -173,10 +173,11 @@ async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = 
     return stops > 0
 
 
-def report(call: Call, summary: Run, *, brief: bool = False) -> None:
-    """Where the run stands: for a script one object, for a person words and the command that goes on."""
+def report(call: Call, summary: Run, *, brief: bool = False, **more: object) -> None:
+    """Where the run stands: for a script one object, for a person words and the command that goes on. `more`: further
+    keys of the object."""
     if call.as_json:
-        put_json(summary)
+        put_json(summary, **more)
         if next_command := _next_command(call, summary):
             note(f"continue with: {next_command}")
         was_shown(call, summary)
@@ -287,7 +288,7 @@ def to_read(checkpoint: Checkpoint) -> list[str]:
     if checkpoint.show_files:
         lines += ["", "look at: " + ", ".join(one_line(path) for path in checkpoint.show_files)]
     if written := written_lines(checkpoint):
-        lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
+        lines += ["", "what the agents wrote:", *(f"  {pasted(line)}" for line in written)]
     return lines
 
 
@@ -295,7 +296,7 @@ def drawn(one: passages.Passage) -> str:
     """What may be words of agents stands behind a bar; on a screen, it is broken before that is put in front."""
     if one.theirs:
         return passages.barred(wrapped(one.text, 2) if sys.stdout.isatty() else one.text)
-    return one.text
+    return pasted(one.text)
 
 
 def _about(field: Field, answers: Answers | None) -> Iterator[str]:
