@@ -158,8 +158,10 @@ def preflight(
         helping.append((GATE_MODEL_VARIABLE, gate_model() or from_files("gate_model")))
     ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
-    if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
-        lacks += looking.unpriced(ways)
+    if not any(lack.level != "note" for lack in lacks):
+        limited = bool(workflow.limits.cost or workflow.limits.costs)
+        loops = [name for name, agent in workflow.agents.items() if agent.loop is not None and agent.loop.cost]
+        lacks += looking.unpriced(ways, limited=limited, loops=loops)
     found, (kept, unkept) = _sizes(workflow, given, ways, reach.agents), kept_in(ways, environ)
     lacks, tight = sorted([*lacks, *unkept], key=lambda lack: lack.line), tuple(_tight(found, ways))
     return Preflight(ways, [*lacks, *tight], found, kept, tight)

@@ -13,6 +13,7 @@ from reconvene.adapters.agents import model
 from reconvene.adapters.agents.model_reply import ANSWER_TOOL
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
+from reconvene.prompts import marks
 from reconvene.prompts.documents import tokens_in
 from reconvene.tool_ports import ToolInfo
 
@@ -43,6 +44,7 @@ class Told(Struct, frozen=True):
 
     text: str
     by_person: bool = False
+    said: str = ""  # by them
 
 
 _PERSON = {"person": True}
@@ -83,6 +85,8 @@ class Conversation:
             )
             for part, told in zip(self.calls(self.last()), self._results)
         ]
+        if said := "\n".join(told.said for told in self._results if told.said):
+            parts.append(UserPromptPart(_alone("person", said)))
         if again or not parts:
             parts.append(UserPromptPart(again or "Go on."))
         self._request = ModelRequest(parts)
@@ -108,7 +112,7 @@ class Conversation:
         request = self.newest_request()
         if not self._memory:
             return [*self._past, request]
-        now = [UserPromptPart(f"Your {name} as it is now:\n\n{text}") for name, text in self._memory.items()]
+        now = [UserPromptPart(_alone("document", text, f"{name}, as it is now")) for name, text in self._memory.items()]
         return [*self._past, ModelRequest([*request.parts, *now])]
 
     def parameters(self) -> ModelRequestParameters:
@@ -150,10 +154,11 @@ class Conversation:
         return msgspec.json.encode(_Part(version("pydantic-ai-slim"), msgspec.json.decode(dumped)))
 
     def size(self) -> int:
-        """Tokens of the next request, roughly."""
+        """Tokens of the next request, roughly, with what is said of the tools."""
         from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-        return tokens_in(len(ModelMessagesTypeAdapter.dump_json(self.messages())))
+        tools = msgspec.json.encode(self._tools)
+        return tokens_in(len(ModelMessagesTypeAdapter.dump_json(self.messages())) + len(tools))
 
     def compact(self, room: int) -> str:
         """Until the next request fits into so many tokens: long results and arguments of old calls are left out, the
@@ -177,6 +182,12 @@ class Conversation:
         found = self._past[-1]
         assert isinstance(found, ModelResponse)
         return found
+
+
+def _alone(kind: str, text: str, name: str = "") -> str:
+    """A message of one section. Its mark is made of the text, so nothing in it can end the section."""
+    mark = marks.chosen(marks.seed(kind, text), (text.lower(),))
+    return f"{marks.first_line(mark)}\n\n{marks.tagged(marks.Section(kind, text, name), mark)}"
 
 
 def _read(stored: bytes) -> list[ModelMessage]:

@@ -24,6 +24,7 @@ from reconvene.adapters.shared.file_names import wanted
 from reconvene.core.definition.workflow import Loop
 from reconvene.core.facts.events import Usage
 from reconvene.core.facts.loops import plus
+from reconvene.core.working.spending import dollars
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener, Progress
 from reconvene.secrets import redact_text
@@ -90,7 +91,7 @@ class _Loop:
             self._talk.told(results)
         elif so_far.turn and (not so_far.fresh or not self._work.again):
             return self._answer()  # it had been given, and its end was not on record
-        self._within_bounds(so_far.turn, so_far.usage or Usage())
+        self._within_bounds(so_far.turn - so_far.before, so_far.usage or Usage())
         self._talk.asks_again(self._work.again if so_far.fresh else "", self._memory())
         await self._fit(so_far.turn)
         began = time.monotonic()
@@ -114,7 +115,8 @@ class _Loop:
         calls = self._talk.answered(response)
         turn = so_far.turn + 1
         wants = tuple(self._wanted(f"{turn}.{number}", part) for number, part in enumerate(calls, 1))
-        await self._turns.turned(turn, self._talk.newest(), wants, usage, self._sent, self._got)
+        said = (response.text or "").strip() if calls else ""
+        await self._turns.turned(turn, self._talk.newest(), wants, usage, self._sent, self._got, said)
         return self._answer() if not calls else None
 
     def _memory(self) -> dict[str, str]:
@@ -144,10 +146,14 @@ class _Loop:
     def _wanted(self, name: str, part: ToolCallPart) -> Wanted:
         """What cannot be made as it is written has no entry: nobody is asked about it."""
         text = part.args if isinstance(part.args, str) else json.dumps(part.args or {}, ensure_ascii=False)
+        arguments = _object(text)
+        if arguments is not None:  # so that a call is the same however it is spelt, and what is shown is what is done
+            text = json.dumps(arguments, ensure_ascii=False, sort_keys=True)
         tool = self._tools.get(part.tool_name)
         if tool is None or self._wrong(tool, text):
             return Wanted(name, part.tool_name, text)
-        return Wanted(name, part.tool_name, text, tool.effects, tool.of, json.dumps(tool.schema, sort_keys=True))
+        schema = json.dumps(tool.schema, sort_keys=True)
+        return Wanted(name, part.tool_name, text, tool.effects, tool.entry(arguments or {}), schema)
 
     def _wrong(self, tool: ToolInfo, text: str) -> str:
         arguments = _object(text)
@@ -162,7 +168,7 @@ class _Loop:
         results = [call.result if call.state == "over" else await self._made(call) for call in calls]
         if any(result is None for result in results):
             raise CallsWait
-        return [Told(result or "", bool(call.ruling)) for call, result in zip(calls, results)]
+        return [Told(result or "", bool(call.ruling), _said(call)) for call, result in zip(calls, results)]
 
     async def _made(self, call: Known) -> str | None:
         if call.state == "waits":
@@ -231,7 +237,7 @@ class _Loop:
         reached = (
             f"{turns} turns" if bounds.turns and turns >= bounds.turns else "",
             f"{tokens:,} tokens" if bounds.tokens and tokens >= bounds.tokens else "",
-            f"${usage.cost:.2f}" if bounds.cost and usage.cost >= bounds.cost else "",
+            dollars(usage.cost) if bounds.cost and usage.cost >= bounds.cost else "",
         )
         if found := next(filter(None, reached), ""):
             raise ReplyError(
@@ -264,6 +270,20 @@ class _Loop:
             request=sent,
             reply=got,
         )
+
+
+def _said(call: Known) -> str:
+    """What the person said of a call, for a place where nobody else can speak."""
+    match call.ruling:
+        case "refuse":
+            return f"I refused your call of {call.tool}: {call.words}"
+        case "approve" if call.words:
+            return f"I allowed your call of {call.tool}, and say: {call.words}"
+        case "change":
+            return f"I changed the arguments of your call of {call.tool} to {call.arguments}"
+        case "answer":
+            return f"I answered in place of {call.tool}; its result is my answer."
+    return ""
 
 
 def _object(text: str) -> dict[str, object] | None:

@@ -39,6 +39,8 @@ def field(one: e.FieldAsked) -> model.Field:
         one.recommend,
         one.note,
         one.other,
+        one.follows,
+        one.starts,
     )
 
 

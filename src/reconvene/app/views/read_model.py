@@ -1,8 +1,7 @@
 """The read model: what every door shows, as frozen structs.
 
-Their names and types are promises to scripts: fields are added, never taken away. What a struct has nothing to say of
-is left out of its JSON; what has no default here is always there. How they follow from a run's state and log is the
-business of `projections` and of `app.queries`; `encoding` makes JSON of them. Nothing here knows a door.
+Their names and types are promises to scripts: fields are added, never taken away, and what has no default is always
+there. How they follow from a run's log is the business of `projections` and `app.queries`; `encoding` makes JSON.
 """
 
 from __future__ import annotations
@@ -36,6 +35,8 @@ class Field(Shown, frozen=True):
     recommend: str = ""  # the option that an agent recommends
     note: str = ""  # what became of an earlier answer
     other: bool = False  # of a choice: other words than the options are an answer too
+    follows: str = ""  # the field that it belongs to: it is asked for some of that one's answers
+    starts: Mapping[str, str] = field(default_factory=dict)  # those, with what stands in the line at first
 
 
 class Option(Shown, frozen=True):
@@ -54,7 +55,7 @@ class Option(Shown, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What another round changed in what an agent says. Nothing like it was said before, or is now: that is empty."""
+    """What another round changed in what an agent says. `was`, `now`: "" where nothing like it was, or is, said."""
 
     agent: str
     was: str = ""

@@ -171,6 +171,7 @@ class RecordTurn(Struct, frozen=True):
     usage: Usage = field(default_factory=Usage)
     request: str = ""
     reply: str = ""
+    said: str = ""
 
 
 class StartCall(Struct, frozen=True):

@@ -86,6 +86,8 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
     note: str = ""  # what became of an earlier answer
     other: bool = False  # of a choice: other words than the options are an answer too
+    follows: str = ""  # the field that it belongs to: it is asked for some of that one's answers
+    starts: dict[str, str] = field(default_factory=dict)  # those answers, each with what stands in the line at first
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -292,6 +294,7 @@ class ModelTurned(Event, frozen=True):
     usage: Usage = field(default_factory=Usage)
     request: str = ""  # digest of the request as sent, secrets redacted
     reply: str = ""
+    said: str = ""  # digest: what it wrote beside its calls
 
 
 class CallStarted(Event, frozen=True):

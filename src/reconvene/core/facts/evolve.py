@@ -554,7 +554,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             since="",
             parked=None,
             answer="" if counted else task.answer,
-            loop=replace(task.loop, usage=e.Usage()) if task.loop is not None else None,
+            loop=loops.tried_anew(task.loop) if task.loop is not None else None,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:

@@ -101,6 +101,7 @@ def _turned(tx: Transaction, command: c.RecordTurn, task: TaskAt) -> None:
             usage=command.usage,
             request=command.request,
             reply=command.reply,
+            said=command.said,
         )
     )
 

@@ -102,7 +102,10 @@ def ask_fields(
     agent → why it would be chosen. `keep`: given all answers that there are, after each."""
     answers: Answers = {}
     for field in fields:
-        answer = ask_field(field, before.get(field.id, field.default), reasons)
+        followed = str(answers.get(field.follows) or "")
+        if field.follows and followed not in field.starts:
+            continue
+        answer = ask_field(field, before.get(field.id, field.starts.get(followed, field.default)), reasons)
         if answer is not None:
             answers[field.id] = answer
         rest = {name: value for name, value in before.items() if name not in answers and name != field.id}
@@ -112,7 +115,11 @@ def ask_fields(
 
 def ask_field(field: Field, default: object, reasons: Mapping[str, str] = _NO_REASONS) -> object:
     """One answer; None = none."""
-    title = one_line(field.prompt or field.id) + ("" if field.required else " (optional)")
+    prompt = clean(field.prompt or field.id)
+    if "\n" in prompt:  # laid out: it stands above, as it is
+        print(f"\n{wrapped(prompt)}\n")
+        prompt = field.id
+    title = one_line(prompt) + ("" if field.required or field.follows else " (optional)")
     match field.type:
         case "choice":
             return _ask_choice(field, title, None if default is None else str(default))

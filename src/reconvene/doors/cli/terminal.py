@@ -230,6 +230,7 @@ class _Sitting:
 
     def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
+        from reconvene.core.person.attention import WHO
 
         if option.ends and not ask_yes(f"“{one_line(option.label)}” {one_line(option.leads)}. Really?", default=False):
             return False
@@ -243,7 +244,7 @@ class _Sitting:
         why = reasons(self._review()) if option.fields else {}
         unsent = Unsent(self._engine.home, self._run, checkpoint.id, option.label)
         fields = ask_fields(option.fields, unsent.before() if option.fields else {}, why, unsent.keep)
-        if checkpoint.attention and option.fields and not self._can_be_asked(fields):
+        if checkpoint.attention and any(field.id == WHO for field in option.fields) and not self._can_be_asked(fields):
             return False
         decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, self._version, self._by, DOOR)
         if self._decided(decision):
@@ -253,7 +254,7 @@ class _Sitting:
         return bool(missing) and all(self._answer(checkpoint, field) for field in missing) and self._decided(decision)
 
     def _can_be_asked(self, fields: Answers) -> bool:
-        """At an attention checkpoint the one field says who does the work instead."""
+        """Of a field that says who does the work instead."""
         from reconvene.doors.cli.typed_bindings import check_said
 
         try:

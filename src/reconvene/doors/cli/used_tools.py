@@ -17,7 +17,7 @@ from reconvene.errors import UserError
 if TYPE_CHECKING:
     from reconvene.app.views.tool_calls import Call as ToolCall
 
-_HEAD = ("CALL", "TIME", "TOOL", "ARGUMENTS", "OUTCOME", "SECS")
+_HEAD = ("CALL", "TIME", "OUTCOME", "SECS", "TOOL", "ARGUMENTS")
 _WIDE = 60
 
 
@@ -59,10 +59,10 @@ def _cells(row: ToolCall) -> tuple[object, ...]:
     return (
         row.name,
         row.at[11:19],
-        row.tool,
-        one_line(row.arguments, _WIDE),
         f"{row.state}{decided}",
         f"{row.seconds:.1f}" if row.seconds else "",
+        row.tool,
+        one_line(row.arguments, _WIDE),
     )
 
 
