@@ -121,12 +121,12 @@ def _said(session: Session) -> Iterator[tuple[Content, Cut]]:
     for number, entry in sorted(state.record.talk.items()):
         if entry.kind == "output" or (entry.kind == "remark" and entry.number in state.record.withdrawn):
             continue
-        heading, text = _who_said(session, entry), told(state, book, entry)
+        heading, text = who_said(session, entry), told(state, book, entry)
         digest = digest_of(f"{heading}\n{text}".encode())
         yield Content("talk", "talk", digest, f"talk {number}", _SAID), Cut("", text[: passages.MOST], heading)
 
 
-def _who_said(session: Session, entry: TalkEntry) -> str:
+def who_said(session: Session, entry: TalkEntry) -> str:
     remark = session.state.record.remarks[entry.number] if entry.kind == "remark" else None
     what = f"{remark.kind} {remark.id}" if remark else entry.kind
     about = f" on {remark.lines or remark.path or remark.target}" if remark and (remark.path or remark.target) else ""

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from reconvene.adapters.agents.libraries import install_line, missing
-from reconvene.errors import ReconveneError
 from reconvene.search_ports import Unembedded
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ class ProviderVectors:
 
     async def _asked(self, texts: list[str], query: bool) -> Sequence[Sequence[float]]:
         from pydantic_ai import Embedder
-        from pydantic_ai.exceptions import AgentRunError, UserError
 
         try:
             embedder = Embedder(self._model())
@@ -54,7 +52,7 @@ class ProviderVectors:
             return (await asyncio.wait_for(asked, _SECONDS)).embeddings
         except TimeoutError:
             raise Unembedded(f"{self.name} did not answer within {_SECONDS:g} seconds") from None
-        except (AgentRunError, UserError, ReconveneError, ValueError, OSError, ImportError) as error:
+        except Exception as error:  # the providers' libraries raise whatever an odd answer leads them to
             raise Unembedded(f"{self.name} could not be asked ({_first_line(error)})") from error
 
     def _model(self) -> EmbeddingModel:

@@ -169,11 +169,12 @@ class PassageIndex:
                 self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     def _once(self, ranked: Sequence[int]) -> list[int]:
-        """Of passages with the same text, the first."""
+        """Of passages with the same text, headings apart, the first."""
         texts: dict[str, int] = {}
         for one in ranked:
-            text = self._db.execute("SELECT text FROM passages WHERE id = ?", (one,)).fetchone()[0]
-            texts.setdefault(" ".join(text.split()), one)
+            text: str = self._db.execute("SELECT text FROM passages WHERE id = ?", (one,)).fetchone()[0]
+            told = " ".join(word for line in text.split("\n") if not line.startswith("#") for word in line.split())
+            texts.setdefault(told or text, one)
         return list(texts.values())[:_RANKED]
 
     def _hit(self, run: str, passage: int, kinds: Collection[Kind], score: float) -> Hit | None:

@@ -43,14 +43,19 @@ class WordLlamaVectors:
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[bytes]:
         from reconvene.adapters.search.vectors import as_blobs, np
 
-        tokens = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        means = [
-            self._weights[np.minimum(one.ids, len(self._weights) - 1)].mean(axis=0)
-            if one.ids
-            else np.zeros(self._weights.shape[1], np.float32)
-            for one in tokens
-        ]
-        return as_blobs(np.stack(means)) if means else []
+        if not texts:
+            return []
+        means = [self._mean(one.ids) for one in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        made = as_blobs(np.stack(means))
+        return [vector if text.strip() else b"" for vector, text in zip(made, texts, strict=True)]
+
+    def _mean(self, tokens: Sequence[int]) -> Matrix:
+        from reconvene.adapters.search.vectors import np
+
+        if not tokens:
+            return np.zeros(self._weights.shape[1], np.float32)
+        mean: Matrix = self._weights[np.minimum(tokens, len(self._weights) - 1)].mean(axis=0)
+        return mean
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
