@@ -20,7 +20,7 @@ from reconvene.errors import Problem, Refused, UserError, WorkflowError
 from reconvene.home import require_own, settings_files, user_file
 from reconvene.language.closest import closest
 
-_TEXTS = ("model", "by", "gate_model", "feedback_model")
+_TEXTS = ("model", "by", "gate_model", "feedback_model", "search_model")
 _TABLES = ("models", "agents")
 _MOST_BYTES = 1_000_000
 
@@ -34,6 +34,7 @@ class Settings(Struct, frozen=True):
     by: str = ""
     gate_model: str = ""
     feedback_model: str = ""
+    search_model: str = ""
 
 
 def in_force() -> list[Settings]:
@@ -93,7 +94,7 @@ class _Reading:
         bindings += self._table(data, "agents", lambda name, said: runs(said, name))
         if self._problems:
             raise WorkflowError(self._problems)
-        rest = {key: texts.get(key, "") for key in ("by", "gate_model", "feedback_model")}
+        rest = {key: texts.get(key, "") for key in ("by", "gate_model", "feedback_model", "search_model")}
         return Settings(self._path, self._found, tuple(one for one in bindings if one is not None), **rest)
 
     def _table(

@@ -16,6 +16,7 @@ from reconvene.settings import (
     gate_model,
     own_folder,
     provider_wait,
+    search_model,
     system_user,
 )
 from reconvene.surroundings import LazyProjects, Machine, SystemClock
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, EventLog, History, Workspace
+    from reconvene.search_ports import SearchIndex
 
 
 _IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -60,6 +62,13 @@ def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     from reconvene.adapters import sqlite  # here: not every system has the locks that it needs
 
     return sqlite.SqliteLog(os.path.join(os.path.abspath(home), STORE))
+
+
+def open_index(home: str | os.PathLike[str], *, foreign: bool = False) -> SearchIndex:
+    """What finds passages of the runs of a home. `foreign`: as in `open_engine`."""
+    from reconvene.search_wiring import opened
+
+    return opened(os.path.abspath(home), search_model() or from_files("search_model"), foreign=foreign)
 
 
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
@@ -100,7 +109,7 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
-def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
+def from_files(name: Literal["gate_model", "feedback_model", "search_model"]) -> str:
     """What the settings files say, the project's before the person's own; "" where they say nothing."""
     if not settings_files():
         return ""

@@ -67,7 +67,7 @@ def proceed(
         if idle:
             note(_idle(summary))
         report(call, summary, brief=decider.shows, **({"nothing_to_do": True} if idle else {}))
-        conclude(call, engine, summary)
+        conclude(drive, summary)
         fresh = [child for child in queries.children_made(engine, run) if child not in before]
         code = 0
         if fresh and not stopped:
