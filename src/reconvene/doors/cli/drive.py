@@ -98,7 +98,7 @@ def run_command(
     ask = call.interactive and not no_input
     if played and not call.as_json:
         _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
-    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
+    engine, run = started(call, workflow, inputs, settings, ask, played, anyway)
     if not call.as_json:
         note(f"run {run} started")
     from reconvene.doors.cli.proceed import proceed
@@ -137,7 +137,7 @@ def new(
     _require_place(call, recorded)
     inputs = (*inputs, *_material(workflow, documents, sources))
     ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
-    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
+    engine, run = started(call, workflow, inputs, settings, ask, played, anyway)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     told = f"{run}\nits folder: {workspace}\ngo on with: {goes_on}"
@@ -176,7 +176,7 @@ def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
     return recording(file_of(workflow), dict(split_pair(pair, "--input") for pair in inputs))
 
 
-def _started(
+def started(
     call: Call,
     workflow: str,
     inputs: tuple[str, ...],
@@ -184,6 +184,7 @@ def _started(
     ask: bool,
     played: Recording | None,
     anyway: bool,
+    door: str = DOOR,
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
     from reconvene.core.definition.bindings import bound
@@ -222,7 +223,7 @@ def _started(
         _say_ungated(engine, loaded)
     for line in kept_in if not call.as_json else ():
         note(line)
-    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings)
+    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=door, bindings=bindings)
 
 
 def _require_ready(
