@@ -185,7 +185,7 @@ def _pairs(workflow: str, inputs: Mapping[str, object]) -> Iterator[str]:
     """As they are typed. What a client says is never read as the name of a file, but where a file is wanted."""
     known = load(workflow).inputs
     for name, value in inputs.items():
-        text = str(value).lower() if isinstance(value, bool) else str(value)
+        text = str(value)
         if name in known and known[name].type in _OF_FILES:
             for path in text.split(os.pathsep):
                 _require_below(name, path)

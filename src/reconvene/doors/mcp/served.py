@@ -105,7 +105,7 @@ _START_RUN = CompanionTool(
             "workflow": {"type": "string", "minLength": 1, "description": "Its name."},
             "inputs": {
                 "type": "object",
-                "additionalProperties": {"type": ["string", "number", "boolean"]},
+                "additionalProperties": {"type": "string"},
                 "description": "What it is given, by name. Files are named by paths below the server's folder.",
             },
         },
