@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, EventLog, History, Workspace
+    from reconvene.search_ports import SearchIndex
 
 
 _IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -60,6 +61,13 @@ def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     from reconvene.adapters import sqlite  # here: not every system has the locks that it needs
 
     return sqlite.SqliteLog(os.path.join(os.path.abspath(home), STORE))
+
+
+def open_index(home: str | os.PathLike[str]) -> SearchIndex:
+    """What finds passages of the runs of a home."""
+    from reconvene.adapters.search import WordIndex
+
+    return WordIndex()
 
 
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
