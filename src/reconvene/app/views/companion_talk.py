@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 from msgspec import Struct
 
@@ -20,9 +21,9 @@ class Used(Struct, frozen=True, omit_defaults=True):
 
 
 class Proposed(Struct, frozen=True, omit_defaults=True):
-    """kind: remark or edit. Of an edit, `before` is the digest of the file that was looked at, `after` its new text."""
+    """Of an edit, `before` is the digest of the file that was looked at, `after` its new text."""
 
-    kind: str
+    kind: Literal["remark", "edit"]
     text: str
     path: str = ""
     lines: str = ""
@@ -33,7 +34,7 @@ class Proposed(Struct, frozen=True, omit_defaults=True):
 class Said(Struct, frozen=True, omit_defaults=True):
     """An entry of the conversation. `event`: its number in the log, 0 = it is in none yet."""
 
-    role: str  # person, companion
+    role: Literal["person", "companion"]
     text: str
     number: int = 0
     at: str = ""
