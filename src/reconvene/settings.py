@@ -14,6 +14,7 @@ HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
 FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
+COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 CONFIG_VARIABLE = "XDG_CONFIG_HOME"
@@ -81,6 +82,11 @@ def feedback_model() -> str:
 def gate_model() -> str:
     """The model that answers what gates `ask`, as provider:name; "" = they pass, and it is said."""
     return os.environ.get(GATE_MODEL_VARIABLE, "").strip()
+
+
+def companion_model() -> str:
+    """The model that the companion asks, as provider:name; "" = the record answers."""
+    return os.environ.get(COMPANION_MODEL_VARIABLE, "").strip()
 
 
 def provider_wait() -> float:

@@ -48,7 +48,9 @@ class Drafts:
         return self._files.names()
 
     def new(self, workflow: str, inputs: tuple[str, ...] = ()) -> str:
-        return self._files.new({"workflow": workflow, "inputs": list(self._secrets.blank_in(inputs)), "at": self._now()})
+        return self._files.new(
+            {"workflow": workflow, "inputs": list(self._secrets.blank_in(inputs)), "at": self._now()}
+        )
 
     def load(self, name: str) -> Draft:
         return _folded(name, self._files.lines(name))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import cast
 
 from msgspec import Struct
 
@@ -17,7 +16,7 @@ from reconvene.companion.run_record import RunRecord
 from reconvene.companion.told import Told, event, short
 from reconvene.core.facts import events as e
 from reconvene.language.late_patterns import late
-from reconvene.search_ports import Found, Kind, SearchIndex
+from reconvene.search_ports import Found, Kind
 
 _PLANNING = late(r"(^|/)(plan|workspace|todos?|context|scenario_context|status|decisions)\.\w+$|(^|/)tools/")
 _HEADING = late(r"(#{1,6})\s+(\S.*?)\s*#*$")
@@ -27,9 +26,7 @@ _WHY = late(
     r"begr(ü|ue)ndung",
     re.IGNORECASE,
 )
-_FINDINGS = late(
-    r"finding|result|conclusion|summary|takeaway|ergebnis|erkenntnis|fazit|zusammenfassung", re.IGNORECASE
-)
+_FINDINGS = late(r"finding|result|conclusion|summary|takeaway|ergebnis|erkenntnis|fazit|zusammenfassung", re.IGNORECASE)
 _LEFT_OUT = late(
     r"\b(skip\w*|omit\w*|left out|leav\w+ out|ignor\w*|without|not (read|cover|includ|in scope)\w*|out of scope|"
     r"(ü|ue)berspr\w*|ausgelassen|weggelassen|nicht (gelesen|behandelt))",
@@ -246,7 +243,7 @@ def _found(record: RunRecord, text: str, kinds: tuple[Kind, ...], limit: int = _
     index = record.scope.index
     if index is None:
         return []
-    return searching.find(record.scope.engine, cast(SearchIndex, index), record.run, text, kinds=kinds, limit=limit)
+    return searching.find(record.scope.engine, index, record.run, text, kinds=kinds, limit=limit)
 
 
 def _excerpts(found: list[Found]) -> list[str]:

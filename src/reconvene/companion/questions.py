@@ -75,7 +75,10 @@ _RULES: tuple[tuple[Subject, str], ...] = (
     ("progress", r"\bhow('s| is| are)? (it|things|the (job|run)|that|we|far)\b|\b(progress|status)\b|\bis it done\b"),
     ("progress", r"\bwie (l(ä|ae)uft|weit|steht)\b|\b(fortschritt|stand der dinge)\b|\bist es fertig\b"),
     ("findings", r"\b(key|main|most important|central)\b.*\b(findings?|results?|points?|conclusions?|takeaways?)\b"),
-    ("findings", r"\b(findings|conclusions)\b|\b(wichtigste\w*|zentrale\w*)\b.*\b(ergebnisse?|erkenntnisse?|punkte?)\b"),
+    (
+        "findings",
+        r"\b(findings|conclusions)\b|\b(wichtigste\w*|zentrale\w*)\b.*\b(ergebnisse?|erkenntnisse?|punkte?)\b",
+    ),
     ("produced", r"\bsummari[sz]e\b|\bwhat (was|were|has been|did (it|they)) (produce\w*|ma[dk]e|wr\w+|deliver\w*)\b"),
     ("produced", r"\bdeliverables?\b|\bfasse?\b.*\bzusammen\b|\bwas (wurde|ist) (erstellt|entstanden|geliefert)\b"),
 )
