@@ -1,4 +1,4 @@
-"""The companion, put together: which model it asks, what it searches with, where drafts lie. Loaded by who talks to it."""
+"""The companion, put together: which model it asks, what it searches with, where drafts lie."""
 
 from __future__ import annotations
 

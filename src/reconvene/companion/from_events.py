@@ -1,4 +1,4 @@
-"""What the log says of a run in figures and facts: phase, progress, cost, tools, changes, trouble. No model is asked."""
+"""What the log says of a run in facts and figures: phase, progress, cost, tools, changes, trouble. Asks no model."""
 
 from __future__ import annotations
 

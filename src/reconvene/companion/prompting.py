@@ -1,4 +1,4 @@
-"""What the companion's model is sent: its role at this stage, how the run stands, the conversation so far, the question.
+"""What the companion's model is sent: its role at this stage, how the run stands, the conversation, the question.
 
 The mark of the sections is made of chance, anew for each question: nothing that is shown can know it.
 """

@@ -585,8 +585,8 @@ class Proposal(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
 
 
 class CompanionSaid(Act, frozen=True, kw_only=True):
-    """One entry of the conversation with the companion; `by` talks with it. No agent is shown it, and it changes nothing
-    that a person decides on."""
+    """One entry of the conversation with the companion; `by` talks with it. No agent is shown it, and nothing that a
+    person decides on changes by it."""
 
     number: int
     role: Literal["person", "companion"]
