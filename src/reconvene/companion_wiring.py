@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from reconvene.errors import UserError
 from reconvene.sandboxing import sandbox_for
 from reconvene.settings import COMPANION_MODEL_VARIABLE, companion_model
+from reconvene.surroundings import SystemClock
 from reconvene.wiring import from_files, open_index
 
 if TYPE_CHECKING:
@@ -44,13 +45,13 @@ def model_for(named: str) -> str:
     return model
 
 
-def drafts_of(engine: Engine) -> Drafts:
+def drafts_of(home: str) -> Drafts:
     from reconvene.adapters.draft_files import DraftFiles
     from reconvene.companion.drafting import Drafts
     from reconvene.secrets import Secrets
 
-    folder = os.path.join(os.path.abspath(engine.home), _DRAFTS)
-    return Drafts(DraftFiles(folder), engine.now, Secrets(os.environ))
+    folder = os.path.join(os.path.abspath(home), _DRAFTS)
+    return Drafts(DraftFiles(folder), SystemClock().now, Secrets(os.environ))
 
 
 def web_search(agrees: Callable[[str], bool]) -> WebSearch | None:
@@ -85,7 +86,7 @@ def companion(
 
     web, asks = web_search(agrees), _asks() if model else None
     if not run:
-        drafts = drafts_of(engine)
+        drafts = drafts_of(engine.home)
         scope = Scope(engine, draft=draft, drafts=drafts, web=web)
         yield Companion(
             scope,

@@ -13,7 +13,7 @@ from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.left_behind import settle
-from reconvene.app.new_runs import UNPREPARED, NewRuns, Prepared
+from reconvene.app.new_runs import NewRuns, Prepared
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
 from reconvene.app.shown_versions import on_what_was_shown
@@ -30,7 +30,6 @@ from reconvene.core.facts.commands import (
     Pause,
     PruneArchives,
     RecordChild,
-    RecordCompanion,
     RecordEdits,
     Rollback,
     StartRun,
@@ -38,7 +37,7 @@ from reconvene.core.facts.commands import (
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
-from reconvene.core.run.handle import handle, record
+from reconvene.core.run.handle import handle
 from reconvene.core.run.plan import plan, unmade_children
 from reconvene.errors import Busy, KitFailed
 from reconvene.ports import (
@@ -117,7 +116,7 @@ class Engine:
         by: str = "",
         door: str = "python",
         bindings: tuple[Binding, ...] = (),
-        prepared: Prepared = UNPREPARED,
+        prepared: Prepared | None = None,
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
         whole = new_runs.inputs(workflow, inputs or {})
@@ -126,6 +125,7 @@ class Engine:
         whole, chosen = secrets.blank_in(whole), secrets.blank_in(chosen)
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
         self.discretion.refuse(workflow, pinned, bindings)
+        prepared = prepared or Prepared()
         blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)} | prepared.blobs
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
@@ -194,8 +194,7 @@ class Engine:
                 command, pinned = new_runs.with_workflows(session, command)
                 blobs = {**(blobs or {}), **pinned}
             decided = isinstance(command, AnswerCheckpoint | Rollback)
-            told = record if isinstance(command, RecordCompanion) else handle  # talk moves nothing on
-            session.do(command, blobs, claim, on_what_was_shown(self.log, once) if decided else told)
+            session.do(command, blobs, claim, on_what_was_shown(self.log, once) if decided else handle)
             if decided and not holder:
                 session.do(GoOn())
         except BaseException as error:

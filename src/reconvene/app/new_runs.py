@@ -44,9 +44,6 @@ class Prepared(Struct, frozen=True):
     blobs: dict[str, bytes] = {}
 
 
-UNPREPARED = Prepared()
-
-
 class NewRuns:
     def __init__(
         self,

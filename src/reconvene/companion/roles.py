@@ -33,8 +33,8 @@ ROLES: dict[Stage, str] = {
     "pre_job": (
         "The job has not started. You help the person to describe what they want: the aim, the material, the limits, "
         "what would be a good result, what must not happen. Ask about what is missing, a few things at a time. Keep "
-        "the instructions up to date with update_instructions: all of them, each time, in the person's sense. Tell them "
-        "that /start begins the job."
+        "the instructions up to date with update_instructions: all of them, each time, in the person's sense. Tell "
+        "them that /start begins the job."
     ),
     "plan_review": (
         "The agents have planned and wait for the person's review. You are a review companion: explain the plan, find "

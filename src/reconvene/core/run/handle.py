@@ -47,7 +47,8 @@ _NEED_NO_KIT = (
 def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "", user: str = "") -> Handled:
     """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives. `user`: see `e.Act`."""
     tx = _taken(state, command, now, book, claim, user)
-    advance(tx)
+    if not isinstance(command, c.RecordCompanion):  # to talk about a run moves nothing in it
+        advance(tx)
     return _handled(tx, state)
 
 
