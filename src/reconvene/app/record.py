@@ -12,8 +12,9 @@ from reconvene.app import as_sent, given_material, kit_views, queries
 from reconvene.app.engine import Engine
 from reconvene.app.session import state_after
 from reconvene.app.views import audit
+from reconvene.app.views.ahead import title_of
 from reconvene.app.views.audit import Entry, GraphChange, Turn
-from reconvene.app.views.written import ItemNames, item_titles
+from reconvene.app.views.written import item_titles
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import EMPTY
@@ -78,11 +79,12 @@ def todos_now(engine: Engine, run: str) -> list[object] | None:
 
 def todos_worked_at(engine: Engine, run: str) -> list[Listed]:
     """Every item of every list that phases went through, in the order in which they were begun."""
-    names, found = ItemNames(engine.session(run).book), list[Listed]()
+    book, found = engine.session(run).book, list[Listed]()
     for seq, event in engine.log.read(run):
-        names.take(event)
         if isinstance(event, e.ItemStarted):
-            found.append(Listed(event.scope, event.key, names.of(event.scope) or event.key, seq))
+            item = book.load(event.item)
+            text = item.get("text") if isinstance(item, dict) else None
+            found.append(Listed(event.scope, event.key, str(text or title_of(item, event.key)), seq))
         elif isinstance(event, e.ItemDone):
             last = next((n for n in reversed(range(len(found))) if _is_it(found[n], event)), None)
             if last is not None:
