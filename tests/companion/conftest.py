@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.companion.planned_job import SECRET, Job, model, opened
+from tests.companion.real_job import Desk, desk
 
 from reconvene.companion.scope import Scope
 from reconvene.testing.openai_server import OpenAIServer
@@ -45,3 +46,11 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
 @pytest.fixture
 def scope(two: Two) -> Scope:
     return two.scope()
+
+
+@pytest.fixture(scope="session")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Runs of the job workflow, for all tests of a worker: whoever asks adds to their conversations, and to nothing
+    else."""
+    with desk(tmp_path_factory.mktemp("jobs")) as made:
+        yield made

@@ -115,9 +115,9 @@ def cost(record: RunRecord, question: Question) -> Told:
     lines.append(f"That cost {known}{more}.")
     for agent, spent in sorted(state.record.spent.items()):
         lines.append(f"- {agent}: {spent.calls} requests, ${spent.cost:.4f}")
-    if own.said:
-        talk = own.input_tokens + own.output_tokens
-        lines.append(f"This conversation took {talk:,} tokens beside that, ${own.cost:.4f}{_talked(record)}.")
+    if talk := own.input_tokens + own.output_tokens:
+        last = record.last(e.CompanionSaid)
+        lines.append(f"This conversation took {talk:,} tokens beside that, ${own.cost:.4f}{event(last)}.")
     facts: dict[str, object] = {
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
@@ -128,10 +128,6 @@ def cost(record: RunRecord, question: Question) -> Told:
         "companion_cost": round(own.cost, 6),
     }
     return Told("\n".join(lines), facts)
-
-
-def _talked(record: RunRecord) -> str:
-    return event(record.last(e.CompanionSaid))
 
 
 def tools(record: RunRecord, question: Question) -> Told:
@@ -150,7 +146,8 @@ def tools(record: RunRecord, question: Question) -> Told:
     for (agent, tool), number in sorted(counted.items(), key=lambda row: (row[0][0], -row[1], row[0][1])):
         other = {name: times for name, times in outcomes[agent, tool].items() if name != "done"}
         told = f" ({', '.join(f'{times} {name}' for name, times in sorted(other.items()))})" if other else ""
-        lines.append(f"- {agent}: {tool}, {number} times{told}{event(seen[agent, tool])}")
+        times = "once" if number == 1 else f"{number} times"
+        lines.append(f"- {agent}: {tool}, {times}{told}{event(seen[agent, tool])}")
     by_tool: Counter[str] = Counter()
     for (_, tool), number in counted.items():
         by_tool[tool] += number
@@ -204,7 +201,7 @@ def failure(record: RunRecord, question: Question) -> Told:
         before = [one for one in record.trouble if one.event < ended]
         lines = [f"The run {_ended(shown.status)}{why}{event(ended)}."]
         lines += ["Before that:", *_rows(before)] if before else ["Nothing else went wrong before that."]
-        return Told("\n".join(lines), facts)
+        return Told("\n".join([*lines, *_said(record)]), facts)
     lines = [f"It has not failed: it {_stands(record)}{event(_where_it_stands(record))}."]
     lines += ["What did not go as it should:", *_rows(record.trouble)] if record.trouble else []
     return Told("\n".join(lines), facts)

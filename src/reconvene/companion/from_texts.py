@@ -15,6 +15,7 @@ from reconvene.companion.questions import Question
 from reconvene.companion.run_record import RunRecord
 from reconvene.companion.told import Told, event, short
 from reconvene.core.facts import events as e
+from reconvene.core.shown.summaries import stated_summary
 from reconvene.language.late_patterns import late
 from reconvene.search_ports import Found, Kind
 
@@ -113,8 +114,8 @@ def approach(record: RunRecord, question: Question) -> Told:
     found = [part for path, text in _planning(record) for part in parts(path, text) if _WHY.search(part.title)]
     lines = [line for part in _innermost(found)[:_PARTS] for line in _quoted(part)]
     rest = _found(record, f"{question.text} approach because trade-off assumption", ("file", "output"))
-    known = {part.cite for part in found}
-    lines += _excerpts([one for one in rest if one.cite not in known][: _PASSAGES - len(found[:_PARTS])])
+    others = [one for one in rest if not any(part.text.strip() in one.passage.text for part in found)]
+    lines += _excerpts(others[: _PASSAGES - len(found[:_PARTS])])
     return _or_nothing(lines, question)
 
 
@@ -148,8 +149,9 @@ def produced(record: RunRecord, question: Question) -> Told:
         lines.append(f"- {one.path}, {one.size:,} bytes, by {one.by or 'the engine'}: {begins} [{one.path}:1]")
     for seq, output in record.events[::-1]:
         if isinstance(output, e.AttemptEnded) and output.verdict == "accepted" and output.output is not None:
-            text = record.read(output.output.digest).decode("utf-8", "replace")
-            lines.append(f"The last output says: {short(' '.join(first_lines(text)), 300)}{event(seq)}")
+            text = stated_summary(record.book, output.value or output.output)
+            text = text or " ".join(first_lines(record.read(output.output.digest).decode("utf-8", "replace")))
+            lines.append(f"The last output says: {short(text, 300)}{event(seq)}")
             break
     return Told("\n".join(lines), {"files": [one.path for one in rows]})
 
@@ -175,16 +177,18 @@ def skipped(record: RunRecord, question: Question) -> Told:
     if not topic:
         return passages(record, question)
     lines = _where(record, topic)
-    told = [
-        one
-        for one in _found(record, question.text, ("file", "output", "talk", "audit"), 4 * _PASSAGES)
-        if topic.lower() in one.passage.text.lower() and _LEFT_OUT.search(one.passage.text)
-    ]
+    told = _left_out(record, question, ("file", "output", "talk")) or _left_out(record, question, ("audit",))
     if told:
         lines += [f"Where {topic} is said to be left out:", *_excerpts(told[:_PASSAGES])]
     else:
         lines.append(f"Nothing on record says why {topic} was left out.")
     return Told("\n".join(lines), {"section": topic, "said": [one.cite for one in told[:_PASSAGES]]})
+
+
+def _left_out(record: RunRecord, question: Question, kinds: tuple[Kind, ...]) -> list[Found]:
+    found = _found(record, question.text, kinds, 4 * _PASSAGES)
+    topic = question.section.lower()
+    return [one for one in found if topic in one.passage.text.lower() and _LEFT_OUT.search(one.passage.text)]
 
 
 def feedback(record: RunRecord, question: Question) -> Told:

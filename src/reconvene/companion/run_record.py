@@ -13,6 +13,7 @@ from reconvene.app.views.read_model import RunInFull
 from reconvene.companion.scope import Scope
 from reconvene.core.definition.workflow import every_phase
 from reconvene.core.facts import events as e
+from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.state import EMPTY, RunState
 from reconvene.material_ports import Document
@@ -57,6 +58,10 @@ class RunRecord:
         return self._engine.log.read(self.run)
 
     @cached_property
+    def book(self) -> Book:
+        return self._engine.session(self.run).book
+
+    @cached_property
     def shown(self) -> RunInFull:
         return queries.show(self._engine, self.run)
 
@@ -66,8 +71,7 @@ class RunRecord:
 
     def titled(self, phase: str) -> str:
         """`strategy (Planning)`"""
-        workflow = self._engine.session(self.run).book.workflow
-        title = next((one.title for one in every_phase(workflow) if one.id == phase), "")
+        title = next((one.title for one in every_phase(self.book.workflow) if one.id == phase), "")
         return f"{phase} ({title})" if title and title != phase else phase
 
     def last(self, *kinds: type) -> int:
@@ -87,8 +91,7 @@ class RunRecord:
     @cached_property
     def phases(self) -> list[PhaseAt]:
         """Those in which agents or a person were at work, in the order in which the run came to them."""
-        workflow = self._engine.session(self.run).book.workflow
-        groups = {phase.id for phase in every_phase(workflow) if phase.phases}
+        groups = {phase.id for phase in every_phase(self.book.workflow) if phase.phases}
         found: list[PhaseAt] = []
         state = EMPTY
         for seq, event in self.events:
@@ -139,7 +142,7 @@ def _wrong(event: e.AnyEvent, read: Callable[[str], bytes]) -> Iterator[tuple[st
             yield f"the call of {event.tool} {by}: {result}", parse_task(event.task)[2]
         case e.ProviderFailed():
             yield f"{event.model} failed: {event.why}", parse_task(event.task)[2]
-        case e.TroubleMet():
+        case e.TroubleMet() if event.trouble.kind != "calls":  # a call that waits for a person is none
             yield event.trouble.message, ", ".join(event.trouble.agents)
         case e.ExpressionFailed():
             yield f"{event.where}: {event.message}", ""
