@@ -85,13 +85,13 @@ def test_every_tool_answers_over_the_standard_streams(two: Two, mode: str, scope
     only = ("--run", two.job.run) if scoped else ()
     server = stdio(two.home, *only, **two.environment)
     tools = ask(Client(server, mode=mode), lambda client: every_tool(client, two, scoped))
-    assert {tool.name for tool in tools} == set(READING)
+    assert {tool.name for tool in tools} == {*READING, *(() if scoped else ("update_instructions",))}
     for tool in tools:
         assert tool.annotations is not None
-        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.read_only_hint is (tool.name in READING)
         takes = tool.input_schema.get("properties")
         assert isinstance(takes, dict)
-        assert ("run" in takes) == (not scoped and tool.name not in ("inbox", "list_runs"))
+        assert ("run" in takes) == (not scoped and tool.name not in ("inbox", "list_runs", "update_instructions"))
 
 
 def test_a_server_of_one_run_lists_shows_and_finds_no_other(two: Two) -> None:
@@ -148,7 +148,7 @@ def test_every_tool_answers_over_http_and_nobody_gets_in_without_the_token(two: 
     with over_http(two.home, **two.environment) as (url, token):
         for mode in EVERY:
             tools = ask(_client(url, token, mode), lambda client: every_tool(client, two, False))
-            assert {tool.name for tool in tools} == set(READING)
+            assert {tool.name for tool in tools} == {*READING, "update_instructions"}
         own = {"Authorization": f"Bearer {token}"}
         host = url.split("/")[2]
 

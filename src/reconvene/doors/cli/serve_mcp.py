@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.authority import require_person
+from reconvene.authority import agents_task, require_person
 from reconvene.doors.cli.accepting import permit_run
 from reconvene.doors.cli.common import BY, Call, command, open_engine, open_home, put, put_json
 from reconvene.doors.cli.named_workflow import load
@@ -53,8 +53,9 @@ def mcp(
     """Serve runs to an MCP client: its model reads them with the companion's tools, and its person may decide.
 
     Over the standard streams nothing but the protocol is printed. Over HTTP whoever asks needs the token, which is
-    printed once; RECONVENE_MCP_TOKEN gives one. Nothing is changed without --allow-decide or --allow-start. A decision
-    is always asked of the person, by the client: one that cannot ask is refused.
+    printed once; RECONVENE_MCP_TOKEN gives one. Without --allow-decide and --allow-start nothing can be changed but a
+    draft that has not been started. A decision is always asked of the person, by the client: one that cannot ask is
+    refused.
     """
     for allowed, what in ((allow_decide, "to decide"), (allow_start, "to start runs")):
         if allowed:
@@ -91,6 +92,7 @@ def _version() -> str:
 
 
 def _served(call: Call, engine: Engine, run: str, workflows: tuple[str, ...] | None, no_drive: bool) -> Served:
+    from reconvene.companion_wiring import drafts_of, web_search
     from reconvene.doors.mcp.served import Served
     from reconvene.wiring import open_index
 
@@ -105,7 +107,9 @@ def _served(call: Call, engine: Engine, run: str, workflows: tuple[str, ...] | N
             _drive(call, made)
         return made
 
-    return Served(engine, index, run, start if workflows is not None else None)
+    # The client has asked the person by the time that the web is searched.
+    web, drafts = web_search(lambda query: True), None if run or agents_task() else drafts_of(call.home)
+    return Served(engine, index, run, start if workflows is not None else None, drafts, web)
 
 
 def _over_http(call: Call, served: Served, deciding: Deciding | None, port: int) -> int:

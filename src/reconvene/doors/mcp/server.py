@@ -10,6 +10,7 @@ of the model gets into it, and a client that cannot ask is refused.
 from collections.abc import Callable
 from typing import Annotated, Any
 
+from anyio import to_thread
 from mcp.server.elicitation import AcceptedElicitation, DeclinedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
@@ -186,9 +187,10 @@ def _add_web_search(server: Server, served: Served) -> None:
         if not isinstance(answer, AcceptedElicitation) or not answer.data.allow:
             raise ToolError("The person did not allow this query. Do not ask for it again.")
         try:
-            return clean(web_search(Scope(served.engine, web=web), {"query": query}).text)
+            found = await to_thread.run_sync(web_search, Scope(served.engine, web=web), {"query": query})
         except ReconveneError as error:
             raise ToolError(clean(offered.told(error))) from error
+        return clean(found.text)
 
     about = f"Search the web with {web.name}. The person is asked about each query first."
     hints = ToolAnnotations(read_only_hint=True, open_world_hint=True)
