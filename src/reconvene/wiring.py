@@ -109,7 +109,7 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
-def from_files(name: Literal["gate_model", "feedback_model", "search_model"]) -> str:
+def from_files(name: Literal["gate_model", "feedback_model", "search_model", "companion_model"]) -> str:
     """What the settings files say, the project's before the person's own; "" where they say nothing."""
     if not settings_files():
         return ""

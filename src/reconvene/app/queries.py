@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.app import index
+from reconvene.app import given_material, index
 from reconvene.app.engine import Engine
 from reconvene.app.line_diff import unified_diff
 from reconvene.app.project_now import difference, looked_at
@@ -23,6 +23,7 @@ from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.shown import drafts, scope
 from reconvene.errors import UserError
 from reconvene.language.closest import closest
+from reconvene.material_ports import Document, SourceAt
 from reconvene.wire.event_json import to_json
 
 PAGE = 1000  # events that are read at once
@@ -177,6 +178,26 @@ def file(engine: Engine, run: str, path: str) -> bytes:
     if version is None:
         raise UserError(f"Run {run} has no file {path!r}.", hint=f"reconvene files {run}")
     return engine.log.artefact(version.digest)
+
+
+def documents(engine: Engine, run: str) -> tuple[Document, ...]:
+    """What the run was given to read."""
+    session = engine.session(run)
+    return given_material.documents(session.state, session.book)
+
+
+def sources(engine: Engine, run: str) -> tuple[SourceAt, ...]:
+    """The data that it was given to ask."""
+    session = engine.session(run)
+    return given_material.sources(session.state, session.book)
+
+
+def inputs(engine: Engine, run: str) -> dict[str, object]:
+    """What else it was given."""
+    session = engine.session(run)
+    material = [name for name, spec in session.book.workflow.inputs.items() if spec.type in ("documents", "sources")]
+    given = session.book.object(session.state.inputs) if session.state.inputs else {}
+    return {name: value for name, value in given.items() if name not in material and value not in (None, "", [])}
 
 
 def diff(engine: Engine, run: str, old: str = "", new: str = "") -> str:

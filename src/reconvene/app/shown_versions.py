@@ -27,6 +27,7 @@ _OF_PEOPLE = (e.RemarkAdded, e.RemarkWithdrawn, e.FilesEdited, e.DraftSaved)
 # What may happen while a checkpoint is open and is nobody's change to it, or follows from one.
 _BESIDE = (
     e.KeyIntroduced,
+    e.CompanionSaid,
     e.Imported,
     e.RemarkRead,
     e.OptionsRevised,

@@ -9,7 +9,17 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.events import CallAsked, DiffSince, FileOut, LeftOut, Ref, RemarkAdded, Usage
+from reconvene.core.facts.events import (
+    CallAsked,
+    Consulted,
+    DiffSince,
+    FileOut,
+    LeftOut,
+    Proposal,
+    Ref,
+    RemarkAdded,
+    Usage,
+)
 
 Answers = dict[str, object]  # by id of a field
 
@@ -40,6 +50,7 @@ class StartRun(Struct, frozen=True):
     place: str = ""  # in the queue; "" = begin at once
     remarks: tuple[RemarkAdded, ...] = ()  # the parent's, to be inherited
     bindings: tuple[Binding, ...] = ()
+    draft: str = ""
 
 
 class Pinned(Struct, frozen=True):
@@ -91,6 +102,24 @@ class WithdrawRemark(Struct, frozen=True):
     id: str
     by: str = ""
     door: str = ""
+
+
+class RecordCompanion(Struct, frozen=True):
+    """What a person said to the companion, or it to them: see `CompanionSaid`. Possible at any time."""
+
+    role: Literal["person", "companion"]
+    text: Ref
+    by: str = ""
+    door: str = ""
+    stage: str = ""
+    answers: int = 0
+    cites: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    tools: tuple[Consulted, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    fault: str = ""
+    said: str = ""
 
 
 class SaveDraft(Struct, frozen=True):
@@ -365,6 +394,7 @@ Command = (
     | AddRemark
     | ReadRemark
     | WithdrawRemark
+    | RecordCompanion
     | SaveDraft
     | RecordEdits
     | RecordAttempt

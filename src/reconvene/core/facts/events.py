@@ -148,6 +148,7 @@ class RunStarted(Act, frozen=True, kw_only=True):
     piece: str = ""  # its key among the parent's children
     title: str = ""
     place: str = ""  # in the queue; "" = it begins at once
+    draft: str = ""  # what it was prepared as
 
 
 class Forked(Act, frozen=True, kw_only=True):
@@ -582,6 +583,44 @@ class RemarkWithdrawn(Act, frozen=True, kw_only=True):
     number: int
 
 
+class Consulted(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A tool that the companion used; what it was given and what it gave by digest."""
+
+    tool: str
+    arguments: str
+    result: str = ""
+    failed: bool = False
+
+
+class Proposal(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What the companion proposes, and only a person carries out: words for the agents, or an edit of a file."""
+
+    kind: Literal["remark", "edit"]
+    text: str  # digest: the remark, or why it should be edited so
+    path: str = ""
+    lines: str = ""  # of a remark that is about part of a file: "3-5"
+    before: str = ""  # of an edit: digest of the file that was looked at
+    after: str = ""  # and of the file as it would be
+
+
+class CompanionSaid(Act, frozen=True, kw_only=True):
+    """One entry of the conversation with the companion; `by` talks with it. No agent is shown it, and nothing that a
+    person decides on changes by it."""
+
+    number: int
+    role: Literal["person", "companion"]
+    text: Ref
+    stage: str = ""
+    answers: int = 0  # of what the companion says: the number of the entry that it answers
+    cites: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()  # what it cites and is not there
+    tools: tuple[Consulted, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    fault: str = ""  # why no model answered, where one was to
+    said: str = ""  # when, of what was said before the run started
+
+
 class FilesEdited(Act, frozen=True, kw_only=True):
     """A person's edits in the workspace, found by a scan."""
 
@@ -824,6 +863,7 @@ AnyEvent = (
     | RemarkAdded
     | RemarkRead
     | RemarkWithdrawn
+    | CompanionSaid
     | FilesEdited
     | FilesFound
     | DraftSaved

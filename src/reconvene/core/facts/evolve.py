@@ -17,6 +17,7 @@ from reconvene.core.facts.round import LoopAt, OutputAt, RoundAt, StepAt, TaskAt
 from reconvene.core.facts.rows import (
     BoundAt,
     ChildAt,
+    CompanionAt,
     Failed,
     FoundAt,
     GapCheck,
@@ -988,6 +989,17 @@ def _remark_withdrawn(state: RunState, ev: e.RemarkWithdrawn) -> RunState:
     return _set_record(state, withdrawn=state.record.withdrawn.set(ev.number, ev.by))
 
 
+def _companion_said(state: RunState, ev: e.CompanionSaid) -> RunState:
+    before, used = state.record.companion, ev.usage
+    now = CompanionAt(
+        ev.number,
+        before.input_tokens + used.input_tokens,
+        before.output_tokens + used.output_tokens,
+        before.cost + used.cost,
+    )
+    return _set_record(state, companion=now)
+
+
 def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
     world = _put_files(state.world, ev.files, ev.by, ev.at, person=True)
     edited = world.edited
@@ -1152,6 +1164,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RemarkAdded: _remark_added,
         e.RemarkRead: _remark_read,
         e.RemarkWithdrawn: _remark_withdrawn,
+        e.CompanionSaid: _companion_said,
         e.FilesEdited: _files_edited,
         e.FilesFound: _files_found,
         e.DraftSaved: _draft_saved,

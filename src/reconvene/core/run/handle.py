@@ -39,14 +39,18 @@ class Handled(Struct, frozen=True):
 
 
 _LONGEST_NAME = 200  # characters
-# What only ends, stops, sorts or mends runs: possible also where a kit of the run is missing.
-_NEED_NO_KIT = (c.Upgrade, c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives)
+# What only ends, stops, sorts, mends or tells of runs: possible also where a kit of the run is missing.
+_NEED_NO_KIT = (
+    *(c.Upgrade, c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives),
+    c.RecordCompanion,
+)
 
 
 def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "", user: str = "") -> Handled:
     """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives. `user`: see `e.Act`."""
     tx = _taken(state, command, now, book, claim, user)
-    advance(tx)
+    if not isinstance(command, c.RecordCompanion):  # to talk about a run moves nothing in it
+        advance(tx)
     return _handled(tx, state)
 
 
@@ -97,6 +101,9 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
         case c.WithdrawRemark():
             withdraw(tx, command)
             checkpoint.revise(tx)
+        case c.RecordCompanion():
+            number = tx.state.record.companion.said + 1
+            tx.emit(e.CompanionSaid(at=tx.now, number=number, **structs.asdict(command)))
         case c.SaveDraft():
             deciding.save_draft(tx, command)
             checkpoint.revise(tx)

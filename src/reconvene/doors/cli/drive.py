@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.authority import require_person
+from reconvene.doors.cli import drafted
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
     BY,
@@ -29,6 +30,7 @@ from reconvene.home import require_fit
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
+    from reconvene.app.new_runs import Prepared
     from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.run_inputs import Values
     from reconvene.core.definition.workflow import Workflow
@@ -36,10 +38,10 @@ if TYPE_CHECKING:
     from reconvene.wire.recordings import Recording
 
 _ANYWAY = click.option("--anyway", is_flag=True, help="Start also where an agent lacks something on this machine.")
-_DOCUMENTS = click.option(
+DOCUMENTS = click.option(
     "--doc", "documents", multiple=True, metavar="PATH", help="A document or a folder of them, for agents to read."
 )
-_SOURCES = click.option(
+SOURCES = click.option(
     "--datasource", "sources", multiple=True, metavar="PATH|URL", help="A database, graph file or folder to ask."
 )
 _RECORDED = click.option(
@@ -56,10 +58,11 @@ Examples:
   reconvene run market-entry --model ollama:qwen3 --agent 'moderator=claude -p'
   reconvene run two-step.yaml --answers answers.yaml --json
 """)
-@click.argument("workflow")
+@click.argument("workflow", required=False)
+@click.option("--draft", default="", metavar="ID", help="Start what `chat --new` prepared; WORKFLOW is left out.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
-@_DOCUMENTS
-@_SOURCES
+@DOCUMENTS
+@SOURCES
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
@@ -72,7 +75,8 @@ Examples:
 @_ANYWAY
 def run_command(
     call: Call,
-    workflow: str,
+    workflow: str | None,
+    draft: str,
     inputs: tuple[str, ...],
     documents: tuple[str, ...],
     sources: tuple[str, ...],
@@ -90,15 +94,19 @@ def run_command(
     command that continues it.
     """
     _require_place(call, recorded)
-    inputs = (*inputs, *_material(workflow, documents, sources))
-    played = _recording(workflow, inputs) if recorded else None
+    named = drafted.what_to_run(call, workflow, draft, recorded)
+    inputs = (*inputs, *material(named, documents, sources))
+    played = _recording(named, inputs) if recorded else None
     decider = who_decides(call, answers, no_input, played)
     if auto:
         settings = (*settings, "auto=true")
     ask = call.interactive and not no_input
     if played and not call.as_json:
         _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
-    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
+    if draft:
+        engine, run = drafted.start(call, draft, inputs, settings, ask=ask, anyway=anyway)
+    else:
+        engine, run = started(call, named, inputs, settings, ask, played, anyway)
     if not call.as_json:
         note(f"run {run} started")
     from reconvene.doors.cli.proceed import proceed
@@ -109,8 +117,8 @@ def run_command(
 @command("Example:\n  reconvene new scenario-planning --input company=@company.md")
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
-@_DOCUMENTS
-@_SOURCES
+@DOCUMENTS
+@SOURCES
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @binds
 @BY
@@ -135,16 +143,16 @@ def new(
     from reconvene.app import queries
 
     _require_place(call, recorded)
-    inputs = (*inputs, *_material(workflow, documents, sources))
+    inputs = (*inputs, *material(workflow, documents, sources))
     ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
-    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
+    engine, run = started(call, workflow, inputs, settings, ask, played, anyway)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     told = f"{run}\nits folder: {workspace}\ngo on with: {goes_on}"
     return answer(call, queries.summary(engine, run), told, workspace=workspace, next=goes_on)
 
 
-def _material(workflow: str, documents: tuple[str, ...], sources: tuple[str, ...]) -> Iterator[str]:
+def material(workflow: str, documents: tuple[str, ...], sources: tuple[str, ...]) -> Iterator[str]:
     """Of the inputs that take documents and sources of data, what was given for them by these options."""
     for given, kind, option in ((documents, "documents", "--doc"), (sources, "sources", "--datasource")):
         if given:
@@ -176,7 +184,7 @@ def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
     return recording(file_of(workflow), dict(split_pair(pair, "--input") for pair in inputs))
 
 
-def _started(
+def started(
     call: Call,
     workflow: str,
     inputs: tuple[str, ...],
@@ -184,8 +192,13 @@ def _started(
     ask: bool,
     played: Recording | None,
     anyway: bool,
+    *,
+    given: Values | None = None,
+    prepared: Prepared | None = None,
+    door: str = DOOR,
 ) -> tuple[Engine, str]:
-    """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
+    """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask.
+    `given`: inputs that were not typed. `prepared`: what was said before."""
     from reconvene.core.definition.bindings import bound
     from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
 
@@ -197,7 +210,7 @@ def _started(
         bindings = for_new(call, loaded, str(file_of(workflow).resolve().parent))
     ready = bound(loaded, bindings)
     check_live(call, loaded)
-    values = read_inputs(loaded, inputs)
+    values = {**read_inputs(loaded, inputs), **(given or {})}
     chosen = read_settings(loaded, settings)
     kept_in: tuple[str, ...] = ()
     if not played:
@@ -222,7 +235,9 @@ def _started(
         _say_ungated(engine, loaded)
     for line in kept_in if not call.as_json else ():
         note(line)
-    return engine, engine.start(loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings)
+    return engine, engine.start(
+        loaded, values, settings=chosen, by=call.by, door=door, bindings=bindings, prepared=prepared
+    )
 
 
 def _require_ready(

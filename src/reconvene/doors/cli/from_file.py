@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, note, put, say
-from reconvene.doors.cli.stops import Decider, drawn, not_asked, to_read
+from reconvene.doors.cli.stops import HERE, Decider, not_asked
 from reconvene.doors.cli.text import one_line
 from reconvene.doors.shared import passages
 from reconvene.doors.shared.glance import project_lines
 from reconvene.doors.shared.options import match_option, on_offer
+from reconvene.doors.shared.whole_checkpoint import put_down, to_read
 from reconvene.errors import Repeated, UserError
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ class FromFile(Decider):
         title = one_line(engine.session(run).book.phase(summary.phase or "").title or summary.phase)
         put(f"\n── {title}, round {summary.round} ".ljust(_RULE, "─") + "\n")
         current = summary.checkpoint or checkpoint
-        lines = [*project_lines(summary.project), *to_read(current)]
-        asks = "\n\n".join(map(drawn, passages.wanted(current)))
+        lines = [*project_lines(summary.project), *to_read(current, HERE)]
+        asks = put_down(passages.wanted(current), HERE)
         if asks and asks != self._asked:
             lines += ["", asks]
             self._asked = asks

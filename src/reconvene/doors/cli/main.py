@@ -30,6 +30,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "resume": ("drive", "resume", "Drive a parked run on; on a terminal, answer its checkpoints."),
     "decide": ("decide", "decide", "Answer the open checkpoint and drive on."),
     "remark": ("remark", "remark", "Say something that every later agent will be shown."),
+    "ask": ("companion", "ask", "Ask about a run: how it stands, what it says, what went wrong; with citations."),
+    "chat": ("chat", "chat", "Talk about a run, or prepare one: questions, feedback, proposed edits."),
     "pause": ("decide", "pause", "Let running agents finish, start nothing new."),
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
@@ -65,6 +67,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
     "doctor": ("help", "doctor", "What this machine offers, and what is missing."),
     "completion": ("completing", "completion", "The script with which your shell completes commands and run ids."),
+    "mcp": ("serve_mcp", "mcp", "Serve runs to an MCP client; its person may decide."),
     "demo": ("demo", "demo", "See agents, a checkpoint and feedback at work, offline."),
 }
 
@@ -72,11 +75,13 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start and go on": ("run", "new", "resume", "queue", "demo"),
     "Decide and say": ("inbox", "decide", "remark", "allowed", "rollback", "pause", "abort"),
+    "Ask": ("ask", "chat"),
     "Mend": ("upgrade", "reopen"),
     "Look": ("runs", "show", "output", "calls", "ledger", "rounds", "gaps", "view", "stats", "log", "search", "cite"),
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),
+    "Other programs": ("mcp",),
     "This machine": ("doctor", "accept", "completion"),
 }
 
