@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.events import CallAsked, DiffSince, FileOut, LeftOut, Ref, RemarkAdded, Usage
+from reconvene.core.facts.events import CallAsked, DiffSince, FileOut, LeftOut, Lines, Ref, RemarkAdded, Usage
 
 Answers = dict[str, object]  # by id of a field
 
@@ -22,7 +22,8 @@ class RemarkIn(Struct, frozen=True):
     target: str = ""
     was: str = ""
     now: str = ""
-    lines: str = ""  # "plan.md:3-5": what it is about
+    lines: str = ""  # "plan.md:3-5": what it is about; follows from `on`
+    on: Lines | None = None
 
 
 class StartRun(Struct, frozen=True):
@@ -107,6 +108,9 @@ class EditIn(Struct, frozen=True):
     size: int
     diff: str  # digest of the unified diff
     summary: str  # "+3 −1 lines", for the remark
+    base: str | None = (
+        None  # of what it was made: refused where the file is another by now; None = of whatever is there
+    )
 
 
 class RecordEdits(Struct, frozen=True):

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, ask_yes, pick
 from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen
+from reconvene.doors.cli.own_editor import editor
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import columns, fitted, one_line, screen_width, wrapped
-from reconvene.doors.cli.typed_feedback import Hearing, editor
+from reconvene.doors.cli.typed_feedback import Hearing
 from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
