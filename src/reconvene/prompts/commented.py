@@ -42,10 +42,9 @@ def _where(anchor: Anchor, now: Standing) -> Iterator[str]:
         gone = "the file is gone" if now.gone else f"it does not stand in {anchor.path} any more"
         yield f"outdated: {gone}. It was {anchor.path}, {_lines(anchor.first, anchor.last)}{under}:\n{quote}"
     elif place.same:
-        yield f"{anchor.path}, {_lines(place.first, place.last)}{under}:\n{_quoted(now.text)}"
+        yield f"{anchor.path}, {_lines(place.first, place.last)}:\n{_quoted(now.text)}"
     else:
-        here = f"{anchor.path}, {_lines(place.first, place.last)}{under}"
-        yield f"{here}. The person saw:\n{quote}\nNow it says:\n{_quoted(now.text)}"
+        yield f"{anchor.path}, {_lines(place.first, place.last)}. The person saw:\n{quote}\nNow it says:\n{_quoted(now.text)}"
 
 
 def _lines(first: int, last: int) -> str:

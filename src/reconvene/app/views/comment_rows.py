@@ -1,4 +1,4 @@
-"""The read model of comments on lines of files. Apart from `read_model`, which names them: they are read in few places."""
+"""The read model of comments on lines of files. A part of `read_model`, in a module of its own."""
 
 from __future__ import annotations
 

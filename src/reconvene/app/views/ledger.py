@@ -226,8 +226,7 @@ class _Fold:
         for remark in known.values():
             if remark.kind == "edit":
                 edits.setdefault(remark.path, []).append(remark)
-        for remark in known.values():
-            found |= {remark.id: [place] for place in self._changed(remark, text_of)}
+        found |= {remark.id: places for remark in known.values() if (places := list(self._changed(remark, text_of)))}
         valued = [remark for remark in known.values() if remark.now and remark.kind != "edit"]
         for path, file in sorted(self.files.items()):
             if file.rendered:
@@ -247,7 +246,6 @@ class _Fold:
                 if reflection := _reflection(remark, page, text_of):
                     found.setdefault(remark.id, []).append(reflection)
         return found
-
 
     def _changed(self, remark: e.RemarkAdded, text_of: TextOf) -> Iterator[Reflection]:
         """Where an agent that was shown the comment changed the lines, or took them out; the first that did."""

@@ -60,8 +60,8 @@ class Answer(Struct, frozen=True):
 
 
 class Reflection(Struct, frozen=True):
-    """by: cites | value | edit (the person's own lines still stand) | changed (an agent that was shown the comment changed
-    the lines that it is about)."""
+    """by: cites | value | edit (the person's own lines still stand) | changed (an agent that was shown the comment
+    changed the lines that it is about)."""
 
     path: str
     by: Literal["cites", "value", "edit", "changed"]

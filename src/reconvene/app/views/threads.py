@@ -1,5 +1,6 @@
-"""A comment on lines of a file as a thread: open, applied, answered or declined. What the ledger knows, put together with
-where the lines stand now. Pure."""
+"""A comment on lines of a file as a thread: open, applied, answered or declined.
+
+Made of what the ledger knows of the remark and of where its lines stand now. Pure."""
 
 from __future__ import annotations
 

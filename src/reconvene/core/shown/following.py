@@ -62,7 +62,7 @@ def alike(one: str, other: str) -> tuple[bool, float]:
 def says(text: str, lines: str) -> bool:
     """Whether these lines stand somewhere in the text, with the same words."""
     rows = _Page(lines).rows
-    return bool(rows) and any(_occurrences(_Page(text), rows))
+    return bool(rows) and _stands(_Page(text), rows)
 
 
 def found_in(old: str, place: Place, new: str) -> Place | None:
@@ -156,7 +156,7 @@ def _has_twin(before: _Page, quote: Sequence[str], after: _Page, target: range) 
         for at in range(len(after.rows) - size + 1):
             part = after.rows[at : at + size]
             beside = at + size <= target.start or at >= target.stop
-            if beside and _alike(words, part, _TWIN) and not any(_occurrences(before, part)):
+            if beside and _alike(words, part, _TWIN) and not _stands(before, part):
                 return True
     return False
 
@@ -167,6 +167,10 @@ def _alike(words: Sequence[str], rows: Sequence[str], least: float) -> bool:
         return True
     both = sum((Counter(words) & Counter(other)).values())  # the most that can be in common, quickly
     return 2 * both >= least * (len(words) + len(other)) > 0 and likeness(words, other) >= least
+
+
+def _stands(page: _Page, rows: Sequence[str]) -> bool:
+    return next(_occurrences(page, rows), None) is not None
 
 
 def _occurrences(page: _Page, quote: Sequence[str]) -> Iterator[int]:

@@ -30,6 +30,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "resume": ("drive", "resume", "Drive a parked run on; on a terminal, answer its checkpoints."),
     "decide": ("decide", "decide", "Answer the open checkpoint and drive on."),
     "remark": ("remark", "remark", "Say something that every later agent will be shown."),
+    "review": ("comments", "review", "A file with its comments in your editor: comment on lines, change the text."),
+    "comments": ("comments", "comments", "Comments on lines of files: where they stand, what became of them."),
     "pause": ("decide", "pause", "Let running agents finish, start nothing new."),
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
@@ -69,9 +71,9 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start and go on": ("run", "new", "resume", "queue", "demo"),
-    "Decide and say": ("inbox", "decide", "remark", "allowed", "rollback", "pause", "abort"),
+    "Decide and say": ("inbox", "decide", "remark", "review", "allowed", "rollback", "pause", "abort"),
     "Mend": ("upgrade", "reopen"),
-    "Look": ("runs", "show", "output", "calls", "ledger", "rounds", "gaps", "view", "stats", "log"),
+    "Look": ("runs", "show", "output", "calls", "comments", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),

@@ -26,6 +26,7 @@ class Sheet:
 
     def __init__(self, text: str, name: str = "remarks.md") -> None:
         self.text = text
+        self.saved = text.encode("utf-8")
         self.code = 0
         self._name = name
 
@@ -33,7 +34,7 @@ class Sheet:
         command = editor()
         with tempfile.TemporaryDirectory(prefix="reconvene-") as folder:
             file = Path(folder, self._name)
-            file.write_text(self.text, encoding="utf-8")
+            file.write_bytes(self.text.encode("utf-8"))
             before = signal.getsignal(signal.SIGINT)
             signal.signal(signal.SIGINT, _theirs)
             try:
@@ -46,7 +47,8 @@ class Sheet:
             finally:
                 signal.signal(signal.SIGINT, before)
                 if file.is_file():
-                    self.text = file.read_text(encoding="utf-8", errors="replace")
+                    self.saved = file.read_bytes()
+                    self.text = self.saved.decode("utf-8", "replace")
 
 
 def _theirs(number: int, frame: object) -> None:

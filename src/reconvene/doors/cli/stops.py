@@ -16,6 +16,7 @@ from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, 
 from reconvene.doors.cli.progress import watcher
 from reconvene.doors.cli.text import clean, clock_time, one_line
 from reconvene.doors.shared.advice import changed_lines
+from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import mark, title_of
 from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines, text_of, written_lines
 from reconvene.doors.shared.options import listed, on_offer
@@ -283,6 +284,9 @@ def to_read(checkpoint: Checkpoint) -> list[str]:
         lines += ["", *changed]
     if checkpoint.show_files:
         lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
+    if checkpoint.comments:
+        lines += ["", "comments that are still open:"]
+        lines += [f"  {line}" for line in still_open(checkpoint.comments, "reconvene comments")]
     if written := written_lines(checkpoint):
         lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
     return lines

@@ -215,7 +215,7 @@ class Hearing:
 
     @contextmanager
     def _never_lost(self, heard: _Heard) -> Iterator[None]:
-        with _hanging_up_is_an_error():
+        with hanging_up_is_an_error():
             try:
                 yield
             except BaseException:
@@ -243,7 +243,7 @@ class Hearing:
 
 
 @contextmanager
-def _hanging_up_is_an_error() -> Iterator[None]:
+def hanging_up_is_an_error() -> Iterator[None]:
     """A closed terminal would end the process at once; here it is an exception, so that words can be kept."""
     numbers = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
     before = [signal.signal(number, _hung_up) for number in numbers]
