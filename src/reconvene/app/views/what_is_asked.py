@@ -29,7 +29,7 @@ def trouble_in(prompt: str) -> str:
     return f"{short[:1].upper()}{short[1:_LONGEST_TROUBLE]}. How shall it go on?" if short else "How shall it go on?"
 
 
-def question_in(prompt: str, filled: tuple[e.Lines, ...] = ()) -> str:
+def question_in(prompt: str, filled: tuple[e.Stretch, ...] = ()) -> str:
     """What a prompt asks, where the workflow has no question of its own: its last sentence, or its first line.
 
     What agents wrote (`filled`: in these lines) is not the workflow's question."""

@@ -68,7 +68,7 @@ def open_attention(tx: Transaction) -> None:
     if kinds == {"expression"}:
         how = f"reconvene upgrade {tx.state.run} --to {tx.book.workflow.file or 'FILE'}"
         advice += f"\n\nThe mistake may be in the workflow: correct it there, then: {how}"
-    theirs = (e.Lines(1, 2 + told.count("\n")),)  # why something failed may be told in an agent's words
+    theirs = (e.Stretch(1, 2 + told.count("\n")),)  # why something failed may be told in an agent's words
     prompt = f"This needs you before the run can go on:\n{told}{advice}"
     emit_opened(tx, prompt=prompt, options=options, attention=True, filled=e.Filled(theirs))
 

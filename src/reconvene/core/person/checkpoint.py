@@ -260,7 +260,7 @@ def _name(item: object, keys: tuple[str, ...]) -> str:
 # --- texts ---
 
 
-def _question(tx: Transaction, point: Checkpoint) -> tuple[str, tuple[e.Lines, ...]]:
+def _question(tx: Transaction, point: Checkpoint) -> tuple[str, tuple[e.Stretch, ...]]:
     """What is asked, and which of its lines were filled in. Where a part cannot be: which, why, and what to do."""
     found = tx.tried(point.prompt, f"prompt of {tx.frame.phase}")
     if isinstance(found, str):
@@ -273,7 +273,7 @@ def _question(tx: Transaction, point: Checkpoint) -> tuple[str, tuple[e.Lines, .
         f"- The options mean what they say. What there is: reconvene show {tx.state.run}\n"
         f"- Or correct the checkpoint in {where}, then: reconvene upgrade {tx.state.run} --to {file or 'FILE'}"
     )
-    return text, (e.Lines(0, found.text.count("\n") + 1),)
+    return text, (e.Stretch(0, found.text.count("\n") + 1),)
 
 
 def revise(tx: Transaction) -> None:

@@ -15,6 +15,7 @@ from reconvene.doors.cli.common import pasted
 from reconvene.doors.cli.text import clean, fitted, one_line
 from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
+from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import asked, mark, worded
 from reconvene.doors.shared.glance import aside, written_lines
 from reconvene.doors.shared.options import Menu, on_offer
@@ -89,6 +90,7 @@ class Screen:
             self.line(passages.question_line(checkpoint), "bold")
         title, *changed = changed_lines(checkpoint) or [""]
         self._section(title, changed)
+        self.open_comments(checkpoint)
         if checkpoint.feedback:  # the menu comes later
             width = max(self._console.width - 4, 20)
             told = [fitted(f"{one.label} → {aside(one)}", width) for one in on_offer(checkpoint.options)]
@@ -219,6 +221,11 @@ class Screen:
             by = f" ({told(one.by, one.user)})" if one.by else ""
             self._indented(f"{one.id} {said_in(one)}{by}")
             self._indented(f"  {weight_of(one)}", "dim")
+
+    def open_comments(self, checkpoint: Checkpoint) -> None:
+        """Before anything is approved: the comments on files that nobody has acted on."""
+        lines = still_open(checkpoint.comments, f"reconvene comments {self._run}")
+        self._section("Comments that are still open:", lines)
 
     def question(self, checkpoint: Checkpoint) -> None:
         """The workflow's own words for "what do you say?"."""

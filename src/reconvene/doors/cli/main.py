@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "remark": ("remark", "remark", "Say something that every later agent will be shown."),
     "ask": ("companion", "ask", "Ask about a run: how it stands, what it says, what went wrong; with citations."),
     "chat": ("chat", "chat", "Talk about a run, or prepare one: questions, feedback, proposed edits."),
+    "review": ("comments", "review", "A file with its comments in your editor: comment on lines, change the text."),
+    "comments": ("comments", "comments", "Comments on lines of files: where they stand, what became of them."),
     "pause": ("decide", "pause", "Let running agents finish, start nothing new."),
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
@@ -74,10 +76,10 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start and go on": ("run", "new", "resume", "queue", "demo"),
-    "Decide and say": ("inbox", "decide", "remark", "allowed", "rollback", "pause", "abort"),
-    "Ask": ("ask", "chat"),
+    "Decide and say": ("inbox", "decide", "remark", "review", "allowed", "rollback", "pause", "abort"),
+    "Ask": ("ask", "chat", "search", "cite"),
     "Mend": ("upgrade", "reopen"),
-    "Look": ("runs", "show", "output", "calls", "ledger", "rounds", "gaps", "view", "stats", "log", "search", "cite"),
+    "Look": ("runs", "show", "output", "calls", "comments", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),

@@ -15,7 +15,7 @@ from reconvene.doors.shared.harmless import clean, one_line
 
 if TYPE_CHECKING:
     from reconvene.app.views.read_model import Checkpoint
-    from reconvene.core.facts.events import Lines
+    from reconvene.core.facts.events import Stretch
 
 BAR = "│"
 
@@ -29,7 +29,7 @@ def barred(text: str) -> str:
     return "\n".join(f"{BAR} {line}".rstrip() for line in text.split("\n"))
 
 
-def passages(text: str, filled: Sequence[Lines] | None) -> list[Passage]:
+def passages(text: str, filled: Sequence[Stretch] | None) -> list[Passage]:
     """`filled`: the lines that may hold words of agents; None = nobody knows, so all of them may."""
     lines = [clean(line) for line in text.split("\n")]
     theirs = [filled is None or any(each.first <= at < each.end for each in filled) for at in range(len(lines))]

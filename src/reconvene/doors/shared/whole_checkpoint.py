@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines
+from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import mark, title_of
 from reconvene.doors.shared.glance import written_lines
 from reconvene.doors.shared.harmless import clean, one_line
@@ -69,6 +70,9 @@ def to_read(checkpoint: Checkpoint, hand: Hand = PLAIN) -> list[str]:
         lines += ["", *changed]
     if checkpoint.show_files:
         lines += ["", "look at: " + ", ".join(one_line(path) for path in checkpoint.show_files)]
+    if checkpoint.comments:
+        lines += ["", "comments that are still open:"]
+        lines += [f"  {line}" for line in still_open(checkpoint.comments, "reconvene comments")]
     if written := written_lines(checkpoint):
         lines += ["", "what the agents wrote:", *(f"  {hand.ours(line)}" for line in written)]
     return lines
