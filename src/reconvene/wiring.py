@@ -138,12 +138,14 @@ def preflight(
     from reconvene.adapters.agents import preflight as looking
     from reconvene.app import new_runs
     from reconvene.app.views.projections import asking_gates
+    from reconvene.core.definition.run_inputs import nested
     from reconvene.wire.reach import Reach, reachable
 
     environ = dict(os.environ)
     given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)
     try:
-        fixed = {"settings": new_runs.settings(workflow, chosen, given, Machine(environ)), "inputs": given}
+        settled = new_runs.settings(workflow, chosen, given, Machine(environ))
+        fixed = {"settings": nested(settled), "inputs": given}
     except ReconveneError:  # they depend on inputs that are not there yet
         fixed = {}
     if agents is not None:

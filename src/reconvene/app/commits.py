@@ -1,4 +1,4 @@
-"""The log as commits: one per round, item and phase that is done, decision, edit and undo, with the files as they were."""
+"""The log as commits: one per round, item or phase done, decision, edit and undo, with the files as they were then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHAIN = "Reconvene-Chain"  # the trailer that names an append's last event and t
 _AT_THE_END = (e.FilesRendered, e.RunEnded)
 _COMMITTED = (
     *(e.RoundClosed, e.ItemDone, e.PhaseClosed, e.DecisionRecorded, e.FilesEdited, e.RoundUndone, e.ArchivesPruned),
-    *(e.WorkflowUpgraded, e.RunReopened),
+    *(e.WorkflowUpgraded, e.RunReopened, e.Replanned),
 )
 
 
@@ -148,6 +148,13 @@ def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
         case e.WorkflowUpgraded():
             digests = (("Workflow-Before", event.before), ("Workflow", event.workflow))
             return "Workflow upgraded", "", digests, event.by or "person"
+        case e.Replanned():
+            return (
+                "Planned anew",
+                "",
+                (("Phase", event.target), ("Was-At", event.phase or "its end")),
+                event.by or "person",
+            )
         case e.RunReopened():
             return "Run reopened", "", (("Phase", event.phase or "none"), ("Was", event.status)), event.by or "person"
         case e.FilesRendered() | e.RunEnded() if state.ended:

@@ -30,6 +30,7 @@ class Call(Struct, frozen=True):
     files: tuple[str, ...] = ()
     counts: dict[str, int] = {}
     sandbox: str = ""
+    recorded: bool = False  # a recording asked for it; the call itself was made
 
 
 class Allowed(Struct, frozen=True):
@@ -63,6 +64,7 @@ def calls(events: Iterable[e.AnyEvent], read: Callable[[str], bytes], agent: str
                         state,
                         one.effects,
                         one.why,
+                        recorded=event.usage.model == "recorded",
                     )
             case e.CallStarted():
                 name = f"{event.task}:{event.call}"
