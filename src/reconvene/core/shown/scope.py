@@ -29,8 +29,8 @@ ROOTS = frozenset(
     "context inputs settings phase round item items up groups feedback drafts attempts rollbacks project kit".split()
 )
 ENGINE_NAMES = (
-    *("feature", "checkpoints", "skip_phases", "phases", "subagents_spawned", "deliverables", "gap_checks"),
-    *("inputs", "settings", "run", "phase", "outcome", "status"),
+    *("feature", "checkpoints", "skip_phases", "phases", "subagents_spawned", "deliverables", "files"),
+    *("gap_checks", "inputs", "settings", "run", "phase", "outcome", "status"),
 )
 
 
@@ -95,6 +95,8 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
             return record.tasks
         case "deliverables":
             return on_record.deliverables(state)
+        case "files":
+            return sorted(state.world.files)
         case "gap_checks":
             return [
                 {

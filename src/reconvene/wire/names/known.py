@@ -83,6 +83,7 @@ _CONTEXT: dict[str, Kind] = {
     ),
     "skip_phases": TEXTS,
     "subagents_spawned": NUMBER,
+    "files": TEXTS,
     "deliverables": ListOf(record(phase=TEXT, path=TEXT, size=NUMBER, time=TEXT)),
     "gap_checks": ListOf(record(phase=TEXT, action=TEXT, message=TEXT, count=NUMBER, agents=TEXTS, timestamp=TEXT)),
 }  # fmt: skip
