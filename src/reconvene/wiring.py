@@ -147,12 +147,14 @@ def preflight(
     from reconvene.adapters.agents import preflight as looking
     from reconvene.app import new_runs
     from reconvene.app.views.projections import asking_gates
+    from reconvene.core.definition.run_inputs import nested
     from reconvene.wire.reach import Reach, reachable
 
     environ = dict(os.environ)
     given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)
     try:
-        fixed = {"settings": new_runs.settings(workflow, chosen, given, Machine(environ)), "inputs": given}
+        settled = new_runs.settings(workflow, chosen, given, Machine(environ))
+        fixed = {"settings": nested(settled), "inputs": given}
     except ReconveneError:  # they depend on inputs that are not there yet
         fixed = {}
     if agents is not None:
@@ -289,6 +291,25 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
     """The path of a new git repository below the home that holds these files: what a recording works on."""
     from reconvene.adapters.project.repository import plant
 
+    folder = _new_folder(home, name)
+    plant(folder, files, os.environ)
+    return folder
+
+
+def new_databases(home: str | os.PathLike[str], name: str, scripts: Mapping[str, str]) -> list[str]:
+    """The paths of new SQLite files below the home, each made by its script: what a recording asks."""
+    import sqlite3
+    from contextlib import closing
+
+    folder = _new_folder(home, name)
+    for file, script in scripts.items():
+        with closing(sqlite3.connect(os.path.join(folder, file))) as database:
+            database.executescript(script)
+    return [os.path.join(folder, file) for file in scripts]
+
+
+def _new_folder(home: str | os.PathLike[str], name: str) -> str:
+    """One that was not there, for what a recording works on."""
     below, number = os.path.join(os.path.abspath(home), "recorded"), 1
     make(os.path.abspath(home))
     os.makedirs(below, exist_ok=True)
@@ -299,7 +320,6 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
         except FileExistsError:
             number += 1
             continue
-        plant(folder, files, os.environ)
         return os.path.realpath(folder)
 
 

@@ -15,7 +15,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "graph": ("source", "read"),
     "project": (),
     "shell": ("read", "timeout", "network"),
-    "mcp": ("name", "command", "url", "headers", "env", "reads", "tools", "timeout", "network"),
+    "mcp": ("name", "command", "url", "headers", "env", "read", "reads", "tools", "timeout", "network"),
 }
 ALWAYS = "always"
 READ = "read"  # all that only looks

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from reconvene.adapters.agents import model
+from reconvene.adapters.agents.made_calls import Told
 from reconvene.adapters.agents.model_reply import ANSWER_TOOL
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
@@ -37,14 +38,6 @@ class _Part(Struct, frozen=True):
 
     library: str
     messages: list[object]
-
-
-class Told(Struct, frozen=True):
-    """What the model is told of a call. by_person: somebody decided on it, and their words may be in it."""
-
-    text: str
-    by_person: bool = False
-    said: str = ""  # by them
 
 
 _PERSON = {"person": True}

@@ -162,6 +162,10 @@ class _Fold:
                 self._open, self._decision = None, event
             case e.RoundUndone():
                 self._undo(event)
+            case e.Replanned():
+                self._open = self._decision = None
+                if self._current in self.rounds and self.rounds[self._current].outcome == "open":
+                    self._set(self._current, outcome="cut short")
             case e.ArchivesPruned():
                 self._prune(event)
             case e.RunEnded():

@@ -31,6 +31,7 @@ class Call(Struct, frozen=True):
     counts: dict[str, int] = {}
     sandbox: str = ""
     user: str = ""  # for whom the system vouches
+    recorded: bool = False  # a recording asked for it; the call itself was made
 
 
 class Allowed(Struct, frozen=True):
@@ -65,6 +66,7 @@ def calls(events: Iterable[e.AnyEvent], read: Callable[[str], bytes], agent: str
                         state,
                         one.effects,
                         one.why,
+                        recorded=event.usage.model == "recorded",
                     )
             case e.CallStarted():
                 name = f"{event.task}:{event.call}"

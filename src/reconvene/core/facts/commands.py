@@ -9,8 +9,14 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.call_commands import CompactMessages as CompactMessages
+from reconvene.core.facts.call_commands import DeferCalls as DeferCalls
+from reconvene.core.facts.call_commands import DisallowTool as DisallowTool
+from reconvene.core.facts.call_commands import EndCall as EndCall
+from reconvene.core.facts.call_commands import RecordToolPages as RecordToolPages
+from reconvene.core.facts.call_commands import RecordTurn as RecordTurn
+from reconvene.core.facts.call_commands import StartCall as StartCall
 from reconvene.core.facts.events import (
-    CallAsked,
     Consulted,
     DiffSince,
     FileOut,
@@ -193,62 +199,6 @@ class RecordAttempt(Struct, frozen=True):
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 
-class RecordTurn(Struct, frozen=True):
-    """A model answered within an attempt. Whom its calls need is settled by `handle`: their `why` is not read."""
-
-    task: str
-    attempt: int
-    turn: int
-    messages: str
-    calls: tuple[CallAsked, ...] = ()
-    of: Mapping[str, str] = field(default_factory=dict)  # call → the entry of `tools` that brought its tool
-    usage: Usage = field(default_factory=Usage)
-    request: str = ""
-    reply: str = ""
-    said: str = ""
-
-
-class StartCall(Struct, frozen=True):
-    task: str
-    attempt: int
-    call: str
-
-
-class EndCall(Struct, frozen=True):
-    task: str
-    attempt: int
-    call: str
-    outcome: Literal["done", "failed", "refused", "answered"]
-    result: Ref
-    files: tuple[FileOut, ...] = ()
-    seconds: float = 0.0
-    counts: dict[str, int] = field(default_factory=dict)
-    sandbox: str = ""
-
-
-class DeferCalls(Struct, frozen=True):
-    """The attempt stops here: all its calls that do not wait for a person are made."""
-
-    task: str
-    attempt: int
-
-
-class CompactMessages(Struct, frozen=True):
-    task: str
-    attempt: int
-    turn: int
-    messages: str
-    why: str
-
-
-class DisallowTool(Struct, frozen=True):
-    """Ask again about calls that were allowed for good."""
-
-    id: str
-    by: str = ""
-    door: str = ""
-
-
 class RecordFault(Struct, frozen=True):
     """The provider failed an attempt, which goes on: after `wait` seconds, or not before somebody resumes the run."""
 
@@ -380,6 +330,16 @@ class Rollback(Struct, frozen=True):
     told: tuple[str, ...] = ()  # agents with effects of which the person was told that they act again
 
 
+class Replan(Struct, frozen=True):
+    """Have the run planned anew: it goes back to the phase that the workflow names for that."""
+
+    checkpoint: str = ""  # the one that was open when the person said so; "" = none was
+    by: str = ""
+    door: str = ""
+    remarks: tuple[RemarkIn, ...] = ()
+    told: tuple[str, ...] = ()  # as in Rollback
+
+
 class PruneArchives(Struct, frozen=True):
     """Remove what is kept of undone rounds from the workspace, but for the newest `keep` and the paths to `spare`."""
 
@@ -409,6 +369,7 @@ Command = (
     | DeferCalls
     | CompactMessages
     | DisallowTool
+    | RecordToolPages
     | RecordFault
     | RecordCheck
     | HoldTask
@@ -423,6 +384,7 @@ Command = (
     | Reopen
     | Abort
     | Rollback
+    | Replan
     | PruneArchives
     | GoOn
 )

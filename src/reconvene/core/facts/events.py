@@ -745,6 +745,17 @@ class Reran(Event, frozen=True):
     child: int  # index of target among its siblings
 
 
+class Replanned(Act, frozen=True, kw_only=True):
+    """A person has the run planned anew, from wherever it stood. What was under way there is given up; what was
+    accepted stays."""
+
+    phase: str  # where it stood; "" = it had ended
+    target: str  # where planning begins
+    checkpoint: str = ""  # that was open, and is decided by nobody
+    tasks: tuple[str, ...] = ()  # that were at work, or waited
+    acts: tuple[str, ...] = ()  # agents with effects that act again, as the person was told
+
+
 class AgainOrdered(Event, frozen=True):
     """One more round of the phase in front, beyond its plan."""
 
@@ -853,6 +864,7 @@ class RunReopened(Act, frozen=True, kw_only=True):
 
 AnyEvent = (
     RunStarted
+    | Replanned
     | KeyIntroduced
     | Forked
     | Imported

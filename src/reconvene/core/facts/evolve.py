@@ -932,6 +932,12 @@ def check_key(world: World, phase: str) -> str:
     return pass_key(world.cursor[-2], phase) + (f"[{world.top.item.key}]" if world.top.item else "")
 
 
+def _replanned(state: RunState, ev: e.Replanned) -> RunState:
+    """Nobody waits for anything any more. Where the run goes on, `Reran` says."""
+    world = replace(state.world, open=None, trouble=(), found=Map())
+    return replace(state, world=world, paused=False, pause_now=False, awaits=None)
+
+
 def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
     return _move_top(state, ev, pending=Again(ev.agents))
 
@@ -1185,6 +1191,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.WentBack: _went_back,
         e.WentOn: _went_on,
         e.Reran: _reran,
+        e.Replanned: _replanned,
         e.FilesRendered: _files_rendered,
         e.RenderFailed: _render_failed,
     },

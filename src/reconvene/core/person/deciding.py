@@ -149,7 +149,7 @@ def _decide(
     )
     undone = option.undo and undo(tx, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
     fields = (*(point.fields if leaving else ()), *offered.fields)
-    if writes := _writes(tx, fields, answers, option.set, command.by):
+    if writes := written(tx, fields, answers, option.set, command.by):
         tx.emit(e.ValuesSet(at=tx.now, values=writes))
     fresh = tuple(phase for phase in option.skip if phase not in tx.state.world.skips)
     if fresh:
@@ -255,7 +255,7 @@ def _chosen_agents(option: e.OptionOffered, answers: c.Answers) -> tuple[str, ..
     return ()
 
 
-def _writes(
+def written(
     tx: Transaction, fields: tuple[e.FieldAsked, ...], answers: c.Answers, constants: Mapping[str, object], by: str
 ) -> tuple[e.ValueWrite, ...]:
     """The values that these answers and `set` constants make, one write per name, unchanged ones left out."""

@@ -21,7 +21,7 @@ from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import binding, checkpoint, deciding, mending, rulings, undoing
+from reconvene.core.person import binding, checkpoint, deciding, mending, replanning, rulings, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
@@ -114,6 +114,8 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             _attempt(tx, command)
         case c.RecordTurn() | c.StartCall() | c.EndCall() | c.DeferCalls() | c.CompactMessages():
             calls.record(tx, command)
+        case c.RecordToolPages():
+            rendering.record(tx, command.files)
         case c.DisallowTool():
             rulings.disallow(tx, command)
         case c.RecordFault():
@@ -162,6 +164,8 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             tx.emit(e.RunEnded(at=tx.now, status="aborted", outcome="aborted", by=command.by))
         case c.Rollback():
             undoing.rollback(tx, command)
+        case c.Replan():
+            replanning.replan(tx, command)
         case c.PruneArchives():
             undoing.prune(tx, command)
         case c.GoOn():

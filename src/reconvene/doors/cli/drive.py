@@ -21,10 +21,10 @@ from reconvene.doors.cli.common import (
     command,
     note,
     open_engine,
-    say,
 )
 from reconvene.doors.cli.named_workflow import file_of, load
-from reconvene.doors.cli.text import clean, command_line, nearest, one_line, ungated
+from reconvene.doors.cli.playing import filled_in, introduce, recording_of
+from reconvene.doors.cli.text import clean, command_line, nearest, ungated
 from reconvene.errors import UserError, WorkflowError
 from reconvene.home import require_fit
 
@@ -96,13 +96,13 @@ def run_command(
     _require_place(call, recorded)
     named = drafted.what_to_run(call, workflow, draft, recorded)
     inputs = (*inputs, *material(named, documents, sources))
-    played = _recording(named, inputs) if recorded else None
+    played = recording_of(named, inputs) if recorded else None
     decider = who_decides(call, answers, no_input, played)
     if auto:
         settings = (*settings, "auto=true")
     ask = call.interactive and not no_input
     if played and not call.as_json:
-        _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
+        introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
     if draft:
         engine, run = drafted.start(call, draft, inputs, settings, ask=ask, anyway=anyway)
     else:
@@ -144,7 +144,7 @@ def new(
 
     _require_place(call, recorded)
     inputs = (*inputs, *material(workflow, documents, sources))
-    ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
+    ask, played = call.interactive and not no_input, recording_of(workflow, inputs) if recorded else None
     engine, run = started(call, workflow, inputs, settings, ask, played, anyway)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
@@ -177,13 +177,6 @@ def _require_place(call: Call, recorded: bool) -> None:
     permit_home(call)
 
 
-def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
-    from reconvene.doors.cli.typed_values import split_pair
-    from reconvene.wire.recordings import recording
-
-    return recording(file_of(workflow), dict(split_pair(pair, "--input") for pair in inputs))
-
-
 def started(
     call: Call,
     workflow: str,
@@ -200,7 +193,7 @@ def started(
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask.
     `given`: inputs that were not typed. `prepared`: what was said before."""
     from reconvene.core.definition.bindings import bound
-    from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
+    from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings, settings_of_files
 
     loaded = played.workflow if played else load(workflow)
     bindings: tuple[Binding, ...] = ()
@@ -211,12 +204,12 @@ def started(
     ready = bound(loaded, bindings)
     check_live(call, loaded)
     values = {**read_inputs(loaded, inputs), **(given or {})}
-    chosen = read_settings(loaded, settings)
+    chosen = {**(settings_of_files(loaded) if not played else {}), **read_settings(loaded, settings)}
     kept_in: tuple[str, ...] = ()
     if not played:
         kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
     if played:
-        values, chosen = _filled_in(call.home, played, values), {**played.case.settings, **chosen}
+        values, chosen = filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
     if missing and not ask:
         names = ", ".join(missing)
@@ -351,45 +344,3 @@ def _ask_input(workflow: Workflow, name: str) -> object:
                 return input_value(name, spec, typed)
         except UserError as error:
             note(error.message)
-
-
-# --- `--recorded` ---
-
-
-def _filled_in(home: str, played: Recording, given: Values) -> Values:
-    """The inputs given, and of those left out the recording's. Its project is a new one, never the person's."""
-    from reconvene.wiring import new_project
-
-    values: Values = {**played.case.inputs, **given}
-    wanted = [name for name, spec in played.workflow.inputs.items() if spec.type == "project" and name not in given]
-    if wanted and played.project:
-        values[wanted[0]] = new_project(home, played.workflow.name, played.project)
-    return values
-
-
-def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: bool) -> None:
-    """Who works on what. `given`: the inputs typed, as name=value. `wait`: until the person has read it."""
-    from reconvene.core.shown.summaries import summary_in
-    from reconvene.doors.cli.typed_values import split_pair
-
-    workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)
-    say(f"{workflow.name}: {one_line(workflow.description)}" if workflow.description else workflow.name)
-    but = f" but {' and '.join(played.real)}" if played.real else ""
-    say(f"All agents{but} are recorded: no model is asked, nothing leaves this machine.")
-    say("What you say changes what they answer all the same.")
-    for name, spec in workflow.inputs.items():
-        value = played.case.inputs.get(name, spec.default)
-        told = spec.type in ("text", "file") and typed.get(name, value) == value
-        if told and isinstance(value, str) and value.strip():
-            say(f"\n{name}: {one_line(summary_in(value))}")
-    say()
-    if wait:
-        from reconvene.doors.cli.ask import ask_text
-
-        stops = len(played.case.answers)
-        say(
-            f"The run stops and asks you, about {stops} time{'s' * (stops != 1)}. The arrow keys choose, Enter takes "
-            "what is marked. Leave at any stop with “Pause here” or Ctrl-C: nothing is lost, and this goes on:\n"
-            f"  {call.command('resume')}\n"
-        )
-        ask_text("Press Enter to begin")

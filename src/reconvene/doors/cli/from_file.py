@@ -31,6 +31,14 @@ def _as_read_here(engine: Engine, run: str, remarks: tuple[RemarkIn, ...]) -> tu
     return tuple(reader(kits).typed(said.text) if kits and said.kind == "comment" else said for said in remarks)
 
 
+def _wanted_by_recordings(engine: Engine, run: str) -> bool:
+    """Whether all that needs attention are calls that recorded agents want to make: it is known which ones come."""
+    session = engine.session(run)
+    troubles, agents = session.state.world.trouble, session.book.workflow.agents
+    whose = [agent for trouble in troubles for agent in trouble.agents]
+    return {trouble.kind for trouble in troubles} == {"calls"} and {agents[one].kind for one in whose} == {"recorded"}
+
+
 class FromFile(Decider):
     """Answers taken in order. One that does not fit stops everything and stays unused; nothing is guessed."""
 
@@ -44,7 +52,7 @@ class FromFile(Decider):
     def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
 
-        if checkpoint.attention or not self._left:
+        if not self._left or (checkpoint.attention and not _wanted_by_recordings(engine, run)):
             if self._left:
                 note("this checkpoint needs a person's attention; the answers file is not used for it")
             return False

@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "cite": ("search", "cite", "Open what a search or an agent cites."),
     "take": ("take", "take", "Take a file that was kept aside because it holds a secret."),
     "diff": ("inspect_runs", "diff", "What a round changed in the files."),
+    "replan": ("replan", "replan", "Go back to planning at any stop, with what you have to say."),
     "fork": ("decide", "fork", "A new run that shares another's history up to an event."),
     "verify": ("verify", "verify", "Whether what is stored of a run fits together."),
     "export": ("exchange", "export_command", "Write a run into one file, to take it elsewhere."),
@@ -76,7 +77,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start and go on": ("run", "new", "resume", "queue", "demo"),
-    "Decide and say": ("inbox", "decide", "remark", "review", "allowed", "rollback", "pause", "abort"),
+    "Decide and say": ("inbox", "decide", "remark", "review", "allowed", "rollback", "replan", "pause", "abort"),
     "Ask": ("ask", "chat", "search", "cite"),
     "Mend": ("upgrade", "reopen"),
     "Look": ("runs", "show", "output", "calls", "comments", "ledger", "rounds", "gaps", "view", "stats", "log"),

@@ -70,6 +70,8 @@ def _in_full(row: ToolCall) -> list[str]:
     facts = [f"{row.seconds:g} s" if row.seconds else "", row.sandbox and f"sandbox: {row.sandbox}"]
     facts += [f"{name}: {count}" for name, count in row.counts.items()]
     lines = [f"{row.name}  {row.tool}  {row.state}", f"asked for at {row.at}", ", ".join(filter(None, facts))]
+    if row.recorded:
+        lines.append("asked for by a recording, and really made")
     if row.why:
         lines.append(f"a person was asked: {clean(row.why)}")
     if row.ruling:
