@@ -14,6 +14,7 @@ HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
 FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
+MCP_TOKEN_VARIABLE = "RECONVENE_MCP_TOKEN"
 COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
@@ -82,6 +83,11 @@ def feedback_model() -> str:
 def gate_model() -> str:
     """The model that answers what gates `ask`, as provider:name; "" = they pass, and it is said."""
     return os.environ.get(GATE_MODEL_VARIABLE, "").strip()
+
+
+def mcp_token() -> str:
+    """Whoever asks the MCP server over HTTP must know it; "" = one is made up."""
+    return os.environ.get(MCP_TOKEN_VARIABLE, "").strip()
 
 
 def companion_model() -> str:

@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from tests.companion.planned_job import SECRET, Job, model, opened
+from tests.companion.planned_job import Two, two_jobs
 from tests.companion.real_job import Desk, desk
 
 from reconvene.companion.scope import Scope
-from reconvene.testing.openai_server import OpenAIServer
-from reconvene.wiring import open_index
-
-
-class Two(NamedTuple):
-    """`job` has been planned, changed, approved and carried out; `other` waits for the review of its plan."""
-
-    job: Job
-    other: Job
-    home: Path
-
-    def scope(self, job: Job | None = None) -> Scope:
-        return Scope((job or self.job).engine, (job or self.job).run, open_index(self.home))
 
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
-    home = tmp_path_factory.mktemp("companion") / "home"
-    with pytest.MonkeyPatch.context() as patch, OpenAIServer(model) as server:
-        patch.setenv("SOME_SERVICE_TOKEN", SECRET)
-        for name in ("CONFIG", "STATE"):
-            patch.setenv(f"XDG_{name}_HOME", f"{home}.{name.lower()}")
-        engine = opened(home)
-        job, other = Job(engine, server, "heron"), Job(engine, server, "quagga")
-        for one in (job, other):
-            one.drive()
-        job.decide("Request changes", "Say what a heron eats")
-        job.decide("Approve")
-        yield Two(job, other, home)
-        engine.log.close()
+    with two_jobs(tmp_path_factory.mktemp("companion") / "home") as made:
+        yield made
 
 
 @pytest.fixture

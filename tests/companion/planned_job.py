@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 from reconvene.adapters.agents import Agents
 from reconvene.app.engine import Engine
+from reconvene.companion.scope import Scope
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.ports import Assignment, Listener
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
 from reconvene.tool_ports import ToolInfo, ToolResult
 from reconvene.wire.workflow_file import parse_workflow
-from reconvene.wiring import open_engine
+from reconvene.wiring import open_engine, open_index
 
 SECRET = "s3cret-value-4711"  # of a variable that looks secret
 FLOW = """\
@@ -162,3 +166,31 @@ class Job:
 def opened(home: Path) -> Engine:
     environ = {"OPENAI_API_KEY": "not-a-key"}
     return open_engine(home, runner=Agents(str(home / "scratch"), environ, toolboxes=_Boxes()))
+
+
+class Two(NamedTuple):
+    """`job` has been planned, changed, approved and carried out; `other` waits for the review of its plan."""
+
+    job: Job
+    other: Job
+    home: Path
+    environment: dict[str, str]
+
+    def scope(self, job: Job | None = None) -> Scope:
+        return Scope((job or self.job).engine, (job or self.job).run, open_index(self.home))
+
+
+@contextmanager
+def two_jobs(home: Path) -> Iterator[Two]:
+    environment = {"SOME_SERVICE_TOKEN": SECRET, "XDG_CONFIG_HOME": f"{home}.config", "XDG_STATE_HOME": f"{home}.state"}
+    with pytest.MonkeyPatch.context() as patch, OpenAIServer(model) as server:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        engine = opened(home)
+        job, other = Job(engine, server, "heron"), Job(engine, server, "quagga")
+        for one in (job, other):
+            one.drive()
+        job.decide("Request changes", "Say what a heron eats")
+        job.decide("Approve")
+        yield Two(job, other, home, environment)
+        engine.log.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tests.companion.conftest import Two
+from tests.companion.planned_job import Two
 
 from reconvene.app import queries
 from reconvene.companion.scope import Tier

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.companion.conftest import Two
-from tests.companion.planned_job import SECRET
+from tests.companion.planned_job import SECRET, Two
 
 from reconvene.companion.citations import open_cite
 from reconvene.companion.scope import Scope

@@ -120,8 +120,8 @@ def _wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
 def _list_options(call: Call, engine: Engine, run: str) -> None:
     """What can be decided here, each option with what follows from it and the fields that it takes."""
     from reconvene.app import queries
-    from reconvene.doors.cli.stops import field_lines, option_lines
     from reconvene.doors.shared.options import on_offer
+    from reconvene.doors.shared.whole_checkpoint import field_lines, option_lines
 
     point = queries.standing(engine, run).checkpoint
     if point is None:

@@ -195,6 +195,7 @@ def started(
     *,
     given: Values | None = None,
     prepared: Prepared | None = None,
+    door: str = DOOR,
 ) -> tuple[Engine, str]:
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask.
     `given`: inputs that were not typed. `prepared`: what was said before."""
@@ -235,7 +236,7 @@ def started(
     for line in kept_in if not call.as_json else ():
         note(line)
     return engine, engine.start(
-        loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings, prepared=prepared
+        loaded, values, settings=chosen, by=call.by, door=door, bindings=bindings, prepared=prepared
     )
 
 

@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, note, put, say
-from reconvene.doors.cli.stops import Decider, not_asked, to_read
+from reconvene.doors.cli.stops import Decider, not_asked
 from reconvene.doors.cli.text import clean, one_line
 from reconvene.doors.shared.glance import project_lines
 from reconvene.doors.shared.options import match_option, on_offer
+from reconvene.doors.shared.whole_checkpoint import to_read
 from reconvene.errors import Repeated, UserError
 
 if TYPE_CHECKING:
