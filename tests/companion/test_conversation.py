@@ -99,6 +99,7 @@ def test_a_chat_from_a_pipe_sends_a_draft_applies_an_edit_and_opens_what_is_cite
     remarks = [event for _, event in jobs.events(jobs.planned) if isinstance(event, e.RemarkAdded)]
     assert remarks[-1].text == "Please name the year in plan.md:3-4"
     assert remarks[-1].lines == "plan.md:3-4"
+    assert remarks[-1].anchor is not None  # it follows these lines from now on
     assert (remarks[-1].by, remarks[-1].door) == ("ann", "terminal")
 
 
