@@ -98,7 +98,7 @@ class Tools:
         if len(self.proposed) >= _MOST:
             return Answer(f"{_MOST} proposals are enough for one answer.", failed=True)
         try:
-            made = (feedback if name == DRAFT_FEEDBACK.name else edit)(self._scope, arguments)
+            made = (_feedback if name == DRAFT_FEEDBACK.name else _edit)(self._scope, arguments)
         except UserError as error:
             return Answer(f"{error.message} {error.hint}".strip(), failed=True)
         self.proposed.append(made)
@@ -114,17 +114,24 @@ class Tools:
         return ()
 
 
-def feedback(scope: Scope, given: Mapping[str, object]) -> Proposed:
+def _feedback(scope: Scope, given: Mapping[str, object]) -> Proposed:
     path, lines = str(given.get("path") or ""), str(given.get("lines") or "")
-    if path:
-        text = _text(scope, path)
-        last = int((lines or "1").partition("-")[2] or (lines or "1").partition("-")[0])
-        if last > len(text.split("\n")):
-            raise UserError(f"{path} has {len(text.splitlines())} lines, and no line {last}.")
-    return Proposed("remark", str(given["text"]).strip(), path, lines if path else "")
+    return remark(scope, str(given["text"]), path, lines)
 
 
-def edit(scope: Scope, given: Mapping[str, object]) -> Proposed:
+def remark(scope: Scope, words: str, path: str = "", lines: str = "") -> Proposed:
+    """Words for the agents, about lines of a file where some are named. UserError where they are not there."""
+    if not path:
+        return Proposed("remark", words.strip())
+    text = _text(scope, path)
+    first, _, last = (lines or "1").partition("-")
+    there = text.removesuffix("\n").count("\n") + 1
+    if not 1 <= int(first) <= int(last or first) <= there:
+        raise UserError(f"{path} has {there} lines, and not the lines {lines}.")
+    return Proposed("remark", words.strip(), path, lines, digest_of(text.encode()) if lines else "")
+
+
+def _edit(scope: Scope, given: Mapping[str, object]) -> Proposed:
     path, old, new = str(given["path"]), str(given["old"]), str(given["new"])
     text = _text(scope, path)
     if (times := text.count(old)) != 1:

@@ -56,16 +56,21 @@ def show(call: Call, run: str | None) -> int:
 
     from reconvene.app import queries
     from reconvene.app.measures import review
+    from reconvene.app.views.companion_talk import spent
     from reconvene.doors.cli.stops import report, was_shown
     from reconvene.doors.shared.advice import talk_lines
 
     engine, found = open_run(call, run)
     shown = queries.show(engine, found)
-    beside = review(engine, found)
+    beside, talked = review(engine, found), spent(engine.load(found))
     if call.as_json:
-        put_json(shown, review=beside or {})
+        put_json(shown, review=beside or {}, **({"companion": talked} if talked else {}))
         was_shown(call, shown)
         return 0
+    if talked is not None:
+        tokens = talked.input_tokens + talked.output_tokens
+        price = f", {tokens:,} tokens, ${talked.cost:.4f} beside the agents' cost" if tokens else ""
+        put(f"companion  {talked.said} entries{price}: {call.command('chat', found)}")
     _put_details(shown)
     if shown.talk:
         put(f"the talk at {shown.phase}")

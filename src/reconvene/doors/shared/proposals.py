@@ -7,6 +7,7 @@ from reconvene.app.engine import Engine
 from reconvene.app.line_diff import unified_diff
 from reconvene.app.model_reader import Entry, OnRecord
 from reconvene.app.views.companion_talk import Proposed, Said
+from reconvene.core.facts.events import Lines
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.kit_finder import reader
 from reconvene.errors import Refused, UserError
@@ -38,10 +39,18 @@ def send(engine: Engine, run: str, one: Proposed, by: str, door: str, words: str
     if one.kind != "remark":
         raise UserError("that is an edit, and no feedback", hint="/apply applies it")
     kits = engine.session(run).book.workflow.kits
-    said = replace(reader(kits).typed(words or one.text), lines=about(one))
+    said = replace(reader(kits).typed(words or one.text), lines=about(one) if one.lines else "", on=_lines(one))
     record = OnRecord(engine, run, by, door)
     record.become([Entry(said)])
     return record.remarks[0].id
+
+
+def _lines(one: Proposed) -> Lines | None:
+    """The lines that it is about, in the version that was looked at: from there they are followed."""
+    if not (one.path and one.lines and one.before):
+        return None
+    first, _, last = one.lines.partition("-")
+    return Lines(one.path, one.before, int(first), int(last or first))
 
 
 def apply(engine: Engine, run: str, one: Proposed, by: str, door: str) -> str:
