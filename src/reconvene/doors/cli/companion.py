@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.companion_talk import Proposed, Said
     from reconvene.companion.asking import Reply
-    from reconvene.companion.scope import Tier
+    from reconvene.companion.tool_scope import Tier
     from reconvene.ports import Listener, Progress
 
 MODEL = click.option(
@@ -81,8 +81,8 @@ def ask(call: Call, run: str, question: str | None, model: str, tiers: tuple[Tie
 
 
 def open_cited(call: Call, run: str, cite: str) -> int:
-    from reconvene.companion.citations import open_cite
-    from reconvene.companion.scope import Scope
+    from reconvene.companion.open_cites import open_cite
+    from reconvene.companion.tool_scope import Scope
     from reconvene.doors.cli import pager
     from reconvene.doors.cli.common import open_run
 
