@@ -23,6 +23,7 @@ from reconvene.settings import HOME_VARIABLE, SETTINGS_FILE, own_folder
 NAME = ".reconvene"
 STORE = "reconvene.db"
 SERVERS = "servers"  # the file that says what servers of one's own can do
+INDEX = "search.db"  # passages of runs; made from the store, and can be deleted
 OPTION = "--home"
 
 # What lies in a home before its store does. A process that was killed may have left it.

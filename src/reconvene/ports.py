@@ -125,6 +125,7 @@ class Assignment(NamedTuple):
     folder: str = ""  # where it works; "" = a private folder with copies of `files`
     system: str = ""  # standing rules, the same for every agent; "" = they stand in the prompt
     mark: str = ""  # of the prompt's sections
+    latest: str = ""  # what the person said since it last worked, as a section: to be said last
     left_out: tuple[LeftOut, ...] = ()  # of its documents, what does not fit
     shared: int = 0  # so many characters of the prompt, from its first, all agents of the step get; 0 = it is alone
     bound: bool = False  # a person named who carries it out, in another's place

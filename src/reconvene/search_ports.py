@@ -58,14 +58,36 @@ class SearchIndex(Protocol):
     """Finds parts of contents again, by their words and by what they mean. What it keeps can be deleted at any time."""
 
     model: str  # makes the vectors that stand for meanings; "" = there is none, and words alone are compared
+    left_out: str  # why the last search did not compare all meanings, in words; "" = it did, or was not asked to
 
-    def refresh(self, run: str, contents: Sequence[Content], cut: Callable[[Content], Sequence[Cut]]) -> None:
+    def mark(self, run: str) -> str:
+        """As `refresh` was last given it; "" = never."""
+
+    def refresh(
+        self, run: str, mark: str, contents: Sequence[Content], cut: Callable[[Content], Sequence[Cut]]
+    ) -> None:
         """These and no others can be found for the run from now on. `cut` is asked only for what is not indexed."""
 
     def find(self, run: str, query: str, kinds: Collection[Kind], limit: int, meaning: bool) -> list[Hit]:
-        """The best first. kinds: only of these; () = of all. meaning: compare also what texts mean, not words alone."""
+        """The best first; the same text once. kinds: only of these; () = of all. meaning: compare also what texts mean,
+        not words alone."""
 
     def forget(self, run: str) -> None:
         """The run was deleted: what no other run needs goes."""
 
     def close(self) -> None: ...
+
+
+class Unembedded(Exception):
+    """Texts could not be turned into vectors; the message says why."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors: the nearer two of them, the more alike what the texts mean."""
+
+    name: str  # of the model. Vectors of two models cannot be compared
+    batch: int  # so many texts at a time
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[bytes]:
+        """Of each text a vector of length one, as float32 in the machine's order; b"" where a text has no meaning to
+        it. query: the texts are questions. Unembedded where it fails."""

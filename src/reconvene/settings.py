@@ -16,6 +16,7 @@ FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
 MCP_TOKEN_VARIABLE = "RECONVENE_MCP_TOKEN"
 COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
+SEARCH_MODEL_VARIABLE = "RECONVENE_SEARCH_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 CONFIG_VARIABLE = "XDG_CONFIG_HOME"
@@ -93,6 +94,11 @@ def mcp_token() -> str:
 def companion_model() -> str:
     """The model that the companion asks, as provider:name; "" = the record answers."""
     return os.environ.get(COMPANION_MODEL_VARIABLE, "").strip()
+
+
+def search_model() -> str:
+    """Who turns texts into vectors for searches: provider:name, minilm, wordllama or none; "" = what is installed."""
+    return os.environ.get(SEARCH_MODEL_VARIABLE, "").strip()
 
 
 def provider_wait() -> float:

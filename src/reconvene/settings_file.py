@@ -21,7 +21,7 @@ from reconvene.home import require_own, settings_files, user_file
 from reconvene.language.closest import closest
 
 _OF_THE_PERSON = {"by": "says who you are", "web_search": "names a program that you trust"}
-_TEXTS = ("model", "gate_model", "feedback_model", "companion_model", *_OF_THE_PERSON)
+_TEXTS = ("model", "gate_model", "feedback_model", "companion_model", "search_model", *_OF_THE_PERSON)
 _TABLES = ("models", "agents")
 _MOST_BYTES = 1_000_000
 
@@ -37,6 +37,7 @@ class Settings(Struct, frozen=True):
     feedback_model: str = ""
     companion_model: str = ""
     web_search: str = ""  # a command line, to which what is looked for is added
+    search_model: str = ""
 
 
 def in_force() -> list[Settings]:

@@ -16,6 +16,7 @@ from reconvene.settings import (
     gate_model,
     own_folder,
     provider_wait,
+    search_model,
     system_user,
 )
 from reconvene.surroundings import LazyProjects, Machine, SystemClock
@@ -63,11 +64,11 @@ def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     return sqlite.SqliteLog(os.path.join(os.path.abspath(home), STORE))
 
 
-def open_index(home: str | os.PathLike[str]) -> SearchIndex:
-    """What finds passages of the runs of a home."""
-    from reconvene.adapters.search import WordIndex
+def open_index(home: str | os.PathLike[str], *, foreign: bool = False) -> SearchIndex:
+    """What finds passages of the runs of a home. `foreign`: as in `open_engine`."""
+    from reconvene.search_wiring import opened
 
-    return WordIndex()
+    return opened(os.path.abspath(home), search_model() or from_files("search_model"), foreign=foreign)
 
 
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
@@ -108,7 +109,7 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
-def from_files(name: Literal["gate_model", "feedback_model", "companion_model"]) -> str:
+def from_files(name: Literal["gate_model", "feedback_model", "companion_model", "search_model"]) -> str:
     """What the settings files say, the project's before the person's own; "" where they say nothing."""
     if not settings_files():
         return ""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from reconvene.app import given_material, index
+from reconvene.app.comments import open_comments
 from reconvene.app.engine import Engine
 from reconvene.app.line_diff import unified_diff
 from reconvene.app.project_now import difference, looked_at
@@ -53,11 +54,11 @@ def standing(engine: Engine, run: str) -> Run:
     session = engine.session(run)
     found = replace(projections.run(session.state), driven=_driven(engine, run, session.state.status))
     found = replace(found, project=looked_at(engine, session.state, found.project))
-    point = found.checkpoint and _beside(found.checkpoint, session)
+    point = found.checkpoint and _beside(engine, found.checkpoint, session)
     return replace(found, checkpoint=point, items=ahead.items(session.state, session.book))
 
 
-def _beside(point: Checkpoint, session: Session) -> Checkpoint:
+def _beside(engine: Engine, point: Checkpoint, session: Session) -> Checkpoint:
     """With what the index does not hold."""
     answers = drafts.here(session.state, session.book) if point.fields else None
     point = ahead.with_consequences(point, session.state, session.book)
@@ -71,6 +72,7 @@ def _beside(point: Checkpoint, session: Session) -> Checkpoint:
         outputs=written.of_the_round(session.state, session.book),
         missing=round_.missing if round_ else (),
         show_files=now.show_files if now else point.show_files,  # the index may be older than the place of the home
+        comments=open_comments(engine, session.run),
     )
 
 
@@ -91,7 +93,7 @@ def show(engine: Engine, run: str) -> RunInFull:
     state, shown = session.state, projections.in_full(session.state, session.book)
     return replace(
         shown,
-        checkpoint=shown.checkpoint and _beside(shown.checkpoint, session),
+        checkpoint=shown.checkpoint and _beside(engine, shown.checkpoint, session),
         children=children(engine, state),
         late=late(engine, run),
         not_taken=not_taken(engine, run),

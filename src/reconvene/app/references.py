@@ -19,6 +19,7 @@ _DIGESTS: dict[type[Struct], tuple[str, ...]] = {
     e.AttemptEnded: ("prompt", "rules", "reply", "example"),
     e.ProviderFailed: ("answer", "reply"),
     e.RemarkAdded: ("diff",),
+    e.Anchor: ("version",),
     e.DraftSaved: ("fields",),
     e.DecisionRecorded: ("fields",),
     e.Child: ("workflow", "inputs", "settings"),

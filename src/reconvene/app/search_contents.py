@@ -7,6 +7,7 @@ Reads the log and what it names, and nothing else of any other run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -28,6 +29,7 @@ _TEXT = "text 1"
 _PARTS = "parts 1"
 _SAID = "said 1"
 _EVENTS = "events 1"
+CUTTING = f"{_TEXT}, {_PARTS}, {_SAID}, {_EVENTS}"
 
 _STANDS = ("accepted", "forced")
 _BINARY = 8_000  # bytes in which a zero byte is looked for
@@ -102,13 +104,12 @@ def _text(data: bytes) -> list[Cut]:
 
 
 def _parts(document: Document) -> list[Cut]:
-    """A part stands where it stands; one that is too long for a passage is cut, and by lines where it is cited so."""
-    found = list[Cut]()
-    for part in document.parts:
-        lines = _LINES.fullmatch(part.place)
-        inside = passages.cut(part.text, int(lines[1]) if lines else 1)
-        found += inside if lines else [Cut(part.place, one.text, one.heading) for one in inside]
-    return found[: passages.PASSAGES]
+    """A part is cited where it stands, also where it is too long for one passage. Lines are cut as any text is."""
+    lines = [_LINES.fullmatch(part.place) for part in document.parts]
+    if lines and lines[0] and all(lines):
+        return passages.cut("\n".join(part.text for part in document.parts), int(lines[0][1]))
+    found = (Cut(part.place, one.text, one.heading) for part in document.parts for one in passages.cut(part.text))
+    return list(islice(found, passages.PASSAGES))
 
 
 # --- talk ---
@@ -120,12 +121,12 @@ def _said(session: Session) -> Iterator[tuple[Content, Cut]]:
     for number, entry in sorted(state.record.talk.items()):
         if entry.kind == "output" or (entry.kind == "remark" and entry.number in state.record.withdrawn):
             continue
-        heading, text = _who_said(session, entry), told(state, book, entry)
+        heading, text = who_said(session, entry), told(state, book, entry)
         digest = digest_of(f"{heading}\n{text}".encode())
         yield Content("talk", "talk", digest, f"talk {number}", _SAID), Cut("", text[: passages.MOST], heading)
 
 
-def _who_said(session: Session, entry: TalkEntry) -> str:
+def who_said(session: Session, entry: TalkEntry) -> str:
     remark = session.state.record.remarks[entry.number] if entry.kind == "remark" else None
     what = f"{remark.kind} {remark.id}" if remark else entry.kind
     about = f" on {remark.lines or remark.path or remark.target}" if remark and (remark.path or remark.target) else ""

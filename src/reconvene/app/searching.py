@@ -8,14 +8,22 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from reconvene.app.engine import Engine
-from reconvene.app.search_contents import of_run
+from reconvene.app.search_contents import CUTTING, of_run
 from reconvene.search_ports import Content, Cut, Found, Hit, Kind, Passage, SearchIndex
 
 
 def refresh(engine: Engine, index: SearchIndex, run: str) -> None:
     """Index what of the run is not indexed yet; each content once, by its digest."""
-    found = of_run(engine, run)
-    index.refresh(run, found.contents, found.cut)
+    mark = _mark(engine, run)
+    if index.mark(run) != mark:
+        found = of_run(engine, run)
+        index.refresh(run, mark, found.contents, found.cut)
+
+
+def _mark(engine: Engine, run: str) -> str:
+    """Stands for all that can be found of the run: its last event, the chain's value there, how contents are cut."""
+    head = engine.log.head(run)
+    return " ".join([str(head), *(value.hex() for _, value in engine.log.chain(run, head - 1)), CUTTING])
 
 
 def find(

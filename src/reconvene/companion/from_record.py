@@ -31,5 +31,5 @@ _ANSWERS: dict[Subject, Callable[[RunRecord, Question], Told]] = {
 def answer(scope: Scope, text: str) -> tuple[Question, Told]:
     question = read(text)
     told = _ANSWERS[question.subject](RunRecord(scope), question)
-    head = f"From the record ({IN_WORDS[question.subject]}):\n"
+    head = f"From the record ({IN_WORDS[question.subject]}):\n\n"
     return question, Told(head + told.text, told.facts, told.proposals)

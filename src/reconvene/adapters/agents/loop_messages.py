@@ -106,10 +106,10 @@ class Conversation:
         from pydantic_ai.messages import ModelRequest, UserPromptPart
 
         request = self.newest_request()
-        if not self._memory:
-            return [*self._past, request]
         now = [UserPromptPart(f"Your {name} as it is now:\n\n{text}") for name, text in self._memory.items()]
-        return [*self._past, ModelRequest([*request.parts, *now])]
+        if now and not self._past and self._work.latest:
+            now.append(UserPromptPart(self._work.latest))  # what the person says comes last
+        return [*self._past, ModelRequest([*request.parts, *now])] if now else [*self._past, request]
 
     def parameters(self) -> ModelRequestParameters:
         from dataclasses import replace

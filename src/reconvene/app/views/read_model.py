@@ -1,8 +1,7 @@
 """The read model: what every door shows, as frozen structs.
 
 Their names and types are promises to scripts: fields are added, never taken away. What a struct has nothing to say of
-is left out of its JSON; what has no default here is always there. How they follow from a run's state and log is the
-business of `projections` and of `app.queries`; `encoding` makes JSON of them. Nothing here knows a door.
+is left out of its JSON; what has no default is always there. `projections` and `app.queries` make them.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from reconvene.app.views.comment_rows import Comment
 from reconvene.core.facts.commands import Answers
 
 LATEST = "--latest"  # the source of a decision on whatever was open, seen or not
@@ -91,6 +91,7 @@ class Checkpoint(Shown, frozen=True):
     question: str = ""  # what is to be decided, in one sentence
     outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
     missing: tuple[str, ...] = ()  # agents of the round that gave nothing
+    comments: tuple[Comment, ...] = ()  # those that are open
 
 
 # --- a run ---
@@ -304,15 +305,14 @@ class Late(Shown, frozen=True):
 
 
 class Budget(Shown, frozen=True):
-    """What was spent, in USD as far as known, of what is allowed. unpriced: of its calls, those without a known price;
-    tokens: theirs."""
+    """What was spent, in USD as far as known, of what is allowed. unpriced: its calls without a known price."""
 
     name: str  # cost, or cost.NAME of an agent or a group, as the limit is called
     cost: float
     allowed: float  # 0 = there is no limit
     calls: int
     unpriced: int
-    tokens: int
+    tokens: int  # of those without a price
 
 
 class Usage(Shown, frozen=True):

@@ -15,6 +15,7 @@ from reconvene.core.facts.events import (
     DiffSince,
     FileOut,
     LeftOut,
+    Lines,
     Proposal,
     Ref,
     RemarkAdded,
@@ -32,7 +33,8 @@ class RemarkIn(Struct, frozen=True):
     target: str = ""
     was: str = ""
     now: str = ""
-    lines: str = ""  # "plan.md:3-5": what it is about
+    lines: str = ""  # "plan.md:3-5": what it is about; follows from `on`
+    on: Lines | None = None
 
 
 class StartRun(Struct, frozen=True):
@@ -136,6 +138,9 @@ class EditIn(Struct, frozen=True):
     size: int
     diff: str  # digest of the unified diff
     summary: str  # "+3 −1 lines", for the remark
+    base: str | None = (
+        None  # of what it was made: refused where the file is another by now; None = of whatever is there
+    )
 
 
 class RecordEdits(Struct, frozen=True):

@@ -114,6 +114,34 @@ class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     boolean: bool = False  # for an expression: true/false is an answer
 
 
+class Lines(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Lines of a file, in the version that the person saw."""
+
+    path: str
+    version: str  # digest; "" = in another run
+    first: int  # the first line is 1
+    last: int
+
+    @property
+    def name(self) -> str:
+        """`plan.md:3-5`, `plan.md:3`"""
+        return f"{self.path}:{self.first}" + (f"-{self.last}" if self.last != self.first else "")
+
+    @property
+    def key(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+class Anchor(Lines, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Lines that a remark is about, as they stood there. `before` and `after`: those with words around them;
+    `heading`: the nearest above."""
+
+    quote: str
+    before: str = ""
+    after: str = ""
+    heading: str = ""
+
+
 class Event(
     Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type", tag=True
 ):
@@ -541,6 +569,7 @@ class RemarkAdded(Act, frozen=True, kw_only=True):
     opinion: str = ""  # what a model thinks, where one was asked: minor | major
     because: str = ""  # and why
     origin: str = ""  # inherited: the run it was made in, and its id there
+    anchor: Anchor | None = None  # the lines that it is about; `lines` names them
 
 
 class RemarkRead(Act, frozen=True, kw_only=True):

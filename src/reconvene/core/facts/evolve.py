@@ -59,8 +59,13 @@ def evolve(state: RunState, event: e.AnyEvent) -> RunState:
     return replace(changed, seq=state.seq + 1, updated=event.at)
 
 
-def remark_key(checkpoint: str, kind: str, target: str, text: str, by: str) -> str:
-    return digest_of("\x00".join((checkpoint, kind, target, text, by)).encode())
+def remark_key(checkpoint: str, kind: str, target: str, text: str, by: str, on: str = "") -> str:
+    """`on`: the diff of an edit, or the lines that a comment is about."""
+    return digest_of("\x00".join((checkpoint, kind, target, text + on, by)).encode())
+
+
+def remark_is_on(remark: e.RemarkAdded) -> str:
+    return remark.anchor.key if remark.anchor is not None else remark.diff
 
 
 # --- small tools ---
@@ -151,15 +156,17 @@ def _put_files(
 ) -> World:
     if not files:
         return world
-    known = world.files
+    known, revisions = world.files, world.revisions
     phase = world.top.phase if world.cursor else ""
     for file in files:
         if file.digest:
             version = FileVersion(file.digest, file.size, by, phase, at, person=person, rendered=rendered)
             known = known.set(file.path, version)
+            if file.path in revisions:
+                revisions = revisions.set(file.path, (*revisions[file.path], file.digest))
         elif file.path in known:
             known = known.delete(file.path)
-    return replace(world, files=known)
+    return replace(world, files=known, revisions=revisions)
 
 
 # --- the run ---
@@ -967,16 +974,20 @@ def _checkpoint_skipped(state: RunState, ev: e.CheckpointSkipped) -> RunState:
 
 def _remark_added(state: RunState, ev: e.RemarkAdded) -> RunState:
     record = state.record
-    said = record.said.set(remark_key(ev.checkpoint, ev.kind, ev.target, ev.text + ev.diff, ev.by), ev.number)
-    record = replace(record, remarks=record.remarks.set(ev.number, ev), said=said)
-    return talk.remark(replace(state, record=record, world=_dirtied(state.world)), ev)
+    key = remark_key(ev.checkpoint, ev.kind, ev.target, ev.text, ev.by, remark_is_on(ev))
+    record = replace(record, remarks=record.remarks.set(ev.number, ev), said=record.said.set(key, ev.number))
+    world = _dirtied(state.world)
+    if ev.anchor is not None and ev.anchor.path in world.files and ev.anchor.path not in world.revisions:
+        now = world.files[ev.anchor.path].digest
+        world = replace(world, revisions=world.revisions.set(ev.anchor.path, (now,)))
+    return talk.remark(replace(state, record=record, world=world), ev)
 
 
 def _remark_read(state: RunState, ev: e.RemarkRead) -> RunState:
     record = state.record
     fresh = {"kind": ev.kind, "target": ev.target, "was": ev.was, "now": ev.now, "level": ev.level, "reason": ev.reason}
     remark = replace(record.remarks[ev.number], **fresh, opinion="", because="")
-    key = remark_key(remark.checkpoint, ev.kind, ev.target, remark.text + remark.diff, remark.by)
+    key = remark_key(remark.checkpoint, ev.kind, ev.target, remark.text, remark.by, remark_is_on(remark))
     return _set_record(
         replace(state, world=_dirtied(state.world)),
         remarks=record.remarks.set(ev.number, remark),

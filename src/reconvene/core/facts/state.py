@@ -187,6 +187,7 @@ class World(Struct, frozen=True):
     rulings: Map[str, str] = Map()  # where an expression stands → true | false | without | raise
     head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with
     diffs: Map[str, Ref] = Map()  # commit at which an item under way began → what changed from there to `head`
+    revisions: Map[str, tuple[str, ...]] = Map()  # file with comments → digests of its versions since the first
 
     @property
     def top(self) -> Frame:

@@ -48,6 +48,22 @@ def ask_yes(title: str, *, default: bool = True) -> bool:
     return bool(ask(questionary.confirm(_asked(title), default=default, qmark=MARK)))
 
 
+def ask_key(title: str) -> str:
+    """One key, without Enter; "" for one that stands for no character."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import ANSI
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    keys = KeyBindings()
+
+    @keys.add("<any>")
+    def pressed(event: KeyPressEvent) -> None:
+        event.app.exit(result=event.data)
+
+    session: PromptSession[str] = PromptSession(key_bindings=keys)
+    return session.prompt(ANSI(f"{MARK} {one_line(title)} "))
+
+
 def pick(title: str, entries: Sequence[tuple[T, str]], default: T | None = None) -> T:
     """One of several, by arrow keys; `default` stands first."""
     import questionary

@@ -129,6 +129,8 @@ def _talk(call: Call, asked: Companion, talk: Chat, tiers: tuple[Tier, ...]) -> 
         for line in lines:
             if not talk.hear(line):
                 break
+    except EOFError:  # Ctrl-D where a key was asked for
+        put()
     except (KeyboardInterrupt, click.Abort):
         put()
         note(f"what was said is on record; go on with: {talk.again}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import click
-
 from reconvene.doors.cli.common import DOOR, Call, note, put, put_json, say
 from reconvene.doors.cli.companion import (
     TIERS,
@@ -91,7 +89,7 @@ class Chat:
 
     @property
     def prompt(self) -> str:
-        return "you"
+        return "you:"
 
     def unsent(self) -> str:
         """What was typed and not sent the last time."""
@@ -207,21 +205,17 @@ class Chat:
         """One key carries out what was proposed; any other leaves it for later."""
         if not self._call.interactive:
             return
+        from reconvene.doors.cli.ask import ask_key, ask_text
+
         for number, one in enumerate(made, 1):
             key, what = ("s", "sends it as your remark") if one.kind == "remark" else ("a", "applies it as your edit")
             more = ", e lets you change it first" if one.kind == "remark" else ""
             named = f"draft {number}" if one.kind == "remark" else f"edit {number}"
-            click.echo(f"{named}: {key} {what}{more}, any other key keeps it for later ", nl=False)
-            typed = click.getchar()
-            put()
+            typed = ask_key(f"{named}: {key} {what}{more}, any other key keeps it for later")
             if typed == key:
                 self._carry_out("send" if key == "s" else "apply", str(number))
             elif typed == "e" and one.kind == "remark":
-                from reconvene.doors.cli.ask import ask_text
-
                 self._carry_out("send", str(number), ask_text("Your words:", one_line(one.text, 10_000)))
-            elif typed in ("\x03", "\x04"):
-                raise KeyboardInterrupt
 
     def _carry_out(self, what: str, rest: str, words: str = "") -> None:
         kind = "remark" if what == "send" else "edit"

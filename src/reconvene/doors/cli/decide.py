@@ -120,6 +120,7 @@ def _wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
 def _list_options(call: Call, engine: Engine, run: str) -> None:
     """What can be decided here, each option with what follows from it and the fields that it takes."""
     from reconvene.app import queries
+    from reconvene.doors.shared.comment_lines import still_open
     from reconvene.doors.shared.options import on_offer
     from reconvene.doors.shared.whole_checkpoint import field_lines, option_lines
 
@@ -127,9 +128,14 @@ def _list_options(call: Call, engine: Engine, run: str) -> None:
     if point is None:
         raise _no_checkpoint(engine.load(run))
     if call.as_json:
-        put_json({"run": run, "question": point.question, "options": point.options, "fields": point.fields})
+        own = {"question": point.question, "options": point.options, "fields": point.fields}
+        put_json({"run": run, **own, "comments": point.comments})
         return
     say(point.question)
+    if point.comments:
+        put("\ncomments that are still open:")
+        for line in still_open(point.comments, call.command("comments", run)):
+            say(f"  {line}")
     if point.fields:
         put("\nfields, with any option (--field ID=VALUE):")
         for line in field_lines(point.fields, point.answers):

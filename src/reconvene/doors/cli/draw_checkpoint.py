@@ -13,6 +13,7 @@ from reconvene.app.views.who import told
 from reconvene.doors.cli import pager
 from reconvene.doors.cli.text import clean, fitted, one_line
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
+from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import asked, mark, worded
 from reconvene.doors.shared.glance import aside, text_of, written_lines
 from reconvene.doors.shared.options import Menu, on_offer
@@ -87,6 +88,9 @@ class Screen:
             self.line(one_line(checkpoint.question), "bold")
         title, *changed = changed_lines(checkpoint) or [""]
         self._section(title, changed)
+        self._section(
+            "Comments that are still open:", still_open(checkpoint.comments, f"reconvene comments {self._run}")
+        )
         if checkpoint.feedback:  # the menu comes later
             width = max(self._console.width - 4, 20)
             told = [fitted(f"{one.label} → {aside(one)}", width) for one in on_offer(checkpoint.options)]

@@ -41,7 +41,7 @@ def proceed(
         elif summary.provider is not None:
             decider.parked()
         report(call, summary, brief=decider.shows)
-        conclude(call, engine, summary)
+        conclude(drive, summary)
         fresh = [child for child in queries.children_made(engine, run) if child not in before]
         code = 0
         if fresh and not stopped:

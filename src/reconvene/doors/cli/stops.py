@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PARKED = 3
 _KILLED = 130
+_WORTHWHILE = 2.0  # seconds of driving, after which the search index is kept up
 
 
 class Decider:
@@ -53,16 +54,18 @@ class Driving(Struct, frozen=True):
     engine: Engine
     decider: Decider
     loop: asyncio.Runner
+    begun: float  # as `time.monotonic` tells it
 
 
 @contextmanager
 def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
     """One event loop for all runs: connections that agents keep open belong to the loop that opened them."""
     import asyncio
+    import time
 
     with asyncio.Runner() as loop:
         try:
-            yield Driving(call, engine, decider, loop)
+            yield Driving(call, engine, decider, loop, time.monotonic())
         finally:
             loop.run(engine.close())
 
@@ -102,11 +105,11 @@ def to_its_stop(
     return replace(found, passed_over=unseen + found.passed_over), stopped
 
 
-def conclude(call: Call, engine: Engine, summary: Run) -> None:
+def conclude(drive: Driving, summary: Run) -> None:
     """What is owed at the end of every drive: the workflow's last word, what nobody answered, the git history."""
     from reconvene.app import queries
 
-    run = summary.run
+    call, engine, run = drive.call, drive.engine, summary.run
     if not call.as_json and (said := queries.closing(engine, run)):
         put(f"\n{clean(said)}")  # a document: its lines stay as they are
     if summary.status == "completed" and not call.as_json:
@@ -118,6 +121,7 @@ def conclude(call: Call, engine: Engine, summary: Run) -> None:
             if told:  # nothing that a person said ends in silence
                 say(f"\n{told}")
     keep_history(engine, run)
+    keep_index(drive, run)
 
 
 def exit_code(summary: Run) -> int:
@@ -132,6 +136,23 @@ def keep_history(engine: Engine, run: str) -> None:
         engine.commit_history(run)
     except ReconveneError as error:
         note(f"the git history is behind: {error.message}")
+
+
+def keep_index(drive: Driving, run: str) -> None:
+    """Let the search index catch up with the words, where agents took their time: then nobody notices. After a quick
+    decision the next search does it."""
+    import time
+
+    if time.monotonic() - drive.begun < _WORTHWHILE:
+        return
+    from contextlib import closing
+
+    from reconvene.app import searching
+    from reconvene.trust import is_foreign
+    from reconvene.wiring import open_index
+
+    with suppress(ReconveneError), closing(open_index(drive.call.home, foreign=is_foreign(drive.call.place))) as index:
+        searching.refresh(drive.engine, index, run)
 
 
 async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = False) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from reconvene.doors.shared.advice import changed_lines
+from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import mark, title_of
 from reconvene.doors.shared.glance import text_of, written_lines
 from reconvene.doors.shared.harmless import clean, one_line
@@ -52,6 +53,9 @@ def to_read(checkpoint: Checkpoint) -> list[str]:
         lines += ["", *changed]
     if checkpoint.show_files:
         lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
+    if checkpoint.comments:
+        lines += ["", "comments that are still open:"]
+        lines += [f"  {line}" for line in still_open(checkpoint.comments, "reconvene comments")]
     if written := written_lines(checkpoint):
         lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
     return lines

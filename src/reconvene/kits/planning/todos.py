@@ -53,6 +53,24 @@ def read(text: str) -> tuple[Todo, ...]:
     return _in_order([_todo(item, number) for number, item in enumerate(root.items, 1)])
 
 
+def lines_of(text: str, name: str) -> tuple[int, int]:
+    """The lines on which the to-do with this id stands, the first line being 1. WrongList where there is none."""
+    read(text)  # what cannot be worked off is said first
+    root = read_yaml(text, FILE) if text.strip() else None
+    if isinstance(root, Mapping):
+        root = root.get("todos")
+    items = root.items if isinstance(root, Sequence) else ()
+    ids = [_todo(item, number).id for number, item in enumerate(items, 1)]
+    if name not in ids:
+        raise WrongList(f"{FILE} has no to-do {name!r}; there is: {', '.join(ids) or 'none'}")
+    at = ids.index(name)
+    lines = text.split("\n")
+    last = items[at + 1].line - 1 if at + 1 < len(items) else len(lines)
+    while last > items[at].line and not lines[last - 1].strip():
+        last -= 1
+    return items[at].line, last
+
+
 def _todo(item: Scalar | Sequence | Mapping, number: int) -> Todo:
     where = f"{FILE}, line {item.line}"
     if isinstance(item, Scalar):
