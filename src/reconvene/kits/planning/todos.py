@@ -35,7 +35,7 @@ class WrongList(Exception):
 
 def read(text: str) -> tuple[Todo, ...]:
     """In an order in which each comes after what it needs; otherwise as they are written."""
-    if not text.strip():
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
         return ()
     try:
         root = read_yaml(text, FILE)
