@@ -427,7 +427,7 @@ def test_a_round_under_way_keeps_the_steps_that_have_begun(tmp_path: Path, old: 
     at = Stage(tmp_path / "home", STEPS, {"a": "said by a"})
     at.drive()
     assert at.point.attention, "b gives nothing"
-    (problem,) = misfit(at, STEPS.replace(old, new)).problems
+    problem, *_ = misfit(at, STEPS.replace(old, new)).problems
     assert problem.message.startswith(f"{message}; on record: step ")
     upgraded(at, STEPS.replace("output: two}", "output: two}\n      - {agents: [a], output: three}"))
 

@@ -108,7 +108,7 @@ def take(engine: Engine, path: str, *, name: str = "", by: str = "", door: str =
     if not name and engine.log.head(manifest.run):
         return _already(engine, path, manifest, rows)
     if name and engine.log.head(name):
-        raise UserError(f"There is a run {name} already. Nothing was taken.", hint="Choose another name with --as")
+        raise UserError(f"There is a run {name} here, or was. Nothing was taken.", hint="Choose another name with --as")
     workflow = unpin(came.contents[sound.state.workflow], manifest.run)
     folder = engine.new.folder(workflow, name or manifest.run)
     engine.new.require_empty(workflow, name or manifest.run, folder)
