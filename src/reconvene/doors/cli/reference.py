@@ -36,6 +36,8 @@ show it in brackets take the only open run when it is left out.
 | 64 | wrong usage or bad input: nothing was recorded |
 | 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
 
+Where there is nothing to do (the same decision again, a pause of what is paused, an abort of what is aborted), that is
+said, the exit code is the same, and the JSON has `nothing_to_do`.
 `queue run` exits with 3 if any of the runs waits, else 1 if any failed, 2 if any was aborted, else 0.
 `check` exits with 64 where the file is wrong; `check --here` and `doctor WORKFLOW` with 1 where an agent could not work
 on this machine. Every other command exits with 0 when it worked.
