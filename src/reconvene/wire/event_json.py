@@ -27,7 +27,7 @@ from reconvene.core.facts.events import AnyEvent
 from reconvene.errors import StoreError, UserError
 from reconvene.wire.versions import RESTORE, UPGRADE, UPGRADE_OR_RESTORE, Opening, Raw, refuse_unless_known
 
-VERSION = 2
+VERSION = 3
 
 
 def _code(event: Raw) -> Raw:
@@ -56,6 +56,7 @@ def _offered(event: Raw) -> Raw:
 # version of a batch → event type → how such an event becomes one of the next version; a type not named stays as it is
 _UPCASTERS: dict[int, Mapping[str, Callable[[Raw], Raw]]] = {
     1: {"AttemptEnded": _code, "TroubleSettled": _use, "CheckpointOpened": _offered, "OptionsRevised": _offered},
+    2: {},
 }
 
 EVENT_TYPES: tuple[type[AnyEvent], ...] = get_args(AnyEvent)

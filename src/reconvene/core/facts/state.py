@@ -41,6 +41,7 @@ from reconvene.core.facts.round import OutputAt, RoundAt, Unasked, Unshown
 from reconvene.core.facts.rows import (
     BoundAt,
     ChildAt,
+    CompanionAt,
     Failed,
     FoundAt,
     GapCheck,
@@ -54,7 +55,7 @@ from reconvene.core.facts.rows import (
 # Part of every snapshot's key, as the version of the events is; raised whenever evolve or this module changes what it
 # means. Then, for the test that finds changed fields: python -m tests.wire.frozen, and delete the golden file of the
 # version before.
-EVOLVE_VERSION = 7
+EVOLVE_VERSION = 8
 
 Stage = Literal["enter", "item", "begin", "round", "closed", "asking", "reopen", "decided", "dropped"]
 
@@ -186,6 +187,7 @@ class World(Struct, frozen=True):
     rulings: Map[str, str] = Map()  # where an expression stands → true | false | without | raise
     head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with
     diffs: Map[str, Ref] = Map()  # commit at which an item under way began → what changed from there to `head`
+    revisions: Map[str, tuple[str, ...]] = Map()  # file with comments → digests of its versions since the first
 
     @property
     def top(self) -> Frame:
@@ -281,6 +283,7 @@ class Record(Struct, frozen=True):
     reopened: tuple[RunReopened, ...] = ()
     allowed: Map[str, ToolAllowed] = Map()  # calls of tools that are not asked about
     allowances: int = 0  # numbers given out for them
+    companion: CompanionAt = CompanionAt()
 
 
 class RunState(Struct, frozen=True):
