@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.companion.asking import AskModel, Companion
     from reconvene.companion.drafting import Drafts
-    from reconvene.companion.scope import WebSearch
+    from reconvene.companion.tool_scope import WebSearch
     from reconvene.companion.toolbox import Tools
     from reconvene.core.definition.workflow import Workflow
     from reconvene.ports import Answer, Assignment, Listener
@@ -82,7 +82,7 @@ def companion(
     from reconvene.companion.asking import Companion
     from reconvene.companion.conversation import OfRun
     from reconvene.companion.drafting import OfDraft
-    from reconvene.companion.scope import Scope
+    from reconvene.companion.tool_scope import Scope
 
     web, asks = web_search(agrees), _asks() if model else None
     if not run:

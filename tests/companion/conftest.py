@@ -8,7 +8,7 @@ import pytest
 from tests.companion.planned_job import Two, two_jobs
 from tests.companion.real_job import Desk, desk
 
-from reconvene.companion.scope import Scope
+from reconvene.companion.tool_scope import Scope
 
 
 @pytest.fixture(scope="module")

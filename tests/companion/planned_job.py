@@ -16,7 +16,7 @@ import pytest
 
 from reconvene.adapters.agents import Agents
 from reconvene.app.engine import Engine
-from reconvene.companion.scope import Scope
+from reconvene.companion.tool_scope import Scope
 from reconvene.core.facts.commands import AnswerCheckpoint, RemarkIn
 from reconvene.ports import Assignment, Listener
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen

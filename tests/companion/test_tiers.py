@@ -7,8 +7,8 @@ from collections.abc import Collection
 from tests.companion.planned_job import Two
 
 from reconvene.app import queries
-from reconvene.companion.scope import Tier
 from reconvene.companion.tiers import Stage, stage_of, tools_for
+from reconvene.companion.tool_scope import Tier
 
 BASIC = {"read_workspace_file", "list_workspace_files", "search_workspace"}
 HISTORY = {"git_log", "git_diff", "git_show"}

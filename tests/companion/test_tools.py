@@ -7,8 +7,8 @@ import re
 import pytest
 from tests.companion.planned_job import SECRET, Two
 
-from reconvene.companion.citations import open_cite
-from reconvene.companion.scope import Scope
+from reconvene.companion.open_cites import open_cite
+from reconvene.companion.tool_scope import Scope
 from reconvene.companion.tools import Answer, all_tools, call
 from reconvene.core.facts.events import ModelTurned
 from reconvene.errors import UserError

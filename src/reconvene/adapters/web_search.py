@@ -16,7 +16,7 @@ _TOLD = 400  # characters of what a failing program says
 
 
 class CommandSearch:
-    """`companion.scope.WebSearch`. `agrees`: whether the person lets this query leave the machine."""
+    """`companion.tool_scope.WebSearch`. `agrees`: whether the person lets this query leave the machine."""
 
     def __init__(self, command: str, environ: Mapping[str, str], agrees: Callable[[str], bool]) -> None:
         try:

@@ -20,8 +20,8 @@ from reconvene.companion.loop_record import InMemory
 from reconvene.companion.prompting import about_draft, about_run, prompt
 from reconvene.companion.roles import RULES
 from reconvene.companion.run_record import RunRecord
-from reconvene.companion.scope import CompanionTool, Scope, Tier
 from reconvene.companion.tiers import Stage, stage_of, tools_for
+from reconvene.companion.tool_scope import CompanionTool, Scope, Tier
 from reconvene.companion.toolbox import PROPOSING, Tools
 from reconvene.core.definition.workflow import Agent, Loop, Tool, Workflow
 from reconvene.core.facts.events import Usage

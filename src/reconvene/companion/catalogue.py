@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconvene.companion.scope import CompanionTool, Tier
+from reconvene.companion.tool_scope import CompanionTool, Tier
 
 MOST_ROWS = 200
 _FROM_LINE: dict[str, object] = {"type": "integer", "minimum": 1, "description": "The first line to show; 1 is usual."}

@@ -6,8 +6,8 @@ import re
 
 from msgspec import Struct
 
-from reconvene.companion.citations import open_cite
-from reconvene.companion.scope import Scope
+from reconvene.companion.open_cites import open_cite
+from reconvene.companion.tool_scope import Scope
 from reconvene.language.late_patterns import late
 
 _BRACKETS = late(r"\[([^\[\]\n]{1,200})\](?!\()")

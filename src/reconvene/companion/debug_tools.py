@@ -8,7 +8,7 @@ from reconvene.app import queries, record
 from reconvene.app.views.audit import short
 from reconvene.app.views.read_model import RunInFull
 from reconvene.companion.paging import listed, number, paged, within, words
-from reconvene.companion.scope import DATA, Answer, Made, Scope
+from reconvene.companion.tool_scope import DATA, Answer, Made, Scope
 
 _USUAL = 50  # rows
 _OF_A_TURN = 2_000  # bytes
@@ -27,7 +27,7 @@ def get_job(scope: Scope, given: Mapping[str, object]) -> Answer:
             "decisions", [f"{one.phase}: {one.option} ({one.by}, {one.timestamp[:16]})" for one in shown.decisions]
         ),
         *_numbered("where it stands", [f"[{'x' if one.done else ' '}] {one.what}" for one in shown.todo]),
-        *_numbered("runs that it started", [f"{one.run}: {one.status}" for one in shown.children]),
+        *_numbered("runs that it started", [f"{one.run}: {one.title}" for one in shown.children]),
     ]
     if shown.checkpoint is not None:
         options = ", ".join(one.label for one in shown.checkpoint.options if one.offered)

@@ -37,7 +37,7 @@ class Draft(Struct, frozen=True):
 
 
 class Drafts:
-    """`companion.scope.Drafts`, and what a person does with drafts. `secrets`: what must not be kept."""
+    """`companion.tool_scope.Drafts`, and what a person does with drafts. `secrets`: what must not be kept."""
 
     def __init__(self, files: DraftFiles, now: Callable[[], str], secrets: Secrets) -> None:
         self._files = files

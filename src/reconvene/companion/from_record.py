@@ -7,8 +7,8 @@ from collections.abc import Callable
 from reconvene.companion import from_events, from_texts
 from reconvene.companion.questions import IN_WORDS, Question, Subject, read
 from reconvene.companion.run_record import RunRecord
-from reconvene.companion.scope import Scope
 from reconvene.companion.told import Told
+from reconvene.companion.tool_scope import Scope
 
 _ANSWERS: dict[Subject, Callable[[RunRecord, Question], Told]] = {
     "cost": from_events.cost,

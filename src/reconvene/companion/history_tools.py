@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from reconvene.app import record
 from reconvene.companion.paging import listed, number, paged, words
-from reconvene.companion.scope import DATA, Answer, Made, Scope
+from reconvene.companion.tool_scope import DATA, Answer, Made, Scope
 from reconvene.errors import UserError
 from reconvene.ports import Commit
 

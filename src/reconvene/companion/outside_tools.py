@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconvene.companion.paging import within, words
-from reconvene.companion.scope import DATA, Answer, Made, Scope
+from reconvene.companion.tool_scope import DATA, Answer, Made, Scope
 from reconvene.errors import UserError
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from reconvene.companion.scope import Answer
+from reconvene.companion.tool_scope import Answer
 
 BYTES = 25_000  # of an answer, all of it
 _ROOM = 23_000  # for what is shown; the rest is for its head and for what is said of the cut

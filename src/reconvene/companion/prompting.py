@@ -13,8 +13,8 @@ from reconvene.companion.from_events import progress
 from reconvene.companion.questions import Question
 from reconvene.companion.roles import ROLES
 from reconvene.companion.run_record import RunRecord
-from reconvene.companion.scope import Scope
 from reconvene.companion.tiers import Stage
+from reconvene.companion.tool_scope import Scope
 from reconvene.core.definition.workflow import Workflow
 from reconvene.prompts.marks import Section, all_tagged, chosen, first_line
 

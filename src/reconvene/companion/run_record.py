@@ -10,7 +10,7 @@ from msgspec import Struct
 from reconvene.app import queries
 from reconvene.app.session import state_after
 from reconvene.app.views.read_model import RunInFull
-from reconvene.companion.scope import Scope
+from reconvene.companion.tool_scope import Scope
 from reconvene.core.definition.workflow import every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book

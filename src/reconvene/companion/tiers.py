@@ -16,7 +16,7 @@ from typing import Literal
 
 from reconvene.app.views.read_model import Run
 from reconvene.companion.catalogue import TOOLS
-from reconvene.companion.scope import CompanionTool, Tier
+from reconvene.companion.tool_scope import CompanionTool, Tier
 
 Stage = Literal["pre_job", "plan_review", "mid_run", "result_review", "post_mortem"]
 

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from reconvene.app import queries
 from reconvene.app.views.companion_talk import Proposed, Used
 from reconvene.companion import tools
-from reconvene.companion.scope import Answer, CompanionTool, Scope
+from reconvene.companion.tool_scope import Answer, CompanionTool, Scope
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import UserError
 from reconvene.ports import Assignment, Listener

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reconvene.companion import debug_tools, history_tools, outside_tools, workspace_tools
 from reconvene.companion.catalogue import NAMED, TOOLS
 from reconvene.companion.paging import BYTES, within
-from reconvene.companion.scope import Answer, CompanionTool, Drafts, Made, Scope, Tier, WebSearch
+from reconvene.companion.tool_scope import Answer, CompanionTool, Drafts, Made, Scope, Tier, WebSearch
 from reconvene.errors import ReconveneError
 
 __all__ = ["Answer", "CompanionTool", "Drafts", "Scope", "Tier", "WebSearch", "all_tools", "call"]

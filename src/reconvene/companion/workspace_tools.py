@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from reconvene.app import queries
 from reconvene.companion.paging import listed, number, page, within, words
-from reconvene.companion.scope import DATA, Answer, Made, Scope
+from reconvene.companion.tool_scope import DATA, Answer, Made, Scope
 from reconvene.errors import UserError
 from reconvene.language.closest import closest
 from reconvene.material_ports import Document

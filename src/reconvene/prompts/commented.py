@@ -44,7 +44,8 @@ def _where(anchor: Anchor, now: Standing) -> Iterator[str]:
     elif place.same:
         yield f"{anchor.path}, {_lines(place.first, place.last)}:\n{_quoted(now.text)}"
     else:
-        yield f"{anchor.path}, {_lines(place.first, place.last)}. The person saw:\n{quote}\nNow it says:\n{_quoted(now.text)}"
+        here = f"{anchor.path}, {_lines(place.first, place.last)}"
+        yield f"{here}. The person saw:\n{quote}\nNow it says:\n{_quoted(now.text)}"
 
 
 def _lines(first: int, last: int) -> str:

@@ -241,6 +241,7 @@ class Remark(Shown, frozen=True):
     origin: str
     user: str = ""  # for whom the system vouches
     proved: bool = False  # `by` is that name; else it is only claimed
+    quote: str = ""  # of a comment: the lines that it is about, as they were
 
 
 class Decision(Shown, frozen=True, kw_only=True):
@@ -386,9 +387,6 @@ class RunInFull(Run, frozen=True, kw_only=True):
     settled: tuple[Decision, ...] = ()  # what was decided where something needed attention
     upgrades: tuple[Upgraded, ...] = ()
     reopened: tuple[Reopened, ...] = ()
-
-
-# --- the log ---
 
 
 class Event(Struct, frozen=True):

@@ -19,7 +19,7 @@ from reconvene.home import require_fit
 
 if TYPE_CHECKING:
     from reconvene.companion.asking import Companion
-    from reconvene.companion.scope import Tier
+    from reconvene.companion.tool_scope import Tier
     from reconvene.doors.cli.chat_session import Chat
 
 _INTERRUPTED = 130

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.companion_talk import Proposed, Said
     from reconvene.companion.asking import Companion
-    from reconvene.companion.scope import Tier
+    from reconvene.companion.tool_scope import Tier
     from reconvene.core.definition.workflow import Workflow
 
 _FAILED = 1
@@ -271,7 +271,7 @@ class Chat:
         put(f"tools of: {', '.join(self._companion.chosen)}")
 
     def _open(self, rest: str) -> None:
-        from reconvene.companion.citations import open_cite
+        from reconvene.companion.open_cites import open_cite
         from reconvene.doors.cli import pager
 
         if not self._cites:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.companion_talk import Proposed, Said
     from reconvene.companion.asking import Reply
-    from reconvene.companion.scope import Tier
+    from reconvene.companion.tool_scope import Tier
     from reconvene.ports import Listener, Progress
 
 MODEL = click.option(

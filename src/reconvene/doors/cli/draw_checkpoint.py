@@ -88,9 +88,7 @@ class Screen:
             self.line(one_line(checkpoint.question), "bold")
         title, *changed = changed_lines(checkpoint) or [""]
         self._section(title, changed)
-        self._section(
-            "Comments that are still open:", still_open(checkpoint.comments, f"reconvene comments {self._run}")
-        )
+        self.open_comments(checkpoint)
         if checkpoint.feedback:  # the menu comes later
             width = max(self._console.width - 4, 20)
             told = [fitted(f"{one.label} → {aside(one)}", width) for one in on_offer(checkpoint.options)]
@@ -210,6 +208,11 @@ class Screen:
             by = f" ({told(one.by, one.user)})" if one.by else ""
             self._indented(f"{one.id} {said_in(one)}{by}")
             self._indented(f"  {weight_of(one)}", "dim")
+
+    def open_comments(self, checkpoint: Checkpoint) -> None:
+        """Before anything is approved: the comments on files that nobody has acted on."""
+        lines = still_open(checkpoint.comments, f"reconvene comments {self._run}")
+        self._section("Comments that are still open:", lines)
 
     def question(self, text: str) -> None:
         """The workflow's own words for "what do you say?"."""

@@ -132,6 +132,7 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `RECONVENE_BY` | the name that decisions and remarks carry |
 | `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
 | `RECONVENE_GATE_MODEL` | a model, as provider:name, that answers what gates `ask`; without it they pass |
+| `RECONVENE_MCP_TOKEN` | what clients of `mcp --http` must send; else one is made up and printed |
 | `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
 | `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
 | `RECONVENE_SANDBOX` | what `sandbox: auto` means on this machine: `auto`, `strict` or `off` |

@@ -53,7 +53,8 @@ class Made(Struct, frozen=True):
 def review_at(screen: Screen, engine: Engine, run: str, by: str) -> Sequence[Remark]:
     """One file at a terminal: which, and whether changes of its text are taken, is asked."""
     shown, others = to_comment_on(engine.load(run))
-    path = pick("Which file?", [(path, path) for path in (*shown, *others)])
+    paths = [*shown, *others]
+    path = pick("Which file?", [(path, path) for path in paths]) if len(paths) > 1 else paths[0]
 
     def confirm(diff: str, question: str) -> bool:
         screen.line(diff)

@@ -92,8 +92,7 @@ class _Sitting:
                     self._hear("What would you like to say?", in_editor=choice == _EDITOR)
                     current = self._now()
                 case "comment":
-                    self._comment()
-                    current = self._now()
+                    current = self._commented()
                 case "file":
                     self._show_file()
                 case "output":
@@ -362,7 +361,7 @@ class _Sitting:
         chosen = pick("Whose?", entries) if len(entries) > 1 else written[0]
         self._screen.output(chosen, queries.output(self._engine, self._run, chosen))
 
-    def _comment(self) -> None:
+    def _commented(self) -> Checkpoint | None:
         """A file with its comments in the person's editor. What they change of its text is asked about once."""
         from reconvene.doors.cli.reviewing import review_at
 
@@ -370,6 +369,9 @@ class _Sitting:
             self._screen.weighed(review_at(self._screen, self._engine, self._run, self._by))
         except UserError as error:
             self._screen.line(explain_stale(error), "yellow")
+        if current := self._now():
+            self._screen.open_comments(current)
+        return current
 
     def _show_file(self) -> None:
         paths = self._screen.files()

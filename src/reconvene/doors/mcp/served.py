@@ -16,7 +16,7 @@ from reconvene.app.engine import Engine
 from reconvene.app.index import Listed
 from reconvene.companion import tools as companion
 from reconvene.companion.paging import listed, number, within, words
-from reconvene.companion.scope import DATA, Answer, CompanionTool, Drafts, Scope, WebSearch
+from reconvene.companion.tool_scope import DATA, Answer, CompanionTool, Drafts, Scope, WebSearch
 from reconvene.doors.shared.glance import found_lines, project_lines
 from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.shared.whole_checkpoint import describe

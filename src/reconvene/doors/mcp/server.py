@@ -31,9 +31,9 @@ from msgspec import Struct
 from pydantic import BaseModel, Field
 
 from reconvene.companion.outside_tools import web_search
-from reconvene.companion.scope import CompanionTool, Scope
+from reconvene.companion.tool_scope import CompanionTool, Scope
 from reconvene.doors.mcp import served as offered
-from reconvene.doors.mcp.questions import Form, decision, question
+from reconvene.doors.mcp.decision_form import Form, decision, question
 from reconvene.doors.mcp.served import Served
 from reconvene.doors.shared.harmless import clean
 from reconvene.errors import ReconveneError, Repeated

@@ -60,8 +60,8 @@ def _explained(run: str, path: str) -> Iterator[str]:
     yield "   >>3 Too long.              about the three lines above"
     yield "Lines of comment that follow each other are one comment; a line with only >> parts two."
     yield "Any other change of the text is your edit of the file; you are asked before it is taken."
-    yield "What was said before begins with >>= and stays as it was said. A line of the file that begins with >> itself"
-    yield "is written as \\>> here."
+    yield "What was said before begins with >>= and stays as it was said."
+    yield "A line of the file that begins with >> itself is written as \\>> here."
 
 
 def _existing(one: Comment) -> Iterator[str]:

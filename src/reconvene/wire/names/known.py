@@ -44,7 +44,7 @@ from reconvene.wire.reading import Use, Where
 
 _REMARK = Record(dict.fromkeys(
     ("id", "kind", "text", "target", "by", "phase", "round", "at", "path", "lines", "was", "now", "level", "reason",
-     "opinion", "because", "read_by", "checkpoint", "origin"), TEXT
+     "opinion", "because", "read_by", "checkpoint", "origin", "quote"), TEXT
 ))  # fmt: skip
 _ROUND = record(n=NUMBER, name=TEXT, extra=FLAG, agents=TEXTS, last=FLAG, serial=NUMBER, missing=TEXTS, max=NUMBER)
 _FILES = ListOf(record(name=TEXT, text=TEXT))

@@ -31,7 +31,7 @@ class Answer(Struct, frozen=True):
     """What a tool says: at most 25 kB. What was cut is said in it, with the arguments that show the rest."""
 
     text: str
-    cites: tuple[str, ...] = ()  # where it is from; `citations.open_cite` opens each
+    cites: tuple[str, ...] = ()  # where it is from; `open_cites.open_cite` opens each
     failed: bool = False  # the text says what is wrong with the call
 
 

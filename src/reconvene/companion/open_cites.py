@@ -13,7 +13,7 @@ from reconvene.app.session import Session
 from reconvene.app.views.talk_lines import told
 from reconvene.companion import history_tools
 from reconvene.companion.paging import page, paged, within
-from reconvene.companion.scope import DATA, Answer, Scope
+from reconvene.companion.tool_scope import DATA, Answer, Scope
 from reconvene.companion.workspace_tools import text_of
 from reconvene.errors import ReconveneError, UserError
 from reconvene.material_ports import Document
