@@ -69,7 +69,7 @@ def of_run(engine: Engine, run: str) -> Searchable:
             return [said[content]]
         if content.cut == _EVENTS:
             first, last = appends[content]
-            return [_event(engine, seq, event) for seq, event in events[first - 1 : last]]
+            return [of_event(engine, seq, event) for seq, event in events[first - 1 : last]]
         return _text(engine.log.artefact(content.digest))
 
     return Searchable(contents, cut)
@@ -158,7 +158,7 @@ def _appends(engine: Engine, run: str, head: int) -> Iterator[tuple[Content, tup
         first = last + 1
 
 
-def _event(engine: Engine, seq: int, event: AnyEvent) -> Cut:
+def of_event(engine: Engine, seq: int, event: AnyEvent) -> Cut:
     """An event in the words that it has; what it only names by digest is left out, but for what a tool was asked."""
     facts = to_json(seq, event)
     title = _WORDS.sub(" ", str(facts["type"])).lower()

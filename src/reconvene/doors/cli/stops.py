@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PARKED = 3
 _KILLED = 130
-_WORTHWHILE = 2.0  # seconds of driving, after which the search index is kept up
+_WORTHWHILE = 10.0  # seconds of driving, after which the search index is kept up
 
 
 class Decider:
@@ -143,15 +143,16 @@ def keep_index(drive: Driving, run: str) -> None:
     decision the next search does it."""
     import time
 
-    if time.monotonic() - drive.begun < _WORTHWHILE:
+    from reconvene.trust import is_foreign
+
+    if time.monotonic() - drive.begun < _WORTHWHILE or is_foreign(drive.call.place):
         return
     from contextlib import closing
 
+    from reconvene import search_wiring
     from reconvene.app import searching
-    from reconvene.trust import is_foreign
-    from reconvene.wiring import open_index
 
-    with suppress(ReconveneError), closing(open_index(drive.call.home, foreign=is_foreign(drive.call.place))) as index:
+    with suppress(ReconveneError), closing(search_wiring.opened(drive.call.home, "none")) as index:
         searching.refresh(drive.engine, index, run)
 
 
