@@ -10,17 +10,16 @@ from msgspec import Struct, field
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
 from reconvene.core.facts.events import (
-    CallAsked,
-    Consulted,
+    CompanionSaid,
     DiffSince,
     FileOut,
     LeftOut,
     Lines,
-    Proposal,
     Ref,
     RemarkAdded,
     Usage,
 )
+from reconvene.core.facts.loop_commands import LoopCommand
 
 Answers = dict[str, object]  # by id of a field
 
@@ -107,21 +106,9 @@ class WithdrawRemark(Struct, frozen=True):
 
 
 class RecordCompanion(Struct, frozen=True):
-    """What a person said to the companion, or it to them: see `CompanionSaid`. Possible at any time."""
+    """An entry of the conversation with the companion, but for its number and its time. Possible at any time."""
 
-    role: Literal["person", "companion"]
-    text: Ref
-    by: str = ""
-    door: str = ""
-    stage: str = ""
-    answers: int = 0
-    cites: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    tools: tuple[Consulted, ...] = ()
-    proposals: tuple[Proposal, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    fault: str = ""
-    said: str = ""
+    said: CompanionSaid
 
 
 class SaveDraft(Struct, frozen=True):
@@ -191,53 +178,6 @@ class RecordAttempt(Struct, frozen=True):
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
     sandbox: str = ""
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
-
-
-class RecordTurn(Struct, frozen=True):
-    """A model answered within an attempt. Whom its calls need is settled by `handle`: their `why` is not read."""
-
-    task: str
-    attempt: int
-    turn: int
-    messages: str
-    calls: tuple[CallAsked, ...] = ()
-    of: Mapping[str, str] = field(default_factory=dict)  # call → the entry of `tools` that brought its tool
-    usage: Usage = field(default_factory=Usage)
-    request: str = ""
-    reply: str = ""
-
-
-class StartCall(Struct, frozen=True):
-    task: str
-    attempt: int
-    call: str
-
-
-class EndCall(Struct, frozen=True):
-    task: str
-    attempt: int
-    call: str
-    outcome: Literal["done", "failed", "refused", "answered"]
-    result: Ref
-    files: tuple[FileOut, ...] = ()
-    seconds: float = 0.0
-    counts: dict[str, int] = field(default_factory=dict)
-    sandbox: str = ""
-
-
-class DeferCalls(Struct, frozen=True):
-    """The attempt stops here: all its calls that do not wait for a person are made."""
-
-    task: str
-    attempt: int
-
-
-class CompactMessages(Struct, frozen=True):
-    task: str
-    attempt: int
-    turn: int
-    messages: str
-    why: str
 
 
 class DisallowTool(Struct, frozen=True):
@@ -401,11 +341,7 @@ Command = (
     | SaveDraft
     | RecordEdits
     | RecordAttempt
-    | RecordTurn
-    | StartCall
-    | EndCall
-    | DeferCalls
-    | CompactMessages
+    | LoopCommand
     | DisallowTool
     | RecordFault
     | RecordCheck
