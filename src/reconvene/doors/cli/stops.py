@@ -22,7 +22,7 @@ from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Checkpoint, PassedOver, Provider, Run, Unasked
