@@ -16,6 +16,7 @@ from reconvene.settings import (
     gate_model,
     own_folder,
     provider_wait,
+    search_model,
     system_user,
 )
 from reconvene.surroundings import LazyProjects, Machine, SystemClock
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, EventLog, History, Workspace
+    from reconvene.search_ports import SearchIndex
 
 
 _IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -60,6 +62,13 @@ def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     from reconvene.adapters import sqlite  # here: not every system has the locks that it needs
 
     return sqlite.SqliteLog(os.path.join(os.path.abspath(home), STORE))
+
+
+def open_index(home: str | os.PathLike[str], *, foreign: bool = False) -> SearchIndex:
+    """What finds passages of the runs of a home. `foreign`: as in `open_engine`."""
+    from reconvene.search_wiring import opened
+
+    return opened(os.path.abspath(home), search_model() or from_files("search_model"), foreign=foreign)
 
 
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
@@ -100,7 +109,7 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
-def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
+def from_files(name: Literal["gate_model", "feedback_model", "search_model", "companion_model"]) -> str:
     """What the settings files say, the project's before the person's own; "" where they say nothing."""
     if not settings_files():
         return ""
@@ -138,12 +147,14 @@ def preflight(
     from reconvene.adapters.agents import preflight as looking
     from reconvene.app import new_runs
     from reconvene.app.views.projections import asking_gates
+    from reconvene.core.definition.run_inputs import nested
     from reconvene.wire.reach import Reach, reachable
 
     environ = dict(os.environ)
     given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)
     try:
-        fixed = {"settings": new_runs.settings(workflow, chosen, given, Machine(environ)), "inputs": given}
+        settled = new_runs.settings(workflow, chosen, given, Machine(environ))
+        fixed = {"settings": nested(settled), "inputs": given}
     except ReconveneError:  # they depend on inputs that are not there yet
         fixed = {}
     if agents is not None:
@@ -280,6 +291,25 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
     """The path of a new git repository below the home that holds these files: what a recording works on."""
     from reconvene.adapters.project.repository import plant
 
+    folder = _new_folder(home, name)
+    plant(folder, files, os.environ)
+    return folder
+
+
+def new_databases(home: str | os.PathLike[str], name: str, scripts: Mapping[str, str]) -> list[str]:
+    """The paths of new SQLite files below the home, each made by its script: what a recording asks."""
+    import sqlite3
+    from contextlib import closing
+
+    folder = _new_folder(home, name)
+    for file, script in scripts.items():
+        with closing(sqlite3.connect(os.path.join(folder, file))) as database:
+            database.executescript(script)
+    return [os.path.join(folder, file) for file in scripts]
+
+
+def _new_folder(home: str | os.PathLike[str], name: str) -> str:
+    """One that was not there, for what a recording works on."""
     below, number = os.path.join(os.path.abspath(home), "recorded"), 1
     make(os.path.abspath(home))
     os.makedirs(below, exist_ok=True)
@@ -290,7 +320,6 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
         except FileExistsError:
             number += 1
             continue
-        plant(folder, files, os.environ)
         return os.path.realpath(folder)
 
 

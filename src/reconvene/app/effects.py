@@ -16,9 +16,10 @@ from reconvene.app import as_sent, project_work
 from reconvene.app.discretion import Discretion
 from reconvene.app.turns import again
 from reconvene.core.facts.book import Book, to_json
-from reconvene.core.facts.commands import Command, DeferCalls, Opened, RecordAttempt
+from reconvene.core.facts.commands import Command, Opened, RecordAttempt
 from reconvene.core.facts.events import DiffSince, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of
+from reconvene.core.facts.loop_commands import DeferCalls
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunTask
 from reconvene.errors import AgentError, ReconveneError, UserError
@@ -77,6 +78,7 @@ def assignment(
         project=_for_task(work, view, agent.kind),
         system=view.system,
         mark=view.mark,
+        latest=view.latest,
         left_out=view.left_out,
         shared=view.shared,
         bound=agent.name in state.record.bindings,

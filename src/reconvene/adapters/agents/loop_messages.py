@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from reconvene.adapters.agents import model
+from reconvene.adapters.agents.made_calls import Told
 from reconvene.adapters.agents.model_reply import ANSWER_TOOL
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
@@ -37,14 +38,6 @@ class _Part(Struct, frozen=True):
 
     library: str
     messages: list[object]
-
-
-class Told(Struct, frozen=True):
-    """What the model is told of a call. by_person: somebody decided on it, and their words may be in it."""
-
-    text: str
-    by_person: bool = False
-    said: str = ""  # by them
 
 
 _PERSON = {"person": True}
@@ -110,10 +103,10 @@ class Conversation:
         from pydantic_ai.messages import ModelRequest, UserPromptPart
 
         request = self.newest_request()
-        if not self._memory:
-            return [*self._past, request]
         now = [UserPromptPart(_alone("document", text, f"{name}, as it is now")) for name, text in self._memory.items()]
-        return [*self._past, ModelRequest([*request.parts, *now])]
+        if now and not self._past and self._work.latest:
+            now.append(UserPromptPart(self._work.latest))  # what the person says comes last
+        return [*self._past, ModelRequest([*request.parts, *now])] if now else [*self._past, request]
 
     def parameters(self) -> ModelRequestParameters:
         from dataclasses import replace

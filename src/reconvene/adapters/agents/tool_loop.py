@@ -13,11 +13,10 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec.structs import replace
-
 from reconvene.adapters.agents import model, token_limits
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, take_files
-from reconvene.adapters.agents.loop_messages import MEMORY, Conversation, Told
+from reconvene.adapters.agents.loop_messages import MEMORY, Conversation
+from reconvene.adapters.agents.made_calls import Calls
 from reconvene.adapters.agents.model_reply import must_be_whole, read
 from reconvene.adapters.agents.windows import window_of
 from reconvene.adapters.shared.file_names import wanted
@@ -25,11 +24,10 @@ from reconvene.core.definition.workflow import Loop
 from reconvene.core.facts.events import Usage
 from reconvene.core.facts.loops import plus
 from reconvene.core.working.spending import dollars
-from reconvene.errors import AgentError, ReconveneError
+from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
 from reconvene.secrets import redact_text
-from reconvene.tool_ports import CallsWait, Known, Outcome, Toolbox, ToolInfo, ToolResult, Turns, Wanted
-from reconvene.wire import replies
+from reconvene.tool_ports import Toolbox, Turns, Wanted
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse, ToolCallPart
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from reconvene.adapters.agents.providers import Connection
 
 _FULL = 0.75  # of the window: the rest is for the reply
-_SHOWN = 200  # characters of a call's arguments, in the line that tells of it
 
 
 class Toolboxes(Protocol):
@@ -78,7 +75,7 @@ class _Loop:
         self._connection = connection
         self._box = box
         self._turns = turns
-        self._tools = {tool.name: tool for tool in box.tools()}
+        self._calls = Calls(assignment, listener, box, turns)
         self._limits = token_limits.limits(assignment.agent)
         self._talk = Conversation(assignment, connection, box.tools(), turns.so_far().messages)
         self._sent = self._got = b""
@@ -87,7 +84,7 @@ class _Loop:
         """Make the calls that are due, then ask once more; an answer, once the model has given one."""
         so_far = self._turns.so_far()
         if so_far.calls:
-            results = await self._make(so_far.calls)
+            results = await self._calls.make(so_far.calls)
             self._talk.told(results)
         elif so_far.turn and (not so_far.fresh or not self._work.again):
             return self._answer()  # it had been given, and its end was not on record
@@ -119,6 +116,10 @@ class _Loop:
         await self._turns.turned(turn, self._talk.newest(), wants, usage, self._sent, self._got, said)
         return self._answer() if not calls else None
 
+    def _wanted(self, name: str, part: ToolCallPart) -> Wanted:
+        text = part.args if isinstance(part.args, str) else json.dumps(part.args or {}, ensure_ascii=False)
+        return self._calls.wanted(name, part.tool_name, text)
+
     def _memory(self) -> dict[str, str]:
         found = {name: self._box.read(name) for name in MEMORY}
         return {name: data.decode("utf-8", "replace") for name, data in found.items() if data is not None}
@@ -140,75 +141,6 @@ class _Loop:
                 outcome="too_long",
                 usage=self._turns.so_far().usage or Usage(),
             )
-
-    # --- calls ---
-
-    def _wanted(self, name: str, part: ToolCallPart) -> Wanted:
-        """What cannot be made as it is written has no entry: nobody is asked about it."""
-        text = part.args if isinstance(part.args, str) else json.dumps(part.args or {}, ensure_ascii=False)
-        arguments = _object(text)
-        if arguments is not None:  # so that a call is the same however it is spelt, and what is shown is what is done
-            text = json.dumps(arguments, ensure_ascii=False, sort_keys=True)
-        tool = self._tools.get(part.tool_name)
-        if tool is None or self._wrong(tool, text):
-            return Wanted(name, part.tool_name, text)
-        schema = json.dumps(tool.schema, sort_keys=True)
-        return Wanted(name, part.tool_name, text, tool.effects, tool.entry(arguments or {}), schema)
-
-    def _wrong(self, tool: ToolInfo, text: str) -> str:
-        arguments = _object(text)
-        if arguments is None:
-            return f"The arguments of {tool.name} are not a JSON object."
-        problems = replies.validate(tool.schema, arguments)
-        said = "; ".join(problem.replace("the reply", "the arguments", 1) for problem in problems)
-        return f"The arguments of {tool.name} do not fit: {said}." if problems else ""
-
-    async def _make(self, calls: tuple[Known, ...]) -> list[Told]:
-        """What the model is told of each. CallsWait, once all others are made, where a person has to decide."""
-        results = [call.result if call.state == "over" else await self._made(call) for call in calls]
-        if any(result is None for result in results):
-            raise CallsWait
-        return [Told(result or "", bool(call.ruling), _said(call)) for call, result in zip(calls, results)]
-
-    async def _made(self, call: Known) -> str | None:
-        if call.state == "waits":
-            return None
-        began = time.monotonic()
-        outcome, result = await self._result(call)
-        return await self._turns.ended(call.id, outcome, result, time.monotonic() - began)
-
-    async def _result(self, call: Known) -> tuple[Outcome, ToolResult]:
-        if call.ruling == "refuse":
-            said = f"A person refused this call: {call.words} Do not ask for it again."
-            return "refused", ToolResult(said, failed=True)
-        if call.ruling == "answer":
-            return "answered", ToolResult(call.words)
-        tool = self._tools.get(call.tool)
-        if tool is None:
-            there = ", ".join(self._tools) or "none"
-            return "failed", ToolResult(f"There is no tool {call.tool!r}. There are: {there}.", failed=True)
-        if wrong := self._wrong(tool, call.arguments):
-            return "failed", ToolResult(wrong, failed=True)
-        shown = " ".join(call.arguments.split())
-        self._tell(f"{call.tool} {shown[:_SHOWN]}{'…' if len(shown) > _SHOWN else ''}")
-        if tool.effects:
-            await self._turns.started(call.id)
-        result = await self._called(tool.name, _object(call.arguments) or {})
-        notes = []
-        if call.changed:
-            notes.append(f"A person changed the arguments of this call to {call.arguments}.")
-        if call.ruling == "approve" and call.words:
-            notes.append(f"The person who allowed this call said: {call.words}")
-        text = "\n\n".join([*notes, result.text])
-        return "failed" if result.failed else "done", replace(result, text=text)
-
-    async def _called(self, name: str, arguments: Mapping[str, object]) -> ToolResult:
-        try:
-            return await self._box.call(name, arguments)
-        except ReconveneError as error:
-            return ToolResult(f"{error.message} {error.hint}".strip(), failed=True)
-        except Exception as error:  # a tool's surprise is the model's to deal with
-            return ToolResult(f"{name} failed: {type(error).__name__}: {error}", failed=True)
 
     def _tell(self, line: str) -> None:
         work = self._work
@@ -272,25 +204,3 @@ class _Loop:
             request=sent,
             reply=got,
         )
-
-
-def _said(call: Known) -> str:
-    """What the person said of a call, for a place where nobody else can speak."""
-    match call.ruling:
-        case "refuse":
-            return f"I refused your call of {call.tool}: {call.words}"
-        case "approve" if call.words:
-            return f"I allowed your call of {call.tool}, and say: {call.words}"
-        case "change":
-            return f"I changed the arguments of your call of {call.tool} to {call.arguments}"
-        case "answer":
-            return f"I answered in place of {call.tool}; its result is my answer."
-    return ""
-
-
-def _object(text: str) -> dict[str, object] | None:
-    try:
-        found = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

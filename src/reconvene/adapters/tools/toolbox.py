@@ -131,6 +131,7 @@ class Toolboxes:
 
         given: dict[str, source_tools.Given] = {}
         left_out: dict[str, str] = {}
+        named = any(entry.options.get("source") for entry in entries)  # else whatever the run was given, be it none
         for entry in entries:
             try:
                 if self._reach.sources is None:
@@ -145,8 +146,9 @@ class Toolboxes:
         if not given:
             graph = any(entry.name == "graph" for entry in entries)
             names = source_tools.NAMES if graph else source_tools.ASKING
-            return [Brought(left_out=left_out | dict.fromkeys(names, "; ".join(left_out.values())))]
-        return [source_tools.brought(given), Brought(left_out=left_out)]
+            every = left_out | dict.fromkeys(names, "; ".join(left_out.values()))
+            return [Brought(left_out=every, expected=not named)]
+        return [source_tools.brought(given), Brought(left_out=left_out, expected=not named)]
 
 
 def _kind(entry: Entry) -> str:
@@ -178,9 +180,10 @@ class _Box:
         self._left_out = {name: secrets.blank_text(why) for each in brought for name, why in each.left_out.items()}
         for one in (one for each in brought for one in each.tools):
             self._offered.setdefault(one.info.name, one)
-        for why in dict.fromkeys(self._left_out.values()):
-            names = [name for name, reason in self._left_out.items() if reason == why]
-            warn(f"no tool{'s' * (len(names) > 1)} {', '.join(names)}: {why}")
+        told = {name: why for each in brought if not each.expected for name, why in each.left_out.items()}
+        for why in dict.fromkeys(told.values()):
+            names = [name for name, reason in told.items() if reason == why]
+            warn(f"no tool{'s' * (len(names) > 1)} {', '.join(names)}: {secrets.blank_text(why)}")
 
     def tools(self) -> tuple[ToolInfo, ...]:
         return tuple(each.info for each in self._offered.values())

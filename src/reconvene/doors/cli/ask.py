@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reconvene.doors.cli.text import clean, one_line, screen_width, wrapped
 from reconvene.doors.shared.fields import answer_in, title_of, wrong
+from reconvene.doors.shared.passages import barred
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -46,6 +47,22 @@ def ask_yes(title: str, *, default: bool = True) -> bool:
     import questionary
 
     return bool(ask(questionary.confirm(_asked(title), default=default, qmark=MARK)))
+
+
+def ask_key(title: str) -> str:
+    """One key, without Enter; "" for one that stands for no character."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import ANSI
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    keys = KeyBindings()
+
+    @keys.add("<any>")
+    def pressed(event: KeyPressEvent) -> None:
+        event.app.exit(result=event.data)
+
+    session: PromptSession[str] = PromptSession(key_bindings=keys)
+    return session.prompt(ANSI(f"{MARK} {one_line(title)} "))
 
 
 def pick(title: str, entries: Sequence[tuple[T, str]], default: T | None = None) -> T:
@@ -87,7 +104,7 @@ def _asked(title: str) -> str:
     plain = one_line(title)
     if len(plain) <= max(screen_width() - _ROOM, _ROOM):
         return plain
-    print(wrapped(plain))
+    print(barred(wrapped(plain, 2)))
     return "Your answer:"
 
 

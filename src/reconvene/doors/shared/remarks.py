@@ -98,5 +98,6 @@ def in_line(entry: Entry) -> str:
 def said_in(remark: RemarkIn | Remark) -> str:
     """A remark in a line: what it is, for whom, its words, and the values it changes."""
     target = f" to {one_line(remark.target)}" if remark.target else ""
+    target += f" on {one_line(remark.lines)}" if remark.lines else ""
     values = f"   [{one_line(remark.was) or '?'} → {one_line(remark.now) or '?'}]" if remark.was or remark.now else ""
     return f"{remark.kind}{target}: {one_line(remark.text, 300)}{values}"
