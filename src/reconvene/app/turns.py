@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from reconvene.app.session import Session
 from reconvene.core.facts import commands as c
-from reconvene.core.facts import loop_commands as lc
 from reconvene.core.facts.events import CallAsked, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.round import CallAt, LoopAt
@@ -31,7 +30,7 @@ def again(state: RunState, agent: str, mark: str) -> str:
     if not why:
         return ""
     said = f"Your last answer does not count: {why}\n\nGo on from here, with that put right."
-    return marks.all_tagged((marks.Section("attempt", said),), mark)
+    return f"{marks.first_line(mark)}\n\n{marks.tagged(marks.Section('attempt', said), mark)}"
 
 
 class Posted(Struct, frozen=True):
@@ -83,11 +82,19 @@ class TurnsOf:
             calls=tuple(map(self._known, loop.calls)),
             usage=loop.usage,
             fresh=loop.attempt != self._attempt,
+            before=loop.before,
             files={path: read(digest) if digest else None for path, digest in loop.files.items()},
         )
 
     async def turned(
-        self, turn: int, messages: bytes, calls: tuple[Wanted, ...], usage: Usage, request: bytes, reply: bytes
+        self,
+        turn: int,
+        messages: bytes,
+        calls: tuple[Wanted, ...],
+        usage: Usage,
+        request: bytes,
+        reply: bytes,
+        said: str = "",
     ) -> tuple[Known, ...]:
         kept = _Kept(self._secrets)
         asked = tuple(
@@ -100,7 +107,7 @@ class TurnsOf:
             )
             for call in calls
         )
-        command = lc.RecordTurn(
+        command = c.RecordTurn(
             self._task,
             self._attempt,
             turn,
@@ -110,19 +117,20 @@ class TurnsOf:
             usage,
             kept.data(request) if request else "",
             kept.data(reply) if reply else "",
+            kept.text(said) if said else "",
         )
         await self._record(command, kept.blobs)
         return self.so_far().calls
 
     async def started(self, call: str) -> None:
-        await self._record(lc.StartCall(self._task, self._attempt, call), {})
+        await self._record(c.StartCall(self._task, self._attempt, call), {})
 
     async def ended(self, call: str, outcome: Outcome, result: ToolResult, seconds: float) -> str:
         kept = _Kept(self._secrets)
         digest = kept.text(result.text)
         files = [FileOut(path, kept.data(data), len(data)) for path, data in sorted(result.files.items())]
         files += [FileOut(path, "") for path in sorted(result.removed)]
-        command = lc.EndCall(
+        command = c.EndCall(
             self._task,
             self._attempt,
             call,
@@ -138,7 +146,7 @@ class TurnsOf:
 
     async def compacted(self, turn: int, messages: bytes, why: str) -> None:
         kept = _Kept(self._secrets)
-        await self._record(lc.CompactMessages(self._task, self._attempt, turn, kept.data(messages), why), kept.blobs)
+        await self._record(c.CompactMessages(self._task, self._attempt, turn, kept.data(messages), why), kept.blobs)
 
     async def _record(self, command: c.Command, blobs: dict[str, bytes]) -> None:
         posted = Posted(command, blobs, asyncio.get_running_loop().create_future())

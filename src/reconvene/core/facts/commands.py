@@ -9,6 +9,13 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.call_commands import CompactMessages as CompactMessages
+from reconvene.core.facts.call_commands import DeferCalls as DeferCalls
+from reconvene.core.facts.call_commands import DisallowTool as DisallowTool
+from reconvene.core.facts.call_commands import EndCall as EndCall
+from reconvene.core.facts.call_commands import RecordToolPages as RecordToolPages
+from reconvene.core.facts.call_commands import RecordTurn as RecordTurn
+from reconvene.core.facts.call_commands import StartCall as StartCall
 from reconvene.core.facts.events import (
     CompanionSaid,
     DiffSince,
@@ -19,7 +26,6 @@ from reconvene.core.facts.events import (
     RemarkAdded,
     Usage,
 )
-from reconvene.core.facts.loop_commands import LoopCommand
 
 Answers = dict[str, object]  # by id of a field
 
@@ -180,14 +186,6 @@ class RecordAttempt(Struct, frozen=True):
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
 
 
-class DisallowTool(Struct, frozen=True):
-    """Ask again about calls that were allowed for good."""
-
-    id: str
-    by: str = ""
-    door: str = ""
-
-
 class RecordFault(Struct, frozen=True):
     """The provider failed an attempt, which goes on: after `wait` seconds, or not before somebody resumes the run."""
 
@@ -282,6 +280,7 @@ class Upgrade(Struct, frozen=True):
     unbound: tuple[str, ...] = ()
     by: str = ""
     door: str = ""
+    dropped: tuple[str, ...] = ()
 
 
 class Reopen(Struct, frozen=True):
@@ -318,6 +317,16 @@ class Rollback(Struct, frozen=True):
     told: tuple[str, ...] = ()  # agents with effects of which the person was told that they act again
 
 
+class Replan(Struct, frozen=True):
+    """Have the run planned anew: it goes back to the phase that the workflow names for that."""
+
+    checkpoint: str = ""  # the one that was open when the person said so; "" = none was
+    by: str = ""
+    door: str = ""
+    remarks: tuple[RemarkIn, ...] = ()
+    told: tuple[str, ...] = ()  # as in Rollback
+
+
 class PruneArchives(Struct, frozen=True):
     """Remove what is kept of undone rounds from the workspace, but for the newest `keep` and the paths to `spare`."""
 
@@ -341,8 +350,13 @@ Command = (
     | SaveDraft
     | RecordEdits
     | RecordAttempt
-    | LoopCommand
+    | RecordTurn
+    | StartCall
+    | EndCall
+    | DeferCalls
+    | CompactMessages
     | DisallowTool
+    | RecordToolPages
     | RecordFault
     | RecordCheck
     | HoldTask
@@ -357,6 +371,7 @@ Command = (
     | Reopen
     | Abort
     | Rollback
+    | Replan
     | PruneArchives
     | GoOn
 )

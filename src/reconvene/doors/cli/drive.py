@@ -19,10 +19,9 @@ from reconvene.doors.cli.common import (
     binds,
     command,
     note,
-    say,
 )
-from reconvene.doors.cli.named_workflow import file_of, load
-from reconvene.doors.cli.text import one_line
+from reconvene.doors.cli.named_workflow import load
+from reconvene.doors.cli.playing import introduce, recording_of
 from reconvene.errors import UserError, WorkflowError
 from reconvene.home import require_fit
 
@@ -89,13 +88,13 @@ def run_command(
     _require_place(call, recorded)
     named = drafted.what_to_run(call, workflow, draft, recorded)
     inputs = (*inputs, *material(named, documents, sources))
-    played = _recording(named, inputs) if recorded else None
+    played = recording_of(named, inputs) if recorded else None
     decider = who_decides(call, answers, no_input, played)
     if auto:
         settings = (*settings, "auto=true")
     ask = call.interactive and not no_input
     if played and not call.as_json:
-        _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
+        introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
     if draft:
         engine, run = drafted.start(call, draft, inputs, settings, ask=ask, anyway=anyway)
     else:
@@ -137,7 +136,7 @@ def new(
 
     _require_place(call, recorded)
     inputs = (*inputs, *material(workflow, documents, sources))
-    ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
+    ask, played = call.interactive and not no_input, recording_of(workflow, inputs) if recorded else None
     engine, run = starting.started(call, workflow, inputs, settings, ask, played, anyway)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
@@ -168,13 +167,6 @@ def _require_place(call: Call, recorded: bool) -> None:
     from reconvene.doors.cli.accepting import permit_home
 
     permit_home(call)
-
-
-def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
-    from reconvene.doors.cli.typed_values import split_pair
-    from reconvene.wire.recordings import recording
-
-    return recording(file_of(workflow), dict(split_pair(pair, "--input") for pair in inputs))
 
 
 @command()
@@ -209,7 +201,8 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
         require_ready_to_go_on(engine, found)
     say_what_does_not_fit(engine, found)
     # The time that a provider asked for does not hold for another one.
-    return proceed(call, engine, found, decider, at_once=now or bool(call.models or call.agents), looks=not anyway)
+    at_once = now or bool(call.models or call.agents)
+    return proceed(call, engine, found, decider, at_once=at_once, looks=not anyway, expected=True)
 
 
 def who_decides(call: Call, answers: str | None, no_input: bool, played: Recording | None = None) -> Decider:
@@ -237,34 +230,3 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
 
         return Person(call.by, partial(keep, call), played.case.answers if played else ())
     return Decider()
-
-
-# --- `--recorded` ---
-
-
-def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: bool) -> None:
-    """Who works on what. `given`: the inputs typed, as name=value. `wait`: until the person has read it."""
-    from reconvene.core.shown.summaries import summary_in
-    from reconvene.doors.cli.typed_values import split_pair
-
-    workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)
-    say(f"{workflow.name}: {one_line(workflow.description)}" if workflow.description else workflow.name)
-    but = f" but {' and '.join(played.real)}" if played.real else ""
-    say(f"All agents{but} are recorded: no model is asked, nothing leaves this machine.")
-    say("What you say changes what they answer all the same.")
-    for name, spec in workflow.inputs.items():
-        value = played.case.inputs.get(name, spec.default)
-        told = spec.type in ("text", "file") and typed.get(name, value) == value
-        if told and isinstance(value, str) and value.strip():
-            say(f"\n{name}: {one_line(summary_in(value))}")
-    say()
-    if wait:
-        from reconvene.doors.cli.ask import ask_text
-
-        stops = len(played.case.answers)
-        say(
-            f"The run stops and asks you, about {stops} time{'s' * (stops != 1)}. The arrow keys choose, Enter takes "
-            "what is marked. Leave at any stop with “Pause here” or Ctrl-C: nothing is lost, and this goes on:\n"
-            f"  {call.command('resume')}\n"
-        )
-        ask_text("Press Enter to begin")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, Call, note, open_engine
 from reconvene.doors.cli.named_workflow import file_of, load
+from reconvene.doors.cli.playing import filled_in
 from reconvene.doors.cli.text import clean, command_line, nearest, ungated
 from reconvene.errors import UserError
 
@@ -34,7 +35,7 @@ def started(
     """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask.
     `given`: inputs that were not typed. `prepared`: what was said before."""
     from reconvene.core.definition.bindings import bound
-    from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
+    from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings, settings_of_files
 
     loaded = played.workflow if played else load(workflow)
     bindings: tuple[Binding, ...] = ()
@@ -45,12 +46,12 @@ def started(
     ready = bound(loaded, bindings)
     check_live(call, loaded)
     values = {**read_inputs(loaded, inputs), **(given or {})}
-    chosen = read_settings(loaded, settings)
+    chosen = {**(settings_of_files(loaded) if not played else {}), **read_settings(loaded, settings)}
     kept_in: tuple[str, ...] = ()
     if not played:
         kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
     if played:
-        values, chosen = _filled_in(call.home, played, values), {**played.case.settings, **chosen}
+        values, chosen = filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
     if missing and not ask:
         names = ", ".join(missing)
@@ -122,14 +123,3 @@ def _ask_input(workflow: Workflow, name: str) -> object:
                 return input_value(name, spec, typed)
         except UserError as error:
             note(error.message)
-
-
-def _filled_in(home: str, played: Recording, given: Values) -> Values:
-    """The inputs given, and of those left out the recording's. Its project is a new one, never the person's."""
-    from reconvene.wiring import new_project
-
-    values: Values = {**played.case.inputs, **given}
-    wanted = [name for name, spec in played.workflow.inputs.items() if spec.type == "project" and name not in given]
-    if wanted and played.project:
-        values[wanted[0]] = new_project(home, played.workflow.name, played.project)
-    return values
