@@ -32,7 +32,7 @@ inputs: {documents: {type: documents}, sources: {type: sources}}
 agents:
   a:
     model: "openai:gpt-4o-mini"
-    tools: [documents, sql, files, mcp: {name: odd, command: PROGRAM, env: [ODD_TOKEN]}]
+    tools: [documents, sql, files]
 phases: [{id: work, agents: [a]}]
 """
 # says its secret, then ends in the middle of a call, or answers 50 MB
@@ -68,9 +68,7 @@ def desk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("DB_PASSWORD", PASSWORD)
     monkeypatch.setenv("ODD_TOKEN", TOKEN)
-    (folder / "server.py").write_text(SERVER)
-    program = json.dumps([sys.executable, str(folder / "server.py")])
-    (folder / "flow.yaml").write_text(FLOW.replace("PROGRAM", program))
+    (folder / "flow.yaml").write_text(FLOW)
     with closing(sqlite3.connect(folder / "shop.db")) as database:
         database.execute("create table sales (amount integer)")
         database.commit()
@@ -179,6 +177,9 @@ def test_a_server_that_dies_or_floods_is_a_failed_call_and_its_secret_is_nowhere
     reconvene: Command, desk: Path
 ) -> None:
     pytest.importorskip("mcp")
+    (desk / "server.py").write_text(SERVER)
+    odd = f"mcp: {{name: odd, command: {json.dumps([sys.executable, str(desk / 'server.py')])}, env: [ODD_TOKEN]}}"
+    (desk / "flow.yaml").write_text(FLOW.replace("files]", f"files, {odd}]"))
     turn = (wants("odd_tells"), wants("odd_dies"), wants("odd_floods"), wants("odd_tells"))
     with OpenAIServer(*asking(turn)) as server:
         done = started(reconvene, server)

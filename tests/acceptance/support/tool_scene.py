@@ -57,13 +57,14 @@ class Boxes:
     def __init__(self) -> None:
         self.paid: list[str] = []
         self.broken: Callable[[str], None] = lambda text: None
+        self.kept: dict[str, bytes] = {}  # files that are there from the beginning
         self.result: ToolResult | None = None  # of paying, where it is not the usual one
 
     @asynccontextmanager
     async def open(
         self, assignment: Assignment, changed: Mapping[str, bytes | None], listener: Listener
     ) -> AsyncIterator[Box]:
-        yield Box({path: data for path, data in changed.items() if data is not None}, self)
+        yield Box(self.kept | {path: data for path, data in changed.items() if data is not None}, self)
 
 
 class Scene:
