@@ -39,6 +39,7 @@ class ToolResult(Struct, frozen=True):
     removed: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # what a database said that it changed
     sandbox: str = ""  # what kept a program in, where one was started
+    unknown: bool = False  # of one that failed: it may have had its effect
 
 
 class Toolbox(Protocol):

@@ -8,7 +8,7 @@ import threading
 from tests.companion.real_job import Desk
 
 from reconvene.app.views.companion_talk import Said
-from reconvene.companion.conversation import OfRun
+from reconvene.companion.kept_talk import OfRun
 from reconvene.core.facts import events as e
 from reconvene.testing.openai_server import Calls, OpenAIServer, Say
 from reconvene.wiring import open_engine

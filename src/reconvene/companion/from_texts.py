@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from reconvene.app import searching
 from reconvene.app.views.written import first_lines
-from reconvene.companion.questions import Question
+from reconvene.companion.looks_and_proposals import remark
+from reconvene.companion.recognised import Question
 from reconvene.companion.run_record import RunRecord
 from reconvene.companion.told import Told, event, short
-from reconvene.companion.toolbox import remark
 from reconvene.core.facts import events as e
 from reconvene.core.shown.summaries import stated_summary
 from reconvene.errors import UserError

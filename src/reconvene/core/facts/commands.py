@@ -9,24 +9,17 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.call_commands import CompactMessages as CompactMessages
-from reconvene.core.facts.call_commands import DeferCalls as DeferCalls
-from reconvene.core.facts.call_commands import DisallowTool as DisallowTool
-from reconvene.core.facts.call_commands import EndCall as EndCall
-from reconvene.core.facts.call_commands import RecordToolPages as RecordToolPages
-from reconvene.core.facts.call_commands import RecordTurn as RecordTurn
-from reconvene.core.facts.call_commands import StartCall as StartCall
 from reconvene.core.facts.events import (
-    Consulted,
+    CompanionSaid,
     DiffSince,
     FileOut,
     LeftOut,
     Lines,
-    Proposal,
     Ref,
     RemarkAdded,
     Usage,
 )
+from reconvene.core.facts.loop_commands import LoopCommand
 
 Answers = dict[str, object]  # by id of a field
 
@@ -113,21 +106,9 @@ class WithdrawRemark(Struct, frozen=True):
 
 
 class RecordCompanion(Struct, frozen=True):
-    """What a person said to the companion, or it to them: see `CompanionSaid`. Possible at any time."""
+    """An entry of the conversation with the companion, but for its number and its time. Possible at any time."""
 
-    role: Literal["person", "companion"]
-    text: Ref
-    by: str = ""
-    door: str = ""
-    stage: str = ""
-    answers: int = 0
-    cites: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    tools: tuple[Consulted, ...] = ()
-    proposals: tuple[Proposal, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    fault: str = ""
-    said: str = ""
+    said: CompanionSaid
 
 
 class SaveDraft(Struct, frozen=True):
@@ -197,6 +178,20 @@ class RecordAttempt(Struct, frozen=True):
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
     sandbox: str = ""
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
+
+
+class DisallowTool(Struct, frozen=True):
+    """Ask again about calls that were allowed for good."""
+
+    id: str
+    by: str = ""
+    door: str = ""
+
+
+class RecordToolPages(Struct, frozen=True):
+    """A page for each tool that agents of the run have (`each: tools`)."""
+
+    files: tuple[FileOut, ...]
 
 
 class RecordFault(Struct, frozen=True):
@@ -363,11 +358,7 @@ Command = (
     | SaveDraft
     | RecordEdits
     | RecordAttempt
-    | RecordTurn
-    | StartCall
-    | EndCall
-    | DeferCalls
-    | CompactMessages
+    | LoopCommand
     | DisallowTool
     | RecordToolPages
     | RecordFault

@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.facts import loop_commands as lc
 from reconvene.core.facts import loops
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import late_key, parse_task
@@ -103,7 +104,7 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             checkpoint.revise(tx)
         case c.RecordCompanion():
             number = tx.state.record.companion.said + 1
-            tx.emit(e.CompanionSaid(at=tx.now, number=number, **structs.asdict(command)))
+            tx.emit(structs.replace(command.said, at=tx.now, number=number))
         case c.SaveDraft():
             deciding.save_draft(tx, command)
             checkpoint.revise(tx)
@@ -112,7 +113,7 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             checkpoint.revise(tx)
         case c.RecordAttempt():
             _attempt(tx, command)
-        case c.RecordTurn() | c.StartCall() | c.EndCall() | c.DeferCalls() | c.CompactMessages():
+        case lc.RecordTurn() | lc.StartCall() | lc.EndCall() | lc.DeferCalls() | lc.CompactMessages():
             calls.record(tx, command)
         case c.RecordToolPages():
             rendering.record(tx, command.files)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Tool
-from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
+from reconvene.core.facts import loop_commands as lc
 from reconvene.core.facts import loops
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import CallAt, LoopAt, TaskAt
@@ -24,12 +24,10 @@ from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused, UserError
 from reconvene.language.expressions import ExpressionError, truth
 
-_InLoop = c.RecordTurn | c.StartCall | c.EndCall | c.DeferCalls | c.CompactMessages
 
-
-def record(tx: Transaction, command: _InLoop) -> None:
+def record(tx: Transaction, command: lc.LoopCommand) -> None:
     task = _task(tx, command)
-    if isinstance(command, c.RecordTurn):
+    if isinstance(command, lc.RecordTurn):
         _turned(tx, command, task)
         return
     loop = task.loop
@@ -37,15 +35,15 @@ def record(tx: Transaction, command: _InLoop) -> None:
         raise Refused(f"{command.task} uses no tools.")
     now, name, attempt = tx.now, command.task, command.attempt
     match command:
-        case c.StartCall():
+        case lc.StartCall():
             _due(loop, command.call)
             tx.emit(e.CallStarted(at=now, task=name, attempt=attempt, call=command.call))
-        case c.EndCall():
+        case lc.EndCall():
             _ended(tx, command, loop)
-        case c.DeferCalls():
+        case lc.DeferCalls():
             calls = loops.ids(loops.waiting(loop))
             tx.emit(e.CallsDeferred(at=now, task=name, attempt=attempt, calls=calls))
-        case c.CompactMessages():
+        case lc.CompactMessages():
             made = e.MessagesCompacted(
                 at=now, task=name, attempt=attempt, turn=command.turn, messages=command.messages, why=command.why
             )
@@ -74,7 +72,7 @@ def let_go(tx: Transaction, name: str, task: TaskAt, claim: str) -> bool:
     return not doubtful
 
 
-def _task(tx: Transaction, command: _InLoop) -> TaskAt:
+def _task(tx: Transaction, command: lc.LoopCommand) -> TaskAt:
     """Its task, as long as it is this process that works at it."""
     serial, index, agent = parse_task(command.task)
     round_ = tx.frame.round
@@ -87,7 +85,7 @@ def _task(tx: Transaction, command: _InLoop) -> TaskAt:
     return task
 
 
-def _turned(tx: Transaction, command: c.RecordTurn, task: TaskAt) -> None:
+def _turned(tx: Transaction, command: lc.RecordTurn, task: TaskAt) -> None:
     if command.turn != (task.loop.turn if task.loop else 0) + 1:
         raise Refused(f"{command.task} is at another turn.")
     tx.emit(
@@ -111,9 +109,12 @@ def _asked(tx: Transaction, task: TaskAt, call: e.CallAsked, of: Mapping[str, st
     entry = of.get(call.id)
     if entry is None:
         return replace(call, why="")
-    refused = task.loop.refused.get(f"{call.tool} {call.arguments}", "") if task.loop else ""
-    if refused:
-        return replace(call, why="", refused=refused)
+    if task.loop is not None:
+        key = loops.key(call)
+        if refused := task.loop.refused.get(key, ""):
+            return replace(call, why="", refused=refused)
+        if before := task.loop.doubted.get(key, "") if call.effects else "":
+            return replace(call, why=f"call {before} was the same, and nobody knows whether it happened")
     tools = settled_agent(tx.state, tx.book, task.agent).tools
     tool = next((one for one in tools if one.name == entry), None)
     return replace(call, why=_why(tx, task.agent, tool, call) if tool is not None else "")
@@ -150,7 +151,7 @@ def _due(loop: LoopAt, call: str) -> CallAt:
     return found
 
 
-def _ended(tx: Transaction, command: c.EndCall, loop: LoopAt) -> None:
+def _ended(tx: Transaction, command: lc.EndCall, loop: LoopAt) -> None:
     call = next((one for one in loop.calls if one.id == command.call), None)
     if call is None or call.state not in ("due", "begun"):
         raise Refused(f"Call {command.call} is not at work.")
@@ -168,5 +169,6 @@ def _ended(tx: Transaction, command: c.EndCall, loop: LoopAt) -> None:
             seconds=command.seconds,
             counts=command.counts,
             sandbox=command.sandbox,
+            doubt=command.doubt,
         )
     )

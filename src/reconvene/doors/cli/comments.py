@@ -34,7 +34,7 @@ def comments(call: Call, run: str | None, file: str | None, only_open: bool) -> 
     it, and the lines are as they were. Declined: with the agent's reason. Outdated: the lines are lost, and the old
     ones are shown.
     """
-    from reconvene.app.comments import comments as every
+    from reconvene.app.file_comments import comments as every
     from reconvene.doors.cli.typed_lines import require_file
     from reconvene.doors.shared.comment_lines import whole
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.companion_talk import Proposed, Said
-    from reconvene.companion.asking import Reply
+    from reconvene.companion.one_question import Reply
     from reconvene.companion.tool_scope import Tier
     from reconvene.ports import Listener, Progress
 
@@ -96,7 +96,7 @@ def put_reply(call: Call, engine: Engine, run: str, reply: Reply) -> None:
 
 
 def _send_command(call: Call, run: str, one: Proposed) -> str:
-    from reconvene.doors.shared.proposals import about
+    from reconvene.doors.shared.carried_out import about
 
     where = ("--on", about(one)) if one.lines else ()
     return call.command("remark", run, one.text, *where)
@@ -134,7 +134,7 @@ def opens(call: Call, run: str, cite: str) -> str:
 
 
 def put_proposals(engine: Engine, run: str, proposals: Sequence[Proposed]) -> None:
-    from reconvene.doors.shared.proposals import shown
+    from reconvene.doors.shared.carried_out import shown
 
     for number, one in enumerate(proposals, 1):
         put(f"\n{'draft' if one.kind == 'remark' else 'edit'} {number}")

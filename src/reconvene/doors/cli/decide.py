@@ -93,7 +93,7 @@ def decide(
             "which option? nothing was decided", hint=f"add --option LABEL to: {call.command('decide', found)}"
         )
     if call.live:
-        from reconvene.doors.cli.drive import check_live
+        from reconvene.doors.cli.starting import check_live
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:

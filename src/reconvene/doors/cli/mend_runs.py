@@ -63,8 +63,9 @@ def upgrade(
     """
     from reconvene.app.upgrading import fit
     from reconvene.app.upgrading import upgrade as carry_out
-    from reconvene.doors.cli.drive import check_live, who_decides
+    from reconvene.doors.cli.drive import who_decides
     from reconvene.doors.cli.proceed import proceed
+    from reconvene.doors.cli.starting import check_live
     from reconvene.doors.cli.typed_values import read_inputs
 
     engine, found = open_to_change(call, run)
@@ -222,8 +223,9 @@ def reopen(
     from reconvene.app.reopening import reopen as take_up
     from reconvene.doors.cli.acting_again import require_word
     from reconvene.doors.cli.decide import remarks_in
-    from reconvene.doors.cli.drive import check_live, who_decides
+    from reconvene.doors.cli.drive import who_decides
     from reconvene.doors.cli.proceed import proceed
+    from reconvene.doors.cli.starting import check_live
     from reconvene.doors.cli.typed_bindings import bind
 
     engine, found = open_to_change(call, run)

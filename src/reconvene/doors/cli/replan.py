@@ -46,8 +46,9 @@ def replan(
     from reconvene.core.working.acting import again
     from reconvene.doors.cli.acting_again import require_word
     from reconvene.doors.cli.decide import remarks_in
-    from reconvene.doors.cli.drive import check_live, who_decides
+    from reconvene.doors.cli.drive import who_decides
     from reconvene.doors.cli.proceed import proceed
+    from reconvene.doors.cli.starting import check_live
     from reconvene.doors.cli.typed_bindings import bind
 
     engine, found = open_to_change(call, run)

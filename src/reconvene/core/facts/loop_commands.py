@@ -1,4 +1,4 @@
-"""What is asked of a run where agents use tools. `commands` has these with all others."""
+"""What the loop of a model over its tools records: each turn, each call, where it stops, and what was shortened."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ class EndCall(Struct, frozen=True):
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
     sandbox: str = ""
+    doubt: bool = False
 
 
 class DeferCalls(Struct, frozen=True):
@@ -58,15 +59,4 @@ class CompactMessages(Struct, frozen=True):
     why: str
 
 
-class DisallowTool(Struct, frozen=True):
-    """Ask again about calls that were allowed for good."""
-
-    id: str
-    by: str = ""
-    door: str = ""
-
-
-class RecordToolPages(Struct, frozen=True):
-    """A page for each tool that agents of the run have (`each: tools`)."""
-
-    files: tuple[FileOut, ...]
+LoopCommand = RecordTurn | StartCall | EndCall | DeferCalls | CompactMessages

@@ -13,16 +13,16 @@ from msgspec import Struct
 from reconvene.app import queries
 from reconvene.app.views.companion_talk import Proposed, Said, Used
 from reconvene.companion import from_record
-from reconvene.companion.citing import Cited, cited
-from reconvene.companion.conversation import Conversation
+from reconvene.companion.checked_cites import Cited, cited
 from reconvene.companion.from_draft import from_draft
+from reconvene.companion.kept_talk import Conversation
+from reconvene.companion.looks_and_proposals import PROPOSING, Tools
 from reconvene.companion.loop_record import InMemory
 from reconvene.companion.prompting import about_draft, about_run, prompt
 from reconvene.companion.roles import RULES
 from reconvene.companion.run_record import RunRecord
 from reconvene.companion.tiers import Stage, stage_of, tools_for
 from reconvene.companion.tool_scope import CompanionTool, Scope, Tier
-from reconvene.companion.toolbox import PROPOSING, Tools
 from reconvene.core.definition.workflow import Agent, Loop, Tool, Workflow
 from reconvene.core.facts.events import Usage
 from reconvene.errors import AgentError

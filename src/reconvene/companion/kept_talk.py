@@ -6,11 +6,14 @@ with it at the same time, and whether or not agents are at work.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from reconvene.app.engine import Engine
 from reconvene.app.views import companion_talk
-from reconvene.app.views.companion_talk import Proposed, Said, Used
+from reconvene.app.views.companion_talk import Proposed, Said
 from reconvene.core.facts.commands import RecordCompanion
 from reconvene.core.facts.events import CompanionSaid, Consulted, Proposal, Ref
 from reconvene.core.facts.ids import digest_of
@@ -41,18 +44,9 @@ class OfRun:
         before = self._engine.load(self._run).seq
         self._engine.submit(self._run, command, blobs)
         for seq, event in reversed(self._engine.log.read(self._run, before)):
-            if isinstance(event, CompanionSaid) and _same(event, command):
+            if isinstance(event, CompanionSaid) and replace(event, at="", number=0, user="") == command.said:
                 return companion_talk.said(seq, event, self._engine.log.artefact)
         raise AssertionError("what was appended is not in the log")
-
-
-def _same(event: CompanionSaid, command: RecordCompanion) -> bool:
-    return (event.role, event.text, event.by, event.answers) == (
-        command.role,
-        command.text,
-        command.by,
-        command.answers,
-    )
 
 
 def as_command(said: Said) -> tuple[RecordCompanion, Blobs]:
@@ -65,27 +59,26 @@ def as_command(said: Said) -> tuple[RecordCompanion, Blobs]:
         return digest_of(data)
 
     text = said.text.encode("utf-8", "replace")
-    command = RecordCompanion(
-        said.role,
-        Ref(kept(said.text), "text", len(text)),
-        said.by,
-        said.door,
-        said.stage,
-        said.answers,
-        said.cites,
-        said.unknown,
-        tuple(_consulted(one, kept(one.arguments), kept(one.result)) for one in said.tools),
-        tuple(_proposal(one, kept(one.text), kept(one.after) if one.kind == "edit" else "") for one in said.proposals),
-        said.usage,
-        said.fault,
-        said.at,
+    event = CompanionSaid(
+        at="",
+        number=0,
+        role=said.role,
+        text=Ref(kept(said.text), "text", len(text)),
+        by=said.by,
+        door=said.door,
+        stage=said.stage,
+        answers=said.answers,
+        cites=said.cites,
+        unknown=said.unknown,
+        tools=tuple(Consulted(one.tool, kept(one.arguments), kept(one.result), one.failed) for one in said.tools),
+        proposals=tuple(_proposal(one, kept) for one in said.proposals),
+        usage=said.usage,
+        fault=said.fault,
+        said=said.at,
     )
-    return command, blobs
+    return RecordCompanion(event), blobs
 
 
-def _consulted(one: Used, arguments: str, result: str) -> Consulted:
-    return Consulted(one.tool, arguments, result, one.failed)
-
-
-def _proposal(one: Proposed, text: str, after: str) -> Proposal:
-    return Proposal(one.kind, text, one.path, one.lines, one.before, after)
+def _proposal(one: Proposed, kept: Callable[[str], str]) -> Proposal:
+    after = kept(one.after) if one.kind == "edit" else ""
+    return Proposal(one.kind, kept(one.text), one.path, one.lines, one.before, after)
