@@ -15,10 +15,10 @@ from reconvene.wiring import from_files, open_index
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
-    from reconvene.companion.asking import AskModel, Companion
     from reconvene.companion.drafting import Drafts
+    from reconvene.companion.looks_and_proposals import Tools
+    from reconvene.companion.one_question import AskModel, Companion
     from reconvene.companion.tool_scope import WebSearch
-    from reconvene.companion.toolbox import Tools
     from reconvene.core.definition.workflow import Workflow
     from reconvene.ports import Answer, Assignment, Listener
 
@@ -79,9 +79,9 @@ def companion(
 ) -> Iterator[Companion]:
     """For one run, or for a draft (`workflow`: what it is to be a run of). `agrees`: to a query that leaves the
     machine."""
-    from reconvene.companion.asking import Companion
-    from reconvene.companion.conversation import OfRun
     from reconvene.companion.drafting import OfDraft
+    from reconvene.companion.kept_talk import OfRun
+    from reconvene.companion.one_question import Companion
     from reconvene.companion.tool_scope import Scope
 
     web, asks = web_search(agrees), _asks() if model else None

@@ -56,6 +56,14 @@ def find(given: str = "") -> Home:
     return _looked_for()
 
 
+def is_found_without_name(folder: str) -> bool:
+    """Whether a command that names no home, in a shell where no variable does, finds this one."""
+    try:
+        return _looked_for().folder == folder
+    except UserError:  # somebody else's lies in the way
+        return False
+
+
 def _looked_for() -> Home:
     here = top = os.getcwd()
     for top in upwards(here):

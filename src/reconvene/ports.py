@@ -287,7 +287,8 @@ class Workspace(Protocol):
 
 
 class Commit(NamedTuple):
-    """One commit of a run's history, wholly determined by the log."""
+    """One commit of a run's history, wholly determined by the log. `marks`: what it can be found by beside its branch,
+    each as a kind and names, such as ("items", "work#1", "load"); the newest commit with a mark has it."""
 
     seq: int
     files: Mapping[str, str]  # the whole tree: path → digest
@@ -296,6 +297,7 @@ class Commit(NamedTuple):
     trailers: tuple[tuple[str, str], ...]
     author: str
     at: str
+    marks: tuple[tuple[str, ...], ...] = ()
 
 
 class Witness(Protocol):
@@ -314,7 +316,7 @@ class Witness(Protocol):
 
 
 class History(Protocol):
-    """The git history of workspaces: one bare repository, a branch per run."""
+    """The git history of workspaces: one bare repository, a branch per run, and a ref for each mark."""
 
     witness: Witness | None
 
@@ -333,10 +335,10 @@ class History(Protocol):
         """(0, "") where nothing is noted."""
 
     def forget(self, run: str) -> None:
-        """Remove the run's branch, and whatever no other branch needs."""
+        """Remove the run's branch and refs, and whatever no other branch needs."""
 
     def unsound(self, run: str) -> str:
-        """What is wrong with the run's branch and all that it is made of; "" also where it has none."""
+        """What is wrong with the run's branch, its refs and all that they are made of; "" also where it has none."""
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff between two commits (ids), "" as old = the empty tree."""

@@ -14,9 +14,9 @@ HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
 FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
+SEARCH_MODEL_VARIABLE = "RECONVENE_SEARCH_MODEL"
 MCP_TOKEN_VARIABLE = "RECONVENE_MCP_TOKEN"
 COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
-SEARCH_MODEL_VARIABLE = "RECONVENE_SEARCH_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 CONFIG_VARIABLE = "XDG_CONFIG_HOME"
@@ -86,6 +86,11 @@ def gate_model() -> str:
     return os.environ.get(GATE_MODEL_VARIABLE, "").strip()
 
 
+def search_model() -> str:
+    """Who turns texts into vectors for searches: provider:name, minilm, wordllama or none; "" = what is installed."""
+    return os.environ.get(SEARCH_MODEL_VARIABLE, "").strip()
+
+
 def mcp_token() -> str:
     """Whoever asks the MCP server over HTTP must know it; "" = one is made up."""
     return os.environ.get(MCP_TOKEN_VARIABLE, "").strip()
@@ -94,11 +99,6 @@ def mcp_token() -> str:
 def companion_model() -> str:
     """The model that the companion asks, as provider:name; "" = the record answers."""
     return os.environ.get(COMPANION_MODEL_VARIABLE, "").strip()
-
-
-def search_model() -> str:
-    """Who turns texts into vectors for searches: provider:name, minilm, wordllama or none; "" = what is installed."""
-    return os.environ.get(SEARCH_MODEL_VARIABLE, "").strip()
 
 
 def provider_wait() -> float:

@@ -21,8 +21,8 @@ from reconvene.home import require_own, settings_files, user_file
 from reconvene.language.closest import closest
 
 _OF_THE_PERSON = {"by": "says who you are", "web_search": "names a program that you trust"}
-_TEXTS = ("model", "gate_model", "feedback_model", "companion_model", "search_model", *_OF_THE_PERSON)
-_TABLES = ("models", "agents")
+_TEXTS = ("model", "gate_model", "feedback_model", "search_model", "companion_model", *_OF_THE_PERSON)
+_TABLES = ("models", "agents", "settings")
 _MOST_BYTES = 1_000_000
 
 
@@ -35,9 +35,10 @@ class Settings(Struct, frozen=True):
     by: str = ""
     gate_model: str = ""
     feedback_model: str = ""
+    search_model: str = ""
     companion_model: str = ""
     web_search: str = ""  # a command line, to which what is looked for is added
-    search_model: str = ""
+    settings: dict[str, object] = {}  # of workflows, by name: "planning.interactive"
 
 
 def in_force() -> list[Settings]:
@@ -101,10 +102,22 @@ class _Reading:
             bindings.append(self._binding("", "model", lambda: Binding(EVERYONE, model=model, fallback=True)))
         bindings += self._table(data, "models", lambda name, said: Binding(name, model=said))
         bindings += self._table(data, "agents", lambda name, said: runs(said, name))
+        settings = self._settings(data.get("settings", {}))
         if self._problems:
             raise WorkflowError(self._problems)
         rest = {key: texts.get(key, "") for key in _TEXTS if key != "model"}
-        return Settings(self._path, self._found, tuple(one for one in bindings if one is not None), **rest)
+        bound = tuple(one for one in bindings if one is not None)
+        return Settings(self._path, self._found, bound, **rest, settings=settings)
+
+    def _settings(self, given: object) -> dict[str, object]:
+        """A table in it is a group: `planning.interactive = true`."""
+        if not isinstance(given, dict):
+            self._add("", "settings", "'settings' should be a table", "write [settings] and then NAME = …")
+            return {}
+        found: dict[str, object] = {}
+        for name, value in given.items():
+            found |= {f"{name}.{own}": one for own, one in value.items()} if isinstance(value, dict) else {name: value}
+        return found
 
     def _table(
         self, data: Mapping[str, object], table: str, make: Callable[[str, str], Binding]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import Usage
+    from reconvene.ports import Assignment
 
 Outcome = Literal["done", "failed", "refused", "answered"]
 
@@ -17,11 +18,16 @@ class ToolInfo(Struct, frozen=True):
     """One tool as a model is told of it."""
 
     name: str  # letters, digits, _ and -: what the model calls
-    of: str  # the entry of `tools:` that brought it: files, documents, sql, graph, project, shell, or mcp
+    of: str  # the entry of `tools:` that brought it: files, documents, sql, graph, project, shell, or mcp:NAME
     description: str
     schema: dict[str, object]  # of its arguments, an object
     effects: bool = False  # what it does outside the attempt's folder cannot be taken back, or done twice unnoticed
     writes: bool = False  # it changes files of the attempt's folder
+    by_source: Mapping[str, str] = field(default_factory=dict)  # of several entries: which one brought which source
+
+    def entry(self, arguments: Mapping[str, object]) -> str:
+        """The entry of `tools:` whose rules hold for a call."""
+        return self.by_source.get(str(arguments.get("source")), self.of)
 
 
 class ToolResult(Struct, frozen=True):
@@ -54,12 +60,20 @@ class Toolbox(Protocol):
         """What it left there and is not taken, with the reason."""
 
 
+@runtime_checkable
+class ListsTools(Protocol):
+    """Whoever runs agents may also say what tools they have."""
+
+    async def tools(self, assignment: Assignment) -> tuple[ToolInfo, ...]:
+        """Of its agent, with what the run was given. AgentError where they cannot be had."""
+
+
 class Wanted(Struct, frozen=True):
     """A call that a model asks for. `id`: the turn and its place there, as in "3.1"."""
 
     id: str
     tool: str
-    arguments: str  # a JSON object, as the model wrote it
+    arguments: str  # a JSON object in its one spelling, or whatever the model wrote instead
     effects: bool = False
     of: str = ""  # the entry of `tools:`
     schema: str = ""  # of its arguments, as JSON
@@ -87,6 +101,7 @@ class Recorded(Struct, frozen=True):
     calls: tuple[Known, ...] = ()  # of the last turn
     usage: Usage | None = None  # of this attempt
     fresh: bool = True  # nothing of this attempt is on record yet
+    before: int = 0  # turns of earlier attempts
     files: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
@@ -100,10 +115,17 @@ class Turns(Protocol):
     def so_far(self) -> Recorded: ...
 
     async def turned(
-        self, turn: int, messages: bytes, calls: tuple[Wanted, ...], usage: Usage, request: bytes, reply: bytes
+        self,
+        turn: int,
+        messages: bytes,
+        calls: tuple[Wanted, ...],
+        usage: Usage,
+        request: bytes,
+        reply: bytes,
+        said: str = "",
     ) -> tuple[Known, ...]:
-        """A model answered. `messages`: what was sent to it in this turn, and its answer. Which of the calls may be
-        made at once, and which wait for a person, is what is given back."""
+        """A model answered. `messages`: what was sent to it in this turn, and its answer. `said`: what it wrote beside
+        its calls. Which of them may be made at once, and which wait for a person, is what is given back."""
 
     async def started(self, call: str) -> None:
         """Before a call with effects is made."""

@@ -109,7 +109,7 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
-def from_files(name: Literal["gate_model", "feedback_model", "companion_model", "search_model"]) -> str:
+def from_files(name: Literal["gate_model", "feedback_model", "search_model", "companion_model"]) -> str:
     """What the settings files say, the project's before the person's own; "" where they say nothing."""
     if not settings_files():
         return ""
@@ -147,12 +147,14 @@ def preflight(
     from reconvene.adapters.agents import preflight as looking
     from reconvene.app import new_runs
     from reconvene.app.views.projections import asking_gates
+    from reconvene.core.definition.run_inputs import nested
     from reconvene.wire.reach import Reach, reachable
 
     environ = dict(os.environ)
     given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)
     try:
-        fixed = {"settings": new_runs.settings(workflow, chosen, given, Machine(environ)), "inputs": given}
+        settled = new_runs.settings(workflow, chosen, given, Machine(environ))
+        fixed = {"settings": nested(settled), "inputs": given}
     except ReconveneError:  # they depend on inputs that are not there yet
         fixed = {}
     if agents is not None:
@@ -167,8 +169,10 @@ def preflight(
         helping.append((GATE_MODEL_VARIABLE, gate_model() or from_files("gate_model")))
     ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
-    if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
-        lacks += looking.unpriced(ways)
+    if not any(lack.level != "note" for lack in lacks):
+        limited = bool(workflow.limits.cost or workflow.limits.costs)
+        loops = [name for name, agent in workflow.agents.items() if agent.loop is not None and agent.loop.cost]
+        lacks += looking.unpriced(ways, limited=limited, loops=loops)
     found, (kept, unkept) = _sizes(workflow, given, ways, reach.agents), kept_in(ways, environ)
     lacks, tight = sorted([*lacks, *unkept], key=lambda lack: lack.line), tuple(_tight(found, ways))
     return Preflight(ways, [*lacks, *tight], found, kept, tight)
@@ -287,6 +291,25 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
     """The path of a new git repository below the home that holds these files: what a recording works on."""
     from reconvene.adapters.project.repository import plant
 
+    folder = _new_folder(home, name)
+    plant(folder, files, os.environ)
+    return folder
+
+
+def new_databases(home: str | os.PathLike[str], name: str, scripts: Mapping[str, str]) -> list[str]:
+    """The paths of new SQLite files below the home, each made by its script: what a recording asks."""
+    import sqlite3
+    from contextlib import closing
+
+    folder = _new_folder(home, name)
+    for file, script in scripts.items():
+        with closing(sqlite3.connect(os.path.join(folder, file))) as database:
+            database.executescript(script)
+    return [os.path.join(folder, file) for file in scripts]
+
+
+def _new_folder(home: str | os.PathLike[str], name: str) -> str:
+    """One that was not there, for what a recording works on."""
     below, number = os.path.join(os.path.abspath(home), "recorded"), 1
     make(os.path.abspath(home))
     os.makedirs(below, exist_ok=True)
@@ -297,7 +320,6 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
         except FileExistsError:
             number += 1
             continue
-        plant(folder, files, os.environ)
         return os.path.realpath(folder)
 
 

@@ -14,7 +14,35 @@ import pytest
 from commands import Done, process
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
 
-PLAN = "# Plan\n\n1. Load the figures\n2. Write the report\n"
+PLAN = """# Plan
+
+## Phases
+
+1. Load the figures
+2. Write the report
+
+## Method
+
+Ask the table, then write.
+
+## Success criteria
+
+The report names the total.
+"""
+WORKSPACE = """# Workspace
+
+## Task
+
+Report on the figures.
+
+## Context
+
+The total is 100 (figures.db, table figures).
+
+## Constraints
+
+None are known.
+"""
 TODOS = "- {id: load, text: Load the figures}\n- {id: report, text: Write the report, after: [load]}\n"
 
 
@@ -55,11 +83,11 @@ def model(seen: Seen) -> Reply:
             return Calls((call("read_document", name="notes.md"), asked))
         if turn == 2:
             outside = (call("write_file", path="report.md", text="early"), call("write_file", path="../x", text="out"))
-            files = {"workspace.md": "# Known\n\nThe total is 100.\n", "plan.md": PLAN, "todos.yaml": TODOS}
+            files = {"workspace.md": WORKSPACE, "plan.md": PLAN, "todos.yaml": TODOS}
             return Calls((*(call("write_file", path=path, text=data) for path, data in files.items()), *outside))
         return answer(complete=False)
     if turn == 0:
-        return Calls((call("write_file", path="workspace.md", text="# Known\n\nIt is done.\n"),))
+        return Calls((call("write_file", path="workspace.md", text=WORKSPACE + "\nIt is done.\n"),))
     return answer(complete=True)
 
 
@@ -91,10 +119,10 @@ class Desk:
         return self.type("decide", "job-1", "--option", option, "--latest", *more)
 
 
-_JOB = Path(__file__).resolve().parents[1] / "fixtures" / "job" / "workflow.yaml"
+_JOB = "job"
 START = (
     "run",
-    str(_JOB),
+    _JOB,
     "--input",
     "description=Report on the figures",
     "--model",

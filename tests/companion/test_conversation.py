@@ -8,7 +8,7 @@ import threading
 from tests.companion.real_job import Desk
 
 from reconvene.app.views.companion_talk import Said
-from reconvene.companion.conversation import OfRun
+from reconvene.companion.kept_talk import OfRun
 from reconvene.core.facts import events as e
 from reconvene.testing.openai_server import Calls, OpenAIServer, Say
 from reconvene.wiring import open_engine
@@ -99,6 +99,7 @@ def test_a_chat_from_a_pipe_sends_a_draft_applies_an_edit_and_opens_what_is_cite
     remarks = [event for _, event in jobs.events(jobs.planned) if isinstance(event, e.RemarkAdded)]
     assert remarks[-1].text == "Please name the year in plan.md:3-4"
     assert remarks[-1].lines == "plan.md:3-4"
+    assert remarks[-1].anchor is not None  # it follows these lines from now on
     assert (remarks[-1].by, remarks[-1].door) == ("ann", "terminal")
 
 

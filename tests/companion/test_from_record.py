@@ -72,7 +72,7 @@ def test_what_was_missed_is_found_in_the_document_and_drafted(jobs: Desk) -> Non
     assert drafts[0]["text"].startswith(
         "The analysis missed section 3 of the input document (it stands in contracts.md"
     )
-    opened = jobs.type("ask", jobs.done, "--open", "contracts.md line 11")
+    opened = jobs.type("cite", jobs.done, "contracts.md line 11")
     assert "Section 3: Returns" in opened.out
 
 
@@ -164,6 +164,23 @@ def test_a_phase_to_which_it_has_not_come_is_said(jobs: Desk) -> None:
     assert "has not come to phase 2" in str(answer["text"])
 
 
-def test_words_that_nothing_has_to_do_with_are_said_to_find_nothing(jobs: Desk) -> None:
-    answer = jobs.ask(jobs.planned, "Wo steht Xylophonunterricht?")
-    assert "Nothing on record" in str(answer["text"]) or not cites(answer)
+def test_passages_are_said_to_be_the_nearest_and_earlier_questions_are_none(jobs: Desk) -> None:
+    jobs.ask(jobs.planned, "Who plays the xylophone at Tailspin?")
+    answer = jobs.ask(jobs.planned, "Who plays the xylophone at Tailspin?")
+    assert "The passages nearest to your words:" in str(answer["text"])
+    assert not [one for one in cites(answer) if one.startswith("event")]
+    assert "contracts.md" in cites(answer)[0]
+
+
+def test_the_conversation_is_found_as_talk_and_told_as_turns(jobs: Desk) -> None:
+    jobs.ask(jobs.planned, "Who plays the theremin at Tailspin?")
+    found = jobs.type("search", jobs.planned, "theremin", "--in", "talk", "--text-only")
+    assert "theremin" in found.out, found.err
+    from reconvene.companion import tools
+    from reconvene.companion.tool_scope import Scope
+    from reconvene.wiring import open_engine
+
+    engine = open_engine(jobs.folder / "home")
+    told = tools.call(Scope(engine, jobs.planned), "get_chat_history", {"after": 20, "limit": 200})
+    engine.log.close()
+    assert "to the companion" in told.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.companion.questions import Subject, lines_in, read
+from reconvene.companion.recognised import Subject, lines_in, read
 
 ASKED: tuple[tuple[str, Subject], ...] = (
     ("What does phase 2 cover?", "plan phase"),

@@ -162,8 +162,9 @@ def test_feedback_is_drafted_with_lines_and_sent_by_the_person_alone(jobs: Desk)
     with asking(jobs, model) as asked:
         answer = asked.ask(jobs.planned, "I want to know who checks")
         told = asked.server.requests[1].prompt
-    assert "no line 900" in told
-    assert answer["proposals"] == [{"kind": "remark", "text": "Say who checks", "path": "plan.md", "lines": "16-18"}]
+    assert "and not the lines 900" in told
+    (draft,) = answer["proposals"]  # type: ignore[misc]
+    assert (draft["text"], draft["path"], draft["lines"]) == ("Say who checks", "plan.md", "16-18")
     assert not [event for _, event in jobs.events(jobs.planned) if _says(event, "Say who checks")]
 
 

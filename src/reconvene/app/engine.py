@@ -31,6 +31,7 @@ from reconvene.core.facts.commands import (
     PruneArchives,
     RecordChild,
     RecordEdits,
+    Replan,
     Rollback,
     StartRun,
 )
@@ -186,7 +187,9 @@ class Engine:
         claim = token() if holder else ""
         try:
             tidied = False
-            if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
+            if isinstance(command, Replan) or (
+                isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None
+            ):
                 self._record_edits(session, files, command.by, command.door, tidy=True, held=bool(holder))
                 tidied = True
             if isinstance(command, AnswerCheckpoint):

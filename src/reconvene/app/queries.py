@@ -19,7 +19,7 @@ from reconvene.app.views import ahead, projections, written
 from reconvene.app.views.changes import changes, since_a_try
 from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said, Written
 from reconvene.app.views.written import Attempt
-from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
+from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone, Stretch
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.shown import drafts, scope
 from reconvene.errors import UserError
@@ -120,13 +120,22 @@ def children_made(engine: Engine, run: str) -> list[str]:
     return [child.run for child in summary(engine, run).children if engine.log.head(child.run)]
 
 
-def closing(engine: Engine, run: str) -> str:
+class Closing(NamedTuple):
+    """The last words, and which of their lines may hold words of agents."""
+
+    text: str
+    filled: tuple[Stretch, ...] = ()
+
+
+def closing(engine: Engine, run: str) -> Closing:
     """What the workflow says of a run that has ended, or why it cannot; "" where it says nothing."""
     session = engine.session(run)
     text = session.book.workflow.closing if session.state.ended else ""
     failed: list[str] = []
     said = scope.render(text, session.state, session.book, failed.append) if text else ""
-    return f"! the workflow's closing words failed: {failed[0]}" if failed else said.strip()
+    if failed:
+        return Closing(f"! the workflow's closing words failed: {failed[0]}")
+    return Closing(said, tuple(Stretch(*each) for each in scope.filled_lines(text, said, session.state, session.book)))
 
 
 def not_taken(engine: Engine, run: str) -> tuple[str, ...]:

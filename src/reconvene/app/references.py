@@ -19,7 +19,7 @@ _DIGESTS: dict[type[Struct], tuple[str, ...]] = {
     e.AttemptEnded: ("prompt", "rules", "reply", "example"),
     e.ProviderFailed: ("answer", "reply"),
     e.ModelTurned: ("messages", "request", "reply"),
-    e.CallAsked: ("arguments", "refused", "schema"),
+    e.CallAsked: ("arguments", "schema", "refused"),
     e.CallEnded: ("arguments",),
     e.CallRuled: ("arguments", "words"),
     e.MessagesCompacted: ("messages",),

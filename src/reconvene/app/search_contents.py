@@ -16,7 +16,7 @@ from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views import written
 from reconvene.app.views.talk_lines import told
-from reconvene.core.facts.events import AnyEvent, CallEnded
+from reconvene.core.facts.events import AnyEvent, CallEnded, CompanionSaid
 from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import TalkEntry
 from reconvene.language.late_patterns import late
@@ -52,7 +52,7 @@ def of_run(engine: Engine, run: str) -> Searchable:
     session = engine.session(run)
     events = engine.log.read(run)[: session.state.seq]
     given = {one.digest: one for one in given_material.documents(session.state, session.book)}
-    said = dict(_said(session))
+    said = {**dict(_said(session)), **dict(_told_in_talk(engine, events))}
     appends = dict(_appends(engine, run, session.state.seq))
     contents = [
         *_files(session),
@@ -69,7 +69,7 @@ def of_run(engine: Engine, run: str) -> Searchable:
             return [said[content]]
         if content.cut == _EVENTS:
             first, last = appends[content]
-            return [_event(engine, seq, event) for seq, event in events[first - 1 : last]]
+            return [of_event(engine, seq, event) for seq, event in events[first - 1 : last]]
         return _text(engine.log.artefact(content.digest))
 
     return Searchable(contents, cut)
@@ -126,6 +126,16 @@ def _said(session: Session) -> Iterator[tuple[Content, Cut]]:
         yield Content("talk", "talk", digest, f"talk {number}", _SAID), Cut("", text[: passages.MOST], heading)
 
 
+def _told_in_talk(engine: Engine, events: Iterable[tuple[int, AnyEvent]]) -> Iterator[tuple[Content, Cut]]:
+    """The conversation with the companion."""
+    for seq, event in events:
+        if isinstance(event, CompanionSaid):
+            heading = f"the companion, to {event.by}" if event.role == "companion" else f"{event.by} to the companion"
+            text = engine.log.artefact(event.text.digest).decode("utf-8", errors="replace")
+            digest = digest_of(f"{heading}\n{text}".encode())
+            yield Content("talk", "talk", digest, f"event {seq}", _SAID), Cut("", text[: passages.MOST], heading)
+
+
 def who_said(session: Session, entry: TalkEntry) -> str:
     remark = session.state.record.remarks[entry.number] if entry.kind == "remark" else None
     what = f"{remark.kind} {remark.id}" if remark else entry.kind
@@ -148,7 +158,7 @@ def _appends(engine: Engine, run: str, head: int) -> Iterator[tuple[Content, tup
         first = last + 1
 
 
-def _event(engine: Engine, seq: int, event: AnyEvent) -> Cut:
+def of_event(engine: Engine, seq: int, event: AnyEvent) -> Cut:
     """An event in the words that it has; what it only names by digest is left out, but for what a tool was asked."""
     facts = to_json(seq, event)
     title = _WORDS.sub(" ", str(facts["type"])).lower()

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reconvene.adapters.draft_files import DraftFiles
 from reconvene.app.new_runs import Prepared
 from reconvene.app.views.companion_talk import Said
-from reconvene.companion.conversation import as_command
+from reconvene.companion.kept_talk import as_command
 from reconvene.core.definition.workflow import Workflow
 from reconvene.errors import UserError
 from reconvene.secrets import Secrets
@@ -105,7 +105,7 @@ class Starting(Struct, frozen=True):
 
 
 class OfDraft:
-    """The conversation about one draft: `companion.conversation.Conversation`."""
+    """The conversation about one draft: `companion.kept_talk.Conversation`."""
 
     def __init__(self, drafts: Drafts, name: str) -> None:
         self._drafts = drafts

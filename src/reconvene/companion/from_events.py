@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from reconvene.app.line_diff import diff_summary, unified_diff
-from reconvene.companion.questions import Question
+from reconvene.companion.recognised import Question
 from reconvene.companion.run_record import PhaseAt, RunRecord, Trouble
 from reconvene.companion.told import Told, event, short
 from reconvene.core.facts import events as e

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reconvene.companion import from_events, from_texts
-from reconvene.companion.questions import IN_WORDS, Question, Subject, read
+from reconvene.companion.recognised import IN_WORDS, Question, Subject, read
 from reconvene.companion.run_record import RunRecord
 from reconvene.companion.told import Told
 from reconvene.companion.tool_scope import Scope

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from reconvene.app import searching
-from reconvene.app.views.companion_talk import Proposed
 from reconvene.app.views.written import first_lines
-from reconvene.companion.questions import Question
+from reconvene.companion.looks_and_proposals import remark
+from reconvene.companion.recognised import Question
 from reconvene.companion.run_record import RunRecord
 from reconvene.companion.told import Told, event, short
 from reconvene.core.facts import events as e
 from reconvene.core.shown.summaries import stated_summary
+from reconvene.errors import UserError
 from reconvene.language.late_patterns import late
 from reconvene.search_ports import Found, Kind
 
@@ -169,7 +170,8 @@ def passages(record: RunRecord, question: Question) -> Told:
     if question.within:
         found = [one for one in found if question.within in one.passage.name.lower()] or found
     found = found[:_PASSAGES] or _found(record, question.text, ("talk", "audit"))
-    return _or_nothing(_excerpts(found), question, [one.cite for one in found])
+    lines = ["The passages nearest to your words:", *_excerpts(found)] if found else []
+    return _or_nothing(lines, question, [one.cite for one in found])
 
 
 def skipped(record: RunRecord, question: Question) -> Told:
@@ -196,15 +198,17 @@ def feedback(record: RunRecord, question: Question) -> Told:
     lines = _where(record, question.section) if question.section else []
     place = _place_of(record, question.section) if question.section else ""
     text = question.text.strip()
-    path, numbers = question.about
-    if path not in {one.path for one in record.shown.files}:
-        path, numbers = "", ""
     drafted = f"{text} (it stands in {place})" if place else text
+    path, numbers = question.about
+    try:
+        draft = remark(record.scope, drafted, path, numbers)
+    except UserError:  # it names no file of the run, or lines that are not there
+        draft = remark(record.scope, drafted)
     if not lines:
         near = _excerpts(_found(record, question.text, _WORKED, 3))
         lines = ["What stands on record about it:", *near] if near else []
     lines.append("A draft for the agents is below; they are shown it once you send it.")
-    return Told("\n".join(lines), {"section": question.section}, (Proposed("remark", drafted, path, numbers),))
+    return Told("\n".join(lines), {"section": question.section}, (draft,))
 
 
 def _where(record: RunRecord, topic: str) -> list[str]:
@@ -247,7 +251,9 @@ def _found(record: RunRecord, text: str, kinds: tuple[Kind, ...], limit: int = _
     index = record.scope.index
     if index is None:
         return []
-    return searching.find(record.scope.engine, index, record.run, text, kinds=kinds, limit=limit)
+    own = {f"event {seq}" for seq, event in record.events if isinstance(event, e.CompanionSaid)}
+    found = searching.find(record.scope.engine, index, record.run, text, kinds=kinds, limit=limit + len(own))
+    return [one for one in found if one.cite not in own][:limit]  # what was asked before is no answer
 
 
 def _excerpts(found: list[Found]) -> list[str]:

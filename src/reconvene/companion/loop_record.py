@@ -18,7 +18,14 @@ class InMemory:
         return self._so_far
 
     async def turned(
-        self, turn: int, messages: bytes, calls: tuple[Wanted, ...], usage: Usage, request: bytes, reply: bytes
+        self,
+        turn: int,
+        messages: bytes,
+        calls: tuple[Wanted, ...],
+        usage: Usage,
+        request: bytes,
+        reply: bytes,
+        said: str = "",
     ) -> tuple[Known, ...]:
         known = tuple(Known(call.id, call.tool, call.arguments, "due") for call in calls)
         before = self._so_far

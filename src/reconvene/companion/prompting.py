@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from reconvene.app.views.companion_talk import Said
 from reconvene.companion.from_events import progress
-from reconvene.companion.questions import Question
+from reconvene.companion.recognised import Question
 from reconvene.companion.roles import ROLES
 from reconvene.companion.run_record import RunRecord
 from reconvene.companion.tiers import Stage

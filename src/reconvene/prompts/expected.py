@@ -62,6 +62,8 @@ def _files(writes: tuple[str, ...], agent: Agent) -> str:
     if not writes:
         return ""
     names = ", ".join(writes)
+    if agent.tools and agent.kind == "model":
+        return f"Write these files with your tools: {names}. Your answer itself is short."
     one = len(writes) == 1 and not set(writes[0]) & set("*?[")
     if agent.kind == "model" and not one:
         return (

@@ -121,7 +121,7 @@ class PassageIndex:
 
     def _sure(self, passages: Sequence[int], asked: Sequence[str]) -> set[int]:
         """Those that hold at least half of the words."""
-        query = f"SELECT rowid FROM words WHERE words MATCH ? AND rowid IN ({', '.join('?' * len(passages))})"
+        query = f"SELECT rowid FROM words WHERE words MATCH ? AND rowid IN ({_marks(passages)})"
         held = Counter(row[0] for word in asked for row in self._db.execute(query, (word, *passages)))
         return {one for one, count in held.items() if 2 * count >= len(asked)}
 
@@ -170,12 +170,13 @@ class PassageIndex:
 
     def _once(self, ranked: Sequence[int]) -> list[int]:
         """Of passages with the same text, headings apart, the first."""
-        texts: dict[str, int] = {}
+        rows = self._db.execute(f"SELECT id, text FROM passages WHERE id IN ({_marks(ranked)})", ranked)
+        texts: dict[int, str] = dict(rows.fetchall())
+        first: dict[str, int] = {}
         for one in ranked:
-            text: str = self._db.execute("SELECT text FROM passages WHERE id = ?", (one,)).fetchone()[0]
-            told = " ".join(word for line in text.split("\n") if not line.startswith("#") for word in line.split())
-            texts.setdefault(told or text, one)
-        return list(texts.values())[:_RANKED]
+            told = " ".join(line for line in texts.get(one, "").split("\n") if not line.startswith("#")).split()
+            first.setdefault(" ".join(told) or texts.get(one, ""), one)
+        return list(first.values())[:_RANKED]
 
     def _hit(self, run: str, passage: int, kinds: Collection[Kind], score: float) -> Hit | None:
         """As what the run sees it, and of several the first kind."""
@@ -223,9 +224,13 @@ class PassageIndex:
 
 def _seen(run: str, kinds: Collection[Kind]) -> tuple[str, tuple[str, ...]]:
     """The passages that a run may see, as SQL and its values."""
-    of_kinds = f" AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
+    of_kinds = f" AND kind IN ({_marks(kinds)})" if kinds else ""
     inner = f"SELECT content FROM visible WHERE run = ?{of_kinds}"
     return f"SELECT id FROM passages WHERE content IN ({inner})", (run, *kinds)
+
+
+def _marks(values: Collection[object]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _storable(text: str) -> str:

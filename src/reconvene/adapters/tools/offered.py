@@ -33,10 +33,11 @@ class ToolFailed(Exception):
 
 class Brought(NamedTuple):
     """What an entry of `tools:` brings. `left_out`: names of tools that it would bring elsewhere → why not here. A name
-    that ends in `*` stands for all that begin so."""
+    that ends in `*` stands for all that begin so. `expected`: of these the person need not be told."""
 
     tools: tuple[Offered, ...] = ()
     left_out: Mapping[str, str] = {}
+    expected: bool = False
 
 
 async def in_thread(function: Callable[..., _Any], *given: object) -> _Any:

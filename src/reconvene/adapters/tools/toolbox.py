@@ -129,6 +129,7 @@ class Toolboxes:
 
         given: dict[str, source_tools.Given] = {}
         left_out: dict[str, str] = {}
+        named = any(entry.options.get("source") for entry in entries)  # else whatever the run was given, be it none
         for entry in entries:
             try:
                 if self._reach.sources is None:
@@ -141,8 +142,9 @@ class Toolboxes:
             for name, source in found.items():
                 given.setdefault(name, source_tools.Given(source, entry.name, writable))
         if not given:
-            return [Brought(left_out=left_out | dict.fromkeys(source_tools.NAMES, "; ".join(left_out.values())))]
-        return [source_tools.brought(given), Brought(left_out=left_out)]
+            every = left_out | dict.fromkeys(source_tools.NAMES, "; ".join(left_out.values()))
+            return [Brought(left_out=every, expected=not named)]
+        return [source_tools.brought(given), Brought(left_out=left_out, expected=not named)]
 
 
 def _kind(entry: Entry) -> str:
@@ -173,7 +175,8 @@ class _Box:
         self._left_out = {name: secrets.blank_text(why) for each in brought for name, why in each.left_out.items()}
         for one in (one for each in brought for one in each.tools):
             self._offered.setdefault(one.info.name, one)
-        for name, why in self._left_out.items():
+        told = {name for each in brought if not each.expected for name in each.left_out}
+        for name, why in ((name, why) for name, why in self._left_out.items() if name in told):
             warn(f"no tool {name}: {why}")
 
     def tools(self) -> tuple[ToolInfo, ...]:

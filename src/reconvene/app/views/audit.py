@@ -103,6 +103,8 @@ def _told(seq: int, event: e.AnyEvent, read: Read) -> tuple[tuple[Kind, ...], st
             return ("person",), f"{_who(event)} decided {event.option!r} at {event.checkpoint} ({event.phase}){said}"
         case e.RemarkAdded():
             return ("person",), f"{_who(event)} said {event.id} ({event.kind}): {short(event.text or event.path)}"
+        case e.CompanionSaid():
+            return ("person",), f"{_in_talk(event)}: {short(_text(read, event.text.digest))}"
         case e.FilesEdited():
             return ("person",), f"{_who(event)} edited {', '.join(one.path for one in event.files)}"
         case e.RunEnded():
@@ -114,6 +116,10 @@ def _told(seq: int, event: e.AnyEvent, read: Read) -> tuple[tuple[Kind, ...], st
 
 
 _RULED = {"approve": "approved", "change": "changed", "refuse": "refused", "answer": "answered in place of"}
+
+
+def _in_talk(event: e.CompanionSaid) -> str:
+    return f"{_who(event)} asked the companion" if event.role == "person" else f"the companion told {_who(event)}"
 
 
 def _who(event: e.Act) -> str:
@@ -143,6 +149,8 @@ def texts_of(event: e.AnyEvent) -> tuple[str, ...]:
             return (event.fields,)
         case e.RemarkAdded():
             return (event.diff,)
+        case e.CompanionSaid():
+            return (event.text.digest,)
     return ()
 
 
@@ -187,6 +195,9 @@ def turns(events: Iterable[tuple[int, e.AnyEvent]], read: Read, words_in: Callab
                 yield Turn(seq, event.at, agent, f"attempt {event.attempt} {event.verdict}", text)
             case e.RemarkAdded():
                 yield Turn(seq, event.at, _who(event), f"{event.id}, {event.kind}", event.text or event.path)
+            case e.CompanionSaid():
+                who, what = ("companion", "answer") if event.role == "companion" else (_who(event), "to the companion")
+                yield Turn(seq, event.at, who, what, _text(read, event.text.digest))
             case e.DecisionRecorded():
                 yield Turn(seq, event.at, _who(event), f"decided {event.option!r}", event.feedback)
             case e.CallRuled():

@@ -86,6 +86,8 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
     note: str = ""  # what became of an earlier answer
     other: bool = False  # of a choice: other words than the options are an answer too
+    follows: str = ""  # the field that it belongs to: it is asked for some of that one's answers
+    starts: dict[str, str] = field(default_factory=dict)  # those answers, each with what stands in the line at first
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -321,6 +323,7 @@ class ModelTurned(Event, frozen=True):
     usage: Usage = field(default_factory=Usage)
     request: str = ""  # digest of the request as sent, secrets redacted
     reply: str = ""
+    said: str = ""  # digest: what it wrote beside its calls
 
 
 class CallStarted(Event, frozen=True):
@@ -529,6 +532,21 @@ class CheckpointSkipped(Event, frozen=True):
     phase: str
 
 
+class Stretch(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Some lines of a text, counted from 0."""
+
+    first: int
+    end: int  # the line after the last
+
+
+class Filled(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The lines of a checkpoint's texts that may hold words of agents. Others are the workflow's or the engine's."""
+
+    prompt: tuple[Stretch, ...] = ()
+    question: bool = False
+    feedback: tuple[Stretch, ...] = ()
+
+
 class CheckpointOpened(Event, frozen=True):
     id: str
     number: int
@@ -545,6 +563,7 @@ class CheckpointOpened(Event, frozen=True):
     digest: str = ""
     reopened: bool = False
     question: str = ""  # what is to be decided, where the workflow says it apart from the prompt
+    filled: Filled | None = None  # None: it is not known, as in logs of older releases
 
 
 class RemarkAdded(Act, frozen=True, kw_only=True):
@@ -726,6 +745,17 @@ class Reran(Event, frozen=True):
     child: int  # index of target among its siblings
 
 
+class Replanned(Act, frozen=True, kw_only=True):
+    """A person has the run planned anew, from wherever it stood. What was under way there is given up; what was
+    accepted stays."""
+
+    phase: str  # where it stood; "" = it had ended
+    target: str  # where planning begins
+    checkpoint: str = ""  # that was open, and is decided by nobody
+    tasks: tuple[str, ...] = ()  # that were at work, or waited
+    acts: tuple[str, ...] = ()  # agents with effects that act again, as the person was told
+
+
 class AgainOrdered(Event, frozen=True):
     """One more round of the phase in front, beyond its plan."""
 
@@ -809,6 +839,7 @@ class WorkflowUpgraded(Act, frozen=True, kw_only=True):
     rounds: int = 0  # so many were begun with the one before
     moved: dict[str, tuple[int, ...]] = field(default_factory=dict)  # phase → where its phases, and its end, are now
     unbound: tuple[str, ...] = ()  # agents whose bindings hold no more
+    dropped: tuple[str, ...] = ()  # values on record that it has no name for, as the person wanted
 
 
 EndStatus = Literal["completed", "failed", "aborted"]
@@ -833,6 +864,7 @@ class RunReopened(Act, frozen=True, kw_only=True):
 
 AnyEvent = (
     RunStarted
+    | Replanned
     | KeyIntroduced
     | Forked
     | Imported

@@ -221,7 +221,7 @@ def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
     held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
     fresh = {each.agent for each in ev.bindings}
     bound = {
-        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at)
+        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at, ev.user)
         for name, one in held.items()
     }
     return _set_record(state, bindings=Map(bound))
@@ -562,7 +562,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             since="",
             parked=None,
             answer="" if counted else task.answer,
-            loop=replace(task.loop, usage=e.Usage()) if task.loop is not None else None,
+            loop=loops.tried_anew(task.loop) if task.loop is not None else None,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
@@ -932,6 +932,12 @@ def check_key(world: World, phase: str) -> str:
     return pass_key(world.cursor[-2], phase) + (f"[{world.top.item.key}]" if world.top.item else "")
 
 
+def _replanned(state: RunState, ev: e.Replanned) -> RunState:
+    """Nobody waits for anything any more. Where the run goes on, `Reran` says."""
+    world = replace(state.world, open=None, trouble=(), found=Map())
+    return replace(state, world=world, paused=False, pause_now=False, awaits=None)
+
+
 def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
     return _move_top(state, ev, pending=Again(ev.agents))
 
@@ -1185,6 +1191,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.WentBack: _went_back,
         e.WentOn: _went_on,
         e.Reran: _reran,
+        e.Replanned: _replanned,
         e.FilesRendered: _files_rendered,
         e.RenderFailed: _render_failed,
     },

@@ -28,7 +28,7 @@ def turned(loop: LoopAt | None, ev: e.ModelTurned) -> LoopAt:
     )
     messages = (*loop.messages, ev.messages)
     used = plus(loop.usage, ev.usage)
-    return replace(loop, turn=ev.turn, attempt=ev.attempt, messages=messages, calls=calls, usage=used)
+    return replace(loop, turn=ev.turn, attempt=ev.attempt, messages=messages, calls=calls, usage=used, said=ev.said)
 
 
 def started(loop: LoopAt, ev: e.CallStarted) -> LoopAt:
@@ -53,6 +53,11 @@ def ruled(loop: LoopAt, ev: e.CallRuled) -> LoopAt:
         loop = replace(loop, refused=loop.refused.set(f"{call.tool} {call.arguments}", ev.words))
     changed = {"arguments": ev.arguments or call.arguments, "changed": bool(ev.arguments) or call.changed}
     return _with(loop, ev.call, state="due", ruling=ev.ruling, words=ev.words, doubt=False, **changed)
+
+
+def tried_anew(loop: LoopAt) -> LoopAt:
+    """Another attempt goes on in the same conversation; what it uses is counted anew."""
+    return replace(loop, usage=e.Usage(), before=loop.turn)
 
 
 def compacted(loop: LoopAt, ev: e.MessagesCompacted) -> LoopAt:

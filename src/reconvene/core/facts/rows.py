@@ -113,6 +113,7 @@ class BoundAt(Struct, frozen=True):
     binding: Binding
     by: str
     at: str
+    user: str = ""
 
 
 class Spent(Struct, frozen=True, omit_defaults=True):

@@ -57,7 +57,7 @@ def in_a_loop(tx: Transaction, task: TaskAt) -> bool:
     if task.loop is not None or not tx.book.workflow.agents[task.agent].tools:
         return task.loop is not None
     try:
-        return settled_agent(tx.state, tx.book, task.agent).kind == "model"
+        return settled_agent(tx.state, tx.book, task.agent).kind in ("model", "recorded")
     except UserError:  # said when it is to work
         return False
 
@@ -101,6 +101,7 @@ def _turned(tx: Transaction, command: c.RecordTurn, task: TaskAt) -> None:
             usage=command.usage,
             request=command.request,
             reply=command.reply,
+            said=command.said,
         )
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reconvene.doors.cli.text import clean, one_line, screen_width, wrapped
 from reconvene.doors.shared.fields import answer_in, title_of, wrong
+from reconvene.doors.shared.passages import barred
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _asked(title: str) -> str:
     plain = one_line(title)
     if len(plain) <= max(screen_width() - _ROOM, _ROOM):
         return plain
-    print(wrapped(plain))
+    print(barred(wrapped(plain, 2)))
     return "Your answer:"
 
 
@@ -117,7 +118,10 @@ def ask_fields(
     agent → why it would be chosen. `keep`: given all answers that there are, after each."""
     answers: Answers = {}
     for field in fields:
-        answer = ask_field(field, before.get(field.id, field.default), reasons)
+        followed = str(answers.get(field.follows) or "")
+        if field.follows and followed not in field.starts:
+            continue
+        answer = ask_field(field, before.get(field.id, field.starts.get(followed, field.default)), reasons)
         if answer is not None:
             answers[field.id] = answer
         rest = {name: value for name, value in before.items() if name not in answers and name != field.id}
@@ -127,7 +131,11 @@ def ask_fields(
 
 def ask_field(field: Field, default: object, reasons: Mapping[str, str] = _NO_REASONS) -> object:
     """One answer; None = none."""
-    title = one_line(field.prompt or field.id) + ("" if field.required else " (optional)")
+    prompt = clean(field.prompt or field.id)
+    if "\n" in prompt:  # laid out: it stands above, as it is
+        print(f"\n{wrapped(prompt)}\n")
+        prompt = field.id
+    title = one_line(prompt) + ("" if field.required or field.follows else " (optional)")
     match field.type:
         case "choice":
             return _ask_choice(field, title, None if default is None else str(default))

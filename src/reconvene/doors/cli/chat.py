@@ -18,7 +18,7 @@ from reconvene.errors import UserError
 from reconvene.home import require_fit
 
 if TYPE_CHECKING:
-    from reconvene.companion.asking import Companion
+    from reconvene.companion.one_question import Companion
     from reconvene.companion.tool_scope import Tier
     from reconvene.doors.cli.chat_session import Chat
 

@@ -17,13 +17,13 @@ from reconvene.doors.cli.companion import (
 )
 from reconvene.doors.cli.text import clean, nearest, one_line
 from reconvene.doors.cli.unsent_answers import Unsent
-from reconvene.doors.shared import proposals
+from reconvene.doors.shared import carried_out
 from reconvene.errors import ReconveneError, UserError
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.views.companion_talk import Proposed, Said
-    from reconvene.companion.asking import Companion
+    from reconvene.companion.one_question import Companion
     from reconvene.companion.tool_scope import Tier
     from reconvene.core.definition.workflow import Workflow
 
@@ -110,7 +110,7 @@ class Chat:
             say(f"{len(entries)} entries so far; the last one:")
             self._put_entry(entries[-1])
         self._seen = len(entries)
-        self._proposals = proposals.latest(entries)
+        self._proposals = carried_out.latest(entries)
         self._cites = next((one.cites for one in reversed(entries) if one.cites), ())
 
     # --- a line ---
@@ -221,10 +221,10 @@ class Chat:
         kind = "remark" if what == "send" else "edit"
         one = self._chosen(rest, kind)
         if what == "send":
-            made = proposals.send(self._engine, self._run, one, self._call.by, DOOR, words)
+            made = carried_out.send(self._engine, self._run, one, self._call.by, DOOR, words)
             told, facts = f"sent as your remark {made}", {"sent": made}
         else:
-            made = proposals.apply(self._engine, self._run, one, self._call.by, DOOR)
+            made = carried_out.apply(self._engine, self._run, one, self._call.by, DOOR)
             told, facts = f"{made} is changed, as your edit; the agents will be told", {"applied": made}
         put_json(facts) if self._call.as_json else say(told)
 

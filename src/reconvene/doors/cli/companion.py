@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.companion_talk import Proposed, Said
-    from reconvene.companion.asking import Reply
+    from reconvene.companion.one_question import Reply
     from reconvene.companion.tool_scope import Tier
     from reconvene.ports import Listener, Progress
 
@@ -43,15 +43,14 @@ Examples:
   reconvene ask job-1 'What phase is it on?'
   reconvene ask job-1 'What does the plan say about data validation?' --json
   reconvene ask job-1 'Why is section 3 missing?' --model ollama:qwen3
-  reconvene ask job-1 --open plan.md:3-5      # what an answer cites
+  reconvene cite job-1 plan.md:3-5      # opens what an answer cites
 """)
 @click.argument("run")
-@click.argument("question", required=False)
+@click.argument("question")
 @MODEL
 @TIER
-@click.option("--open", "cite", default="", metavar="CITE", help="Show what CITE names instead: plan.md:3-5, event 41.")
 @BY
-def ask(call: Call, run: str, question: str | None, model: str, tiers: tuple[Tier, ...], cite: str) -> int:
+def ask(call: Call, run: str, question: str, model: str, tiers: tuple[Tier, ...]) -> int:
     """Ask the companion about RUN. It knows this run and no other, and decides nothing.
 
     With a model it looks with its tools and says what it found. Without one, what can be answered from the record is,
@@ -60,13 +59,9 @@ def ask(call: Call, run: str, question: str | None, model: str, tiers: tuple[Tie
 
     Exit code 1: a model was to answer and could not; what is printed comes from the record.
     """
-    if (question is None) == (not cite):
-        raise UserError("give a QUESTION or --open CITE", hint="see: reconvene ask --help")
     from reconvene.companion_wiring import companion, model_for
 
-    if cite:
-        return open_cited(call, run, cite)
-    if not (text := (question or "").strip()):
+    if not (text := question.strip()):
         raise UserError("the question is empty", hint="reconvene ask RUN 'What phase is it on?'")
     named = model_for(model)
     engine, found = open_to_change(call, run)
@@ -78,25 +73,6 @@ def ask(call: Call, run: str, question: str | None, model: str, tiers: tuple[Tie
     else:
         put_reply(call, engine, found, reply)
     return _FAILED if reply.said.fault else 0
-
-
-def open_cited(call: Call, run: str, cite: str) -> int:
-    from reconvene.companion.open_cites import open_cite
-    from reconvene.companion.tool_scope import Scope
-    from reconvene.doors.cli import pager
-    from reconvene.doors.cli.common import open_run
-
-    engine, found = open_run(call, run)
-    opened = open_cite(Scope(engine, found), cite)
-    if opened.failed:
-        raise UserError(
-            opened.text, hint=f"what there is: {call.command('files', found)}; {call.command('log', found)}"
-        )
-    if call.as_json:
-        put_json({"run": found, "cite": cite, "text": opened.text})
-    else:
-        pager.show(opened.text)
-    return 0
 
 
 # --- how it is printed ---
@@ -120,7 +96,10 @@ def put_reply(call: Call, engine: Engine, run: str, reply: Reply) -> None:
 
 
 def _send_command(call: Call, run: str, one: Proposed) -> str:
-    return call.command("remark", run, one.text)
+    from reconvene.doors.shared.carried_out import about
+
+    where = ("--on", about(one)) if one.lines else ()
+    return call.command("remark", run, one.text, *where)
 
 
 def marked(said: Said) -> str:
@@ -140,11 +119,22 @@ def put_cites(call: Call, run: str, said: Said, *, command: str = "") -> None:
         put(f"  {number:>2}  {one_line(one)}" + ("  (not found)" if one in said.unknown else ""))
     first = next((one for one in said.cites if one not in said.unknown), "")
     if first:
-        say(f"open one: {command or call.command('ask', run, '--open', first)}")
+        say(f"open one: {command or opens(call, run, first)}")
+
+
+def opens(call: Call, run: str, cite: str) -> str:
+    """The command that opens a citation."""
+    if not cite.startswith("commit "):
+        return call.command("cite", run, cite)
+    import os
+    import shlex
+
+    history = os.path.join(os.path.abspath(call.home), "history.git")
+    return shlex.join(["git", "--git-dir", history, "show", cite.removeprefix("commit ")])
 
 
 def put_proposals(engine: Engine, run: str, proposals: Sequence[Proposed]) -> None:
-    from reconvene.doors.shared.proposals import shown
+    from reconvene.doors.shared.carried_out import shown
 
     for number, one in enumerate(proposals, 1):
         put(f"\n{'draft' if one.kind == 'remark' else 'edit'} {number}")
@@ -171,10 +161,7 @@ def as_json(call: Call, run: str, reply: Reply) -> dict[str, object]:
         "question": reply.asked.text,
         "understood": reply.understood,
         "text": said.text,
-        "cites": [
-            {"cite": one, "found": one not in said.unknown, "open": call.command("ask", run, "--open", one)}
-            for one in said.cites
-        ],
+        "cites": [{"cite": one, "found": one not in said.unknown, "open": opens(call, run, one)} for one in said.cites],
         "facts": reply.facts,
         "proposals": to_builtins(said.proposals),
         "tools": [{"tool": one.tool, "arguments": one.arguments, "failed": one.failed} for one in said.tools],

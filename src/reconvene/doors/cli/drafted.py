@@ -75,7 +75,7 @@ def start(
 ) -> tuple[Engine, str]:
     """A run of this draft on record, with the conversation about it."""
     from reconvene.companion_wiring import drafts_of
-    from reconvene.doors.cli.drive import started
+    from reconvene.doors.cli.starting import started
 
     require_person("to start a run")
     with drafts_of(call.home).starting(name) as starting:

@@ -170,7 +170,7 @@ def _drive(call: Call, run: str) -> None:
 
 def _start(call: Call, workflow: str, files: tuple[str, ...], inputs: Mapping[str, object]) -> str:
     """A workflow that the person lets be started, with inputs that name no file outside of this folder."""
-    from reconvene.doors.cli.drive import started
+    from reconvene.doors.cli.starting import started
     from reconvene.doors.mcp.server import DOOR
     from reconvene.wire.packaged import packaged
 

@@ -12,11 +12,12 @@ from msgspec import Struct
 
 from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.closed_terminal import leave_closed, open_terminals, unless_closed
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, pasted, put, put_json, say
 from reconvene.doors.cli.progress import watcher
-from reconvene.doors.cli.text import clean, clock_time, one_line
+from reconvene.doors.cli.text import clean, clock_time, one_line, wrapped
+from reconvene.doors.shared import passages
 from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines
-from reconvene.doors.shared.whole_checkpoint import describe
+from reconvene.doors.shared.whole_checkpoint import Hand, describe, put_down
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _PARKED = 3
 _KILLED = 130
-_WORTHWHILE = 2.0  # seconds of driving, after which the search index is kept up
+_WORTHWHILE = 10.0  # seconds of driving, after which the search index is kept up
 
 
 class Decider:
@@ -110,16 +111,16 @@ def conclude(drive: Driving, summary: Run) -> None:
     from reconvene.app import queries
 
     call, engine, run = drive.call, drive.engine, summary.run
-    if not call.as_json and (said := queries.closing(engine, run)):
-        put(f"\n{clean(said)}")  # a document: its lines stay as they are
+    if not call.as_json and (said := queries.closing(engine, run)).text.strip():
+        put("\n" + put_down(passages.passages(said.text, said.filled), HERE))
     if summary.status == "completed" and not call.as_json:
         from reconvene.app.measures import ledger
         from reconvene.doors.shared.advice import became_of, never_answered
 
         book, command = ledger(engine, run), call.command("ledger", run)
-        for told in ("\n".join(became_of(book, command)), never_answered(book, command)):
-            if told:  # nothing that a person said ends in silence
-                say(f"\n{told}")
+        for fate in ("\n".join(became_of(book, command)), never_answered(book, command)):
+            if fate:  # nothing that a person said ends in silence
+                say(f"\n{fate}")
     keep_history(engine, run)
     keep_index(drive, run)
 
@@ -143,15 +144,16 @@ def keep_index(drive: Driving, run: str) -> None:
     decision the next search does it."""
     import time
 
-    if time.monotonic() - drive.begun < _WORTHWHILE:
+    from reconvene.trust import is_foreign
+
+    if time.monotonic() - drive.begun < _WORTHWHILE or is_foreign(drive.call.place):
         return
     from contextlib import closing
 
+    from reconvene import search_wiring
     from reconvene.app import searching
-    from reconvene.trust import is_foreign
-    from reconvene.wiring import open_index
 
-    with suppress(ReconveneError), closing(open_index(drive.call.home, foreign=is_foreign(drive.call.place))) as index:
+    with suppress(ReconveneError), closing(search_wiring.opened(drive.call.home, "none")) as index:
         searching.refresh(drive.engine, index, run)
 
 
@@ -190,10 +192,11 @@ async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = 
     return stops > 0
 
 
-def report(call: Call, summary: Run, *, brief: bool = False) -> None:
-    """Where the run stands: for a script one object, for a person words and the command that goes on."""
+def report(call: Call, summary: Run, *, brief: bool = False, **more: object) -> None:
+    """Where the run stands: for a script one object, for a person words and the command that goes on. `more`: further
+    keys of the object."""
     if call.as_json:
-        put_json(summary)
+        put_json(summary, **more)
         if next_command := _next_command(call, summary):
             note(f"continue with: {next_command}")
         was_shown(call, summary)
@@ -202,7 +205,7 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put("nothing was decided; your remarks and saved answers are kept")
     put(headline(summary))
     if summary.why:
-        say(summary.why)
+        put(put_down(passages.passages(summary.why, None), HERE))
     for line in not_asked(summary):
         say(line)
     if summary.provider is not None:
@@ -212,7 +215,7 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put()
         for line in project_lines(summary.project):
             say(line)
-        say(describe(summary.checkpoint))
+        say(describe(summary.checkpoint, HERE))
     if next_command := _next_command(call, summary, brief=brief):
         put(f"\ncontinue with:\n  {next_command}")
     else:
@@ -263,6 +266,14 @@ def headline(summary: Run) -> str:
     alone = " (nobody is driving it)" if summary.driven is False else ""
     alone = alone or (" (for a provider)" if summary.provider is not None else "")
     return f"{summary.run} is {summary.status}{where + count if summary.status in OPEN else ended}{alone}"
+
+
+def _behind_a_bar(text: str) -> str:
+    """On a screen, it is broken before the bar is put in front."""
+    return passages.barred(wrapped(text, 2) if sys.stdout.isatty() else text)
+
+
+HERE = Hand(pasted, _behind_a_bar)
 
 
 def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:

@@ -83,6 +83,7 @@ _CONTEXT: dict[str, Kind] = {
     ),
     "skip_phases": TEXTS,
     "subagents_spawned": NUMBER,
+    "files": TEXTS,
     "deliverables": ListOf(record(phase=TEXT, path=TEXT, size=NUMBER, time=TEXT)),
     "gap_checks": ListOf(record(phase=TEXT, action=TEXT, message=TEXT, count=NUMBER, agents=TEXTS, timestamp=TEXT)),
 }  # fmt: skip
@@ -102,7 +103,7 @@ class Known:
         self._items: dict[str, Kind] = {}
         ids = tuple(self._phases)
         inputs = Record({ALWAYS: ANYTHING, **{name: _given(each.type) for name, each in workflow.inputs.items()}})
-        settings = Record({name: _given(each.type) for name, each in workflow.settings.items()})
+        settings = _settings(workflow, workflow.settings)
         self._roots: dict[str, Kind] = {
             **_ROOTS,
             "context": self._context(inputs, settings),
@@ -160,6 +161,8 @@ class Known:
                 yield phase.track.into, tracked(phase.track.kit)
             if phase.checkpoint is not None:
                 yield from _answers(phase.checkpoint)
+        if self._workflow.replan is not None:
+            yield from ((path, constant(value)) for path, value in self._workflow.replan.set.items())
 
     def _returned(self, phase: Phase, step: Step) -> Kind:
         """What a step's agents return: one literal agent's output itself, otherwise a map by agent."""
@@ -206,7 +209,7 @@ class Known:
 
     def _settings_before(self, name: str) -> Kind:
         before = takewhile(lambda each: each != name, self._workflow.settings)
-        return Record({each: _given(self._workflow.settings[each].type) for each in before})
+        return _settings(self._workflow, before)
 
     # --- items --------------------------------------------------------------------------------------------------------
 
@@ -270,6 +273,15 @@ def _given(kind: str) -> Kind:
 
 def _fields(point: Checkpoint) -> list[Field]:
     return [*point.fields, *(field for option in point.options for field in option.fields)]
+
+
+def _settings(workflow: Workflow, names: Iterable[str]) -> Record:
+    """`planning.interactive` is a part of `settings.planning`."""
+    parts: dict[str, dict[str, Kind]] = {}
+    for name in names:
+        group, _, own = name.rpartition(".")
+        parts.setdefault(group, {})[own] = _given(workflow.settings[name].type)
+    return Record({**parts.pop("", {}), **{group: Record(own) for group, own in parts.items()}})
 
 
 def _answers(point: Checkpoint) -> Iterator[tuple[str, Kind]]:
