@@ -30,7 +30,8 @@ def test_every_packaged_workflow_is_played() -> None:
     [
         ("smollm2/report", "Report.", ["## Findings", "## Ratings", "| item | rating | reason |"]),
         ("smollm2/prose", "End with “User feedback from checkpoints incorporated.”", ["incorporated."]),
-        ("smollm2/position", "Report.", ["## Position", "## Reasoning"]),
+        ("smollm2/headed", "- one of these headings is missing: Position, ## Risks\n", ["## Position", '"## Risks']),
+        ("smollm2/headed", "Report.", ["root ::= text"]),
         ("smollm2/review", "## Your task: find the gaps of this", ["## GAP-", "**Severity:**"]),
         ("smollm2/review", PROMPT, ["## Review: Round 3", "1. GAP-DATA-001", "2. GAP-FLOW-002", "ISSUE-R3-001"]),
         ("smollm2/proposals", PROMPT, ["Proposals - Round 3", "## Gap Resolution: GAP-FLOW-002", "| GAP-DATA-001 |"]),
