@@ -19,10 +19,13 @@ def items_line(items: Sequence[Item]) -> str:
 
 
 def text_of(checkpoint: Checkpoint) -> str:
-    """The prompt without the question, where that stands at its end and is shown apart; "" where it is all there is."""
+    """The prompt without the question, where that stands at its end or is its first line: it is shown apart. "" where
+    it is all there is."""
     prompt, question = clean(checkpoint.prompt).strip(), clean(checkpoint.question).strip()
     if one_line(prompt) == one_line(question):
         return ""
+    if question and not prompt.endswith(question):
+        return prompt.removeprefix(f"{question}\n").lstrip("\n")
     return prompt.removesuffix(question).rstrip() if question else prompt
 
 
