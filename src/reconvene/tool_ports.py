@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import Usage
-    from reconvene.ports import Assignment
 
 Outcome = Literal["done", "failed", "refused", "answered"]
 
@@ -59,14 +58,6 @@ class Toolbox(Protocol):
 
     def ignored(self) -> tuple[str, ...]:
         """What it left there and is not taken, with the reason."""
-
-
-@runtime_checkable
-class ListsTools(Protocol):
-    """Whoever runs agents may also say what tools they have."""
-
-    async def tools(self, assignment: Assignment) -> tuple[ToolInfo, ...]:
-        """Of its agent, with what the run was given. AgentError where they cannot be had."""
 
 
 class Wanted(Struct, frozen=True):

@@ -177,7 +177,7 @@ def test_the_conversation_is_found_as_talk_and_told_as_turns(jobs: Desk) -> None
     found = jobs.type("search", jobs.planned, "theremin", "--in", "talk", "--text-only")
     assert "theremin" in found.out, found.err
     from reconvene.companion import tools
-    from reconvene.companion.scope import Scope
+    from reconvene.companion.tool_scope import Scope
     from reconvene.wiring import open_engine
 
     engine = open_engine(jobs.folder / "home")

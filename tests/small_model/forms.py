@@ -42,6 +42,8 @@ _PROSE = r"""
 root ::= text{2,3} @SENTENCE@
 """
 _SENTENCE = "User feedback from checkpoints incorporated."
+_CONTRACT = re.compile(r"valid against this JSON Schema:\n\n(\{.*\})\n")
+_NUMBER, _TEXT = "[0-9]", r'"\"" [a-z] [a-z ]{3,60} "\""'
 _HEADINGS = re.compile(r"one of these headings is missing: (.+)")
 _FILES = re.compile(r"Write these files: (.+?)\. (?:Hand|Put) ")
 _GAP_ID = re.compile(r"\bGAP-[A-Z]+-\d{3}\b")
@@ -52,7 +54,7 @@ _MOST_GAPS = 2
 def grammar(model: str, prompt: str) -> str:
     """For what this prompt asks of this model; "" = it may write what it likes."""
     if named := _FILES.search(prompt):
-        return _blocks(named[1].split(", "))
+        return _blocks(named[1].split(", "), _CONTRACT.search(prompt))
     match model.partition("/")[2]:
         case "report":
             return _REPORT + _COMMON
@@ -68,16 +70,26 @@ def grammar(model: str, prompt: str) -> str:
         case "proposals":
             return _filled(_PROPOSALS, prompt) + _COMMON
         case "change":
-            return _blocks([])
+            return _blocks([], None)
         case _:
             return ""
 
 
-def _blocks(paths: list[str]) -> str:
-    """One block per file; where none is named, one file of Python."""
+def _blocks(paths: list[str], contract: re.Match[str] | None) -> str:
+    """One block per file; where none is named, one file of Python. After them what the contract asks for, else prose."""
     names = [_quoted(path) for path in paths] or ['[a-z] [a-z_]{2,12} ".py"']
     blocks = [rf'"<file path=\"" {name} "\">\n" code{{1,8}} "</file>\n\n"' for name in names]
-    return f"root ::= {' '.join(blocks)} text\n" + r'code ::= [^\n<]{1,80} "\n"' + _COMMON
+    rest = _object(json.loads(contract[1])) if contract else "text"
+    return f"root ::= {' '.join(blocks)} {rest}\n" + r'code ::= [^\n<]{1,80} "\n"' + _COMMON
+
+
+def _object(schema: dict[str, dict[str, dict[str, str]]]) -> str:
+    """Each property in its order, as a number or a text: what contracts beside files ask for."""
+    parts = [
+        f"{_quoted(f'{json.dumps(name)}: ')} {_NUMBER if of.get('type') in ('integer', 'number') else _TEXT}"
+        for name, of in schema["properties"].items()
+    ]
+    return '"{" ' + ' ", " '.join(parts) + ' "}"'
 
 
 def _headed(names: list[str]) -> str:

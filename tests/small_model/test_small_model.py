@@ -49,6 +49,13 @@ def test_a_form_is_held_by_a_grammar(model: str, prompt: str, holds: list[str]) 
     assert "@" not in grammar
 
 
+def test_json_after_files_is_held_as_well() -> None:
+    schema = '{"type":"object","properties":{"issues":{"type":"integer"},"worst":{"type":"string"}}}'
+    prompt = f"Write these files: a.md. Put each\nvalid against this JSON Schema:\n\n{schema}\n</form"
+    root = forms.grammar("m", prompt).splitlines()[0]
+    assert root.endswith(r'"{" "\"issues\": " [0-9] ", " "\"worst\": " "\"" [a-z] [a-z ]{3,60} "\"" "}"')
+
+
 def test_what_has_no_form_is_free() -> None:
     assert forms.grammar("smollm2", PROMPT) == ""
 

@@ -16,10 +16,9 @@ from reconvene.app import as_sent, project_work
 from reconvene.app.discretion import Discretion
 from reconvene.app.turns import again
 from reconvene.core.facts.book import Book, to_json
-from reconvene.core.facts.commands import Command, Opened, RecordAttempt
+from reconvene.core.facts.commands import Command, DeferCalls, Opened, RecordAttempt
 from reconvene.core.facts.events import DiffSince, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of
-from reconvene.core.facts.loop_commands import DeferCalls
 from reconvene.core.facts.state import RunState
 from reconvene.core.run.plan import RunTask
 from reconvene.errors import AgentError, ReconveneError, UserError

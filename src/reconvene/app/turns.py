@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from reconvene.app.session import Session
 from reconvene.core.facts import commands as c
-from reconvene.core.facts import loop_commands as lc
 from reconvene.core.facts.events import CallAsked, FileOut, Ref, Usage
 from reconvene.core.facts.ids import digest_of, parse_task
 from reconvene.core.facts.round import CallAt, LoopAt
@@ -108,7 +107,7 @@ class TurnsOf:
             )
             for call in calls
         )
-        command = lc.RecordTurn(
+        command = c.RecordTurn(
             self._task,
             self._attempt,
             turn,
@@ -124,14 +123,14 @@ class TurnsOf:
         return self.so_far().calls
 
     async def started(self, call: str) -> None:
-        await self._record(lc.StartCall(self._task, self._attempt, call), {})
+        await self._record(c.StartCall(self._task, self._attempt, call), {})
 
     async def ended(self, call: str, outcome: Outcome, result: ToolResult, seconds: float) -> str:
         kept = _Kept(self._secrets)
         digest = kept.text(result.text)
         files = [FileOut(path, kept.data(data), len(data)) for path, data in sorted(result.files.items())]
         files += [FileOut(path, "") for path in sorted(result.removed)]
-        command = lc.EndCall(
+        command = c.EndCall(
             self._task,
             self._attempt,
             call,
@@ -148,7 +147,7 @@ class TurnsOf:
 
     async def compacted(self, turn: int, messages: bytes, why: str) -> None:
         kept = _Kept(self._secrets)
-        await self._record(lc.CompactMessages(self._task, self._attempt, turn, kept.data(messages), why), kept.blobs)
+        await self._record(c.CompactMessages(self._task, self._attempt, turn, kept.data(messages), why), kept.blobs)
 
     async def _record(self, command: c.Command, blobs: dict[str, bytes]) -> None:
         posted = Posted(command, blobs, asyncio.get_running_loop().create_future())

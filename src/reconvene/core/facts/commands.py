@@ -9,6 +9,13 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
+from reconvene.core.facts.call_commands import CompactMessages as CompactMessages
+from reconvene.core.facts.call_commands import DeferCalls as DeferCalls
+from reconvene.core.facts.call_commands import DisallowTool as DisallowTool
+from reconvene.core.facts.call_commands import EndCall as EndCall
+from reconvene.core.facts.call_commands import RecordToolPages as RecordToolPages
+from reconvene.core.facts.call_commands import RecordTurn as RecordTurn
+from reconvene.core.facts.call_commands import StartCall as StartCall
 from reconvene.core.facts.events import (
     CompanionSaid,
     DiffSince,
@@ -19,7 +26,6 @@ from reconvene.core.facts.events import (
     RemarkAdded,
     Usage,
 )
-from reconvene.core.facts.loop_commands import LoopCommand
 
 Answers = dict[str, object]  # by id of a field
 
@@ -178,20 +184,6 @@ class RecordAttempt(Struct, frozen=True):
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
     sandbox: str = ""
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
-
-
-class DisallowTool(Struct, frozen=True):
-    """Ask again about calls that were allowed for good."""
-
-    id: str
-    by: str = ""
-    door: str = ""
-
-
-class RecordToolPages(Struct, frozen=True):
-    """A page for each tool that agents of the run have (`each: tools`)."""
-
-    files: tuple[FileOut, ...]
 
 
 class RecordFault(Struct, frozen=True):
@@ -358,7 +350,11 @@ Command = (
     | SaveDraft
     | RecordEdits
     | RecordAttempt
-    | LoopCommand
+    | RecordTurn
+    | StartCall
+    | EndCall
+    | DeferCalls
+    | CompactMessages
     | DisallowTool
     | RecordToolPages
     | RecordFault

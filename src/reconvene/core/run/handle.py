@@ -15,7 +15,6 @@ from msgspec import Struct, structs
 from reconvene.core import kit_finder
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
-from reconvene.core.facts import loop_commands as lc
 from reconvene.core.facts import loops
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import late_key, parse_task
@@ -113,7 +112,7 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             checkpoint.revise(tx)
         case c.RecordAttempt():
             _attempt(tx, command)
-        case lc.RecordTurn() | lc.StartCall() | lc.EndCall() | lc.DeferCalls() | lc.CompactMessages():
+        case c.RecordTurn() | c.StartCall() | c.EndCall() | c.DeferCalls() | c.CompactMessages():
             calls.record(tx, command)
         case c.RecordToolPages():
             rendering.record(tx, command.files)

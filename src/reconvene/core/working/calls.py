@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from reconvene.core.definition.workflow import Tool
+from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
-from reconvene.core.facts import loop_commands as lc
 from reconvene.core.facts import loops
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import CallAt, LoopAt, TaskAt
@@ -24,10 +24,12 @@ from reconvene.core.working.transaction import Transaction
 from reconvene.errors import Refused, UserError
 from reconvene.language.expressions import ExpressionError, truth
 
+_InLoop = c.RecordTurn | c.StartCall | c.EndCall | c.DeferCalls | c.CompactMessages
 
-def record(tx: Transaction, command: lc.LoopCommand) -> None:
+
+def record(tx: Transaction, command: _InLoop) -> None:
     task = _task(tx, command)
-    if isinstance(command, lc.RecordTurn):
+    if isinstance(command, c.RecordTurn):
         _turned(tx, command, task)
         return
     loop = task.loop
@@ -35,15 +37,15 @@ def record(tx: Transaction, command: lc.LoopCommand) -> None:
         raise Refused(f"{command.task} uses no tools.")
     now, name, attempt = tx.now, command.task, command.attempt
     match command:
-        case lc.StartCall():
+        case c.StartCall():
             _due(loop, command.call)
             tx.emit(e.CallStarted(at=now, task=name, attempt=attempt, call=command.call))
-        case lc.EndCall():
+        case c.EndCall():
             _ended(tx, command, loop)
-        case lc.DeferCalls():
+        case c.DeferCalls():
             calls = loops.ids(loops.waiting(loop))
             tx.emit(e.CallsDeferred(at=now, task=name, attempt=attempt, calls=calls))
-        case lc.CompactMessages():
+        case c.CompactMessages():
             made = e.MessagesCompacted(
                 at=now, task=name, attempt=attempt, turn=command.turn, messages=command.messages, why=command.why
             )
@@ -72,7 +74,7 @@ def let_go(tx: Transaction, name: str, task: TaskAt, claim: str) -> bool:
     return not doubtful
 
 
-def _task(tx: Transaction, command: lc.LoopCommand) -> TaskAt:
+def _task(tx: Transaction, command: _InLoop) -> TaskAt:
     """Its task, as long as it is this process that works at it."""
     serial, index, agent = parse_task(command.task)
     round_ = tx.frame.round
@@ -85,7 +87,7 @@ def _task(tx: Transaction, command: lc.LoopCommand) -> TaskAt:
     return task
 
 
-def _turned(tx: Transaction, command: lc.RecordTurn, task: TaskAt) -> None:
+def _turned(tx: Transaction, command: c.RecordTurn, task: TaskAt) -> None:
     if command.turn != (task.loop.turn if task.loop else 0) + 1:
         raise Refused(f"{command.task} is at another turn.")
     tx.emit(
@@ -151,7 +153,7 @@ def _due(loop: LoopAt, call: str) -> CallAt:
     return found
 
 
-def _ended(tx: Transaction, command: lc.EndCall, loop: LoopAt) -> None:
+def _ended(tx: Transaction, command: c.EndCall, loop: LoopAt) -> None:
     call = next((one for one in loop.calls if one.id == command.call), None)
     if call is None or call.state not in ("due", "begun"):
         raise Refused(f"Call {command.call} is not at work.")

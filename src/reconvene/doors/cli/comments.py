@@ -8,6 +8,7 @@ import click
 
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import BY, Call, command, note, open_run, put, put_json, say
+from reconvene.doors.cli.text import clean
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _confirm(call: Call, yes: bool) -> Confirm:
             return yes
         from reconvene.doors.cli.ask import ask_yes
 
-        say(diff)
+        put(clean(diff))
         return ask_yes(question)
 
     return confirm

@@ -169,8 +169,6 @@ def _require_place(call: Call, recorded: bool) -> None:
     permit_home(call)
 
 
-
-
 @command()
 @click.argument("run", required=False)
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
@@ -232,5 +230,3 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
 
         return Person(call.by, partial(keep, call), played.case.answers if played else ())
     return Decider()
-
-

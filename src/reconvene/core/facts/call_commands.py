@@ -1,4 +1,4 @@
-"""What the loop of a model over its tools records: each turn, each call, where it stops, and what was shortened."""
+"""What is asked of a run where agents use tools. `commands` has these with all others."""
 
 from __future__ import annotations
 
@@ -59,4 +59,15 @@ class CompactMessages(Struct, frozen=True):
     why: str
 
 
-LoopCommand = RecordTurn | StartCall | EndCall | DeferCalls | CompactMessages
+class DisallowTool(Struct, frozen=True):
+    """Ask again about calls that were allowed for good."""
+
+    id: str
+    by: str = ""
+    door: str = ""
+
+
+class RecordToolPages(Struct, frozen=True):
+    """A page for each tool that agents of the run have (`each: tools`)."""
+
+    files: tuple[FileOut, ...]
