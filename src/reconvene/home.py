@@ -23,6 +23,7 @@ from reconvene.settings import HOME_VARIABLE, SETTINGS_FILE, own_folder
 NAME = ".reconvene"
 STORE = "reconvene.db"
 SERVERS = "servers"  # the file that says what servers of one's own can do
+INDEX = "search.db"  # passages of runs; made from the store, and can be deleted
 OPTION = "--home"
 
 # What lies in a home before its store does. A process that was killed may have left it.
@@ -53,6 +54,14 @@ def find(given: str = "") -> Home:
     if named := os.environ.get(HOME_VARIABLE):
         return Home(named, HOME_VARIABLE)
     return _looked_for()
+
+
+def is_found_without_name(folder: str) -> bool:
+    """Whether a command that names no home, in a shell where no variable does, finds this one."""
+    try:
+        return os.path.realpath(_looked_for().folder) == os.path.realpath(folder)
+    except UserError:  # somebody else's lies in the way
+        return False
 
 
 def _looked_for() -> Home:

@@ -13,7 +13,7 @@ from reconvene.app.discretion import Discretion
 from reconvene.app.driver import Branch, Driver, first_error, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.left_behind import settle
-from reconvene.app.new_runs import NewRuns
+from reconvene.app.new_runs import NewRuns, Prepared
 from reconvene.app.run_ids import named_run
 from reconvene.app.session import Leases, Session, Sessions, token
 from reconvene.app.shown_versions import on_what_was_shown
@@ -31,6 +31,7 @@ from reconvene.core.facts.commands import (
     PruneArchives,
     RecordChild,
     RecordEdits,
+    Replan,
     Rollback,
     StartRun,
 )
@@ -116,6 +117,7 @@ class Engine:
         by: str = "",
         door: str = "python",
         bindings: tuple[Binding, ...] = (),
+        prepared: Prepared | None = None,
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow."""
         whole = new_runs.inputs(workflow, inputs or {})
@@ -124,16 +126,17 @@ class Engine:
         whole, chosen = secrets.blank_in(whole), secrets.blank_in(chosen)
         pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
         self.discretion.refuse(workflow, pinned, bindings)
-        blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
+        prepared = prepared or Prepared()
+        blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)} | prepared.blobs
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self.new.free(workflow)
             session = Session.new(self.log, self._clock, run, book, self.signer)
             command = StartRun(
                 run, digest_of(pinned), workflow.name, digest_of(inputs_json), digest_of(settings_json), folder, by,
-                door, bindings=bindings,
+                door, bindings=bindings, draft=prepared.draft,
             )  # fmt: skip
-            (error,) = session.submit([command], blobs)
+            error, *_ = session.submit([command, *prepared.said], blobs)
             if error is None:
                 self._sessions.keep(session)
                 if session.state.world.files:  # templates that people may read before anybody works
@@ -184,7 +187,9 @@ class Engine:
         claim = token() if holder else ""
         try:
             tidied = False
-            if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
+            if isinstance(command, Replan) or (
+                isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None
+            ):
                 self._record_edits(session, files, command.by, command.door, tidy=True, held=bool(holder))
                 tidied = True
             if isinstance(command, AnswerCheckpoint):

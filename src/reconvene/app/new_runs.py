@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reconvene.app.session import Session, book_for, index_row, state_after, state_of
@@ -19,7 +20,7 @@ from reconvene.app.signing import Signer, to_sign
 from reconvene.core.definition.bindings import EVERYONE, fitting
 from reconvene.core.definition.run_inputs import Values, asks_machine, complete_inputs, complete_settings
 from reconvene.core.definition.workflow import Workflow, every_phase
-from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, StartRun
+from reconvene.core.facts.commands import AnswerCheckpoint, Pinned, RecordCompanion, StartRun
 from reconvene.core.facts.events import AgentsBound, AnyEvent, Forked
 from reconvene.core.facts.evolve import fold
 from reconvene.core.facts.ids import digest_of
@@ -33,6 +34,14 @@ from reconvene.wire.pins import pin
 
 _MOST = 1 << 20  # numbers that are looked at for a free one
 _MOST_NAMES = 1000  # that are tried for one child
+
+
+class Prepared(Struct, frozen=True):
+    """What was said before a run, which goes on record together with its start. `draft`: what it was prepared as."""
+
+    draft: str = ""
+    said: tuple[RecordCompanion, ...] = ()
+    blobs: dict[str, bytes] = {}
 
 
 class NewRuns:

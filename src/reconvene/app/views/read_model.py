@@ -11,16 +11,15 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from reconvene.app.views.comment_rows import Comment
+from reconvene.app.views.mendings import Bound, Reopened, Upgraded
 from reconvene.core.facts.commands import Answers
+from reconvene.core.facts.events import Filled
 
 LATEST = "--latest"  # the source of a decision on whatever was open, seen or not
 
 
 class Shown(Struct, frozen=True, omit_defaults=True):
     """One thing that doors show."""
-
-
-# --- a checkpoint: where a run waits for a person ---
 
 
 class Field(Shown, frozen=True):
@@ -37,6 +36,8 @@ class Field(Shown, frozen=True):
     recommend: str = ""  # the option that an agent recommends
     note: str = ""  # what became of an earlier answer
     other: bool = False  # of a choice: other words than the options are an answer too
+    follows: str = ""  # the field that it belongs to: it is asked for some of that one's answers
+    starts: Mapping[str, str] = field(default_factory=dict)  # those, with what stands in the line at first
 
 
 class Option(Shown, frozen=True):
@@ -55,8 +56,7 @@ class Option(Shown, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What another round changed in what an agent says. `was` is empty where nothing like it was said before, `now`
-    where it is no longer said."""
+    """What another round changed in what an agent says. `was`, `now`: "" where nothing like it was, or is, said."""
 
     agent: str
     was: str = ""
@@ -89,6 +89,7 @@ class Checkpoint(Shown, frozen=True):
     changed: tuple[Change, ...] = ()  # since the round before, what matters first
     since_try: bool = False  # instead: since a try that the person took back
     question: str = ""  # what is to be decided, in one sentence
+    filled: Filled | None = None  # which lines may hold words of agents; None = any of them
     outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
     missing: tuple[str, ...] = ()  # agents of the round that gave nothing
     comments: tuple[Comment, ...] = ()  # those that are open
@@ -330,38 +331,6 @@ class Todo(Shown, frozen=True):
 
     what: str
     done: bool
-
-
-class Bound(Shown, frozen=True):
-    """Who carries an agent out in place of what the workflow says. agent "": every agent of a model."""
-
-    agent: str
-    who: str  # a model, a command line, or python:module:function
-    fallback: bool  # only agents whose model the workflow leaves open
-    by: str
-    at: str
-    source: str  # the settings file and line that says so; "" = a person did
-
-
-class Upgraded(Shown, frozen=True):
-    """A run went on with another workflow. Both are told by digest; the rounds up to `rounds` had the one before."""
-
-    at: str
-    by: str
-    before: str
-    workflow: str
-    rounds: int
-
-
-class Reopened(Shown, frozen=True):
-    """A run that had ended was taken up again."""
-
-    at: str
-    by: str
-    status: str  # how it had ended
-    outcome: str
-    phase: str
-    grants: dict[str, float]  # limit → what was added to it
 
 
 class RunInFull(Run, frozen=True, kw_only=True):

@@ -86,6 +86,8 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
     note: str = ""  # what became of an earlier answer
     other: bool = False  # of a choice: other words than the options are an answer too
+    follows: str = ""  # the field that it belongs to: it is asked for some of that one's answers
+    starts: dict[str, str] = field(default_factory=dict)  # those answers, each with what stands in the line at first
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -174,6 +176,7 @@ class RunStarted(Act, frozen=True, kw_only=True):
     piece: str = ""  # its key among the parent's children
     title: str = ""
     place: str = ""  # in the queue; "" = it begins at once
+    draft: str = ""  # what it was prepared as
 
 
 class Forked(Act, frozen=True, kw_only=True):
@@ -320,6 +323,7 @@ class ModelTurned(Event, frozen=True):
     usage: Usage = field(default_factory=Usage)
     request: str = ""  # digest of the request as sent, secrets redacted
     reply: str = ""
+    said: str = ""  # digest: what it wrote beside its calls
 
 
 class CallStarted(Event, frozen=True):
@@ -344,6 +348,7 @@ class CallEnded(Event, frozen=True):
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)  # what a database says that it changed
     sandbox: str = ""
+    doubt: bool = False  # it failed, and may have had its effect
 
 
 class CallsDeferred(Event, frozen=True):
@@ -528,6 +533,21 @@ class CheckpointSkipped(Event, frozen=True):
     phase: str
 
 
+class Stretch(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Some lines of a text, counted from 0."""
+
+    first: int
+    end: int  # the line after the last
+
+
+class Filled(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The lines of a checkpoint's texts that may hold words of agents. Others are the workflow's or the engine's."""
+
+    prompt: tuple[Stretch, ...] = ()
+    question: bool = False
+    feedback: tuple[Stretch, ...] = ()
+
+
 class CheckpointOpened(Event, frozen=True):
     id: str
     number: int
@@ -544,6 +564,7 @@ class CheckpointOpened(Event, frozen=True):
     digest: str = ""
     reopened: bool = False
     question: str = ""  # what is to be decided, where the workflow says it apart from the prompt
+    filled: Filled | None = None  # None: it is not known, as in logs of older releases
 
 
 class RemarkAdded(Act, frozen=True, kw_only=True):
@@ -590,6 +611,44 @@ class RemarkWithdrawn(Act, frozen=True, kw_only=True):
 
     id: str
     number: int
+
+
+class Consulted(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A tool that the companion used; what it was given and what it gave by digest."""
+
+    tool: str
+    arguments: str
+    result: str = ""
+    failed: bool = False
+
+
+class Proposal(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What the companion proposes, and only a person carries out: words for the agents, or an edit of a file."""
+
+    kind: Literal["remark", "edit"]
+    text: str  # digest: the remark, or why it should be edited so
+    path: str = ""
+    lines: str = ""  # of a remark that is about part of a file: "3-5"
+    before: str = ""  # of an edit: digest of the file that was looked at
+    after: str = ""  # and of the file as it would be
+
+
+class CompanionSaid(Act, frozen=True, kw_only=True):
+    """One entry of the conversation with the companion; `by` talks with it. No agent is shown it, and nothing that a
+    person decides on changes by it."""
+
+    number: int
+    role: Literal["person", "companion"]
+    text: Ref
+    stage: str = ""
+    answers: int = 0  # of what the companion says: the number of the entry that it answers
+    cites: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()  # what it cites and is not there
+    tools: tuple[Consulted, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    fault: str = ""  # why no model answered, where one was to
+    said: str = ""  # when, of what was said before the run started
 
 
 class FilesEdited(Act, frozen=True, kw_only=True):
@@ -687,6 +746,17 @@ class Reran(Event, frozen=True):
     child: int  # index of target among its siblings
 
 
+class Replanned(Act, frozen=True, kw_only=True):
+    """A person has the run planned anew, from wherever it stood. What was under way there is given up; what was
+    accepted stays."""
+
+    phase: str  # where it stood; "" = it had ended
+    target: str  # where planning begins
+    checkpoint: str = ""  # that was open, and is decided by nobody
+    tasks: tuple[str, ...] = ()  # that were at work, or waited
+    acts: tuple[str, ...] = ()  # agents with effects that act again, as the person was told
+
+
 class AgainOrdered(Event, frozen=True):
     """One more round of the phase in front, beyond its plan."""
 
@@ -770,6 +840,7 @@ class WorkflowUpgraded(Act, frozen=True, kw_only=True):
     rounds: int = 0  # so many were begun with the one before
     moved: dict[str, tuple[int, ...]] = field(default_factory=dict)  # phase → where its phases, and its end, are now
     unbound: tuple[str, ...] = ()  # agents whose bindings hold no more
+    dropped: tuple[str, ...] = ()  # values on record that it has no name for, as the person wanted
 
 
 EndStatus = Literal["completed", "failed", "aborted"]
@@ -794,6 +865,7 @@ class RunReopened(Act, frozen=True, kw_only=True):
 
 AnyEvent = (
     RunStarted
+    | Replanned
     | KeyIntroduced
     | Forked
     | Imported
@@ -833,6 +905,7 @@ AnyEvent = (
     | RemarkAdded
     | RemarkRead
     | RemarkWithdrawn
+    | CompanionSaid
     | FilesEdited
     | FilesFound
     | DraftSaved

@@ -17,6 +17,7 @@ from reconvene.core.facts.round import LoopAt, OutputAt, RoundAt, StepAt, TaskAt
 from reconvene.core.facts.rows import (
     BoundAt,
     ChildAt,
+    CompanionAt,
     Failed,
     FoundAt,
     GapCheck,
@@ -220,7 +221,7 @@ def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
     held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
     fresh = {each.agent for each in ev.bindings}
     bound = {
-        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at)
+        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at, ev.user)
         for name, one in held.items()
     }
     return _set_record(state, bindings=Map(bound))
@@ -561,7 +562,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             since="",
             parked=None,
             answer="" if counted else task.answer,
-            loop=replace(task.loop, usage=e.Usage()) if task.loop is not None else None,
+            loop=loops.tried_anew(task.loop) if task.loop is not None else None,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
@@ -931,6 +932,12 @@ def check_key(world: World, phase: str) -> str:
     return pass_key(world.cursor[-2], phase) + (f"[{world.top.item.key}]" if world.top.item else "")
 
 
+def _replanned(state: RunState, ev: e.Replanned) -> RunState:
+    """Nobody waits for anything any more. Where the run goes on, `Reran` says."""
+    world = replace(state.world, open=None, trouble=(), found=Map())
+    return replace(state, world=world, paused=False, pause_now=False, awaits=None)
+
+
 def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
     return _move_top(state, ev, pending=Again(ev.agents))
 
@@ -997,6 +1004,17 @@ def _remark_read(state: RunState, ev: e.RemarkRead) -> RunState:
 
 def _remark_withdrawn(state: RunState, ev: e.RemarkWithdrawn) -> RunState:
     return _set_record(state, withdrawn=state.record.withdrawn.set(ev.number, ev.by))
+
+
+def _companion_said(state: RunState, ev: e.CompanionSaid) -> RunState:
+    before, used = state.record.companion, ev.usage
+    now = CompanionAt(
+        ev.number,
+        before.input_tokens + used.input_tokens,
+        before.output_tokens + used.output_tokens,
+        before.cost + used.cost,
+    )
+    return _set_record(state, companion=now)
 
 
 def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
@@ -1163,6 +1181,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RemarkAdded: _remark_added,
         e.RemarkRead: _remark_read,
         e.RemarkWithdrawn: _remark_withdrawn,
+        e.CompanionSaid: _companion_said,
         e.FilesEdited: _files_edited,
         e.FilesFound: _files_found,
         e.DraftSaved: _draft_saved,
@@ -1172,6 +1191,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.WentBack: _went_back,
         e.WentOn: _went_on,
         e.Reran: _reran,
+        e.Replanned: _replanned,
         e.FilesRendered: _files_rendered,
         e.RenderFailed: _render_failed,
     },

@@ -41,6 +41,7 @@ from reconvene.core.facts.round import OutputAt, RoundAt, Unasked, Unshown
 from reconvene.core.facts.rows import (
     BoundAt,
     ChildAt,
+    CompanionAt,
     Failed,
     FoundAt,
     GapCheck,
@@ -282,6 +283,7 @@ class Record(Struct, frozen=True):
     reopened: tuple[RunReopened, ...] = ()
     allowed: Map[str, ToolAllowed] = Map()  # calls of tools that are not asked about
     allowances: int = 0  # numbers given out for them
+    companion: CompanionAt = CompanionAt()
 
 
 class RunState(Struct, frozen=True):

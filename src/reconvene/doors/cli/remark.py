@@ -156,6 +156,7 @@ def _again(call: Call, engine: Engine, run: str, reread: str | None, withdraw: s
     from reconvene.doors.shared.advice import weighed
     from reconvene.doors.shared.remarks import said_in
 
+    before = engine.log.head(run)
     if reread is None:
         engine.submit(run, WithdrawRemark(str(withdraw), call.by, DOOR))
     else:
@@ -167,6 +168,9 @@ def _again(call: Call, engine: Engine, run: str, reread: str | None, withdraw: s
         put(said_in(one))
         say(f"  {weighed(one)}")
     told = f"read again for {run}" if reread else f"taken back: {meant[0].id}"
+    if engine.log.head(run) == before:
+        told = f"{meant[0].id} {'is read so' if reread else 'was taken back'} already: there is nothing to do"
+        return answer(call, queries.summary(engine, run), told, understood=[], remarks=made, nothing_to_do=True)
     return answer(call, queries.summary(engine, run), told, understood=[], remarks=made)
 
 

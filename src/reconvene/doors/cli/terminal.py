@@ -111,7 +111,7 @@ class _Sitting:
         """Show the checkpoint, ask for remarks where it wants some, and tell what another round would bring."""
         current = self._show(checkpoint)
         if current and current.feedback:
-            self._screen.question(current.feedback)
+            self._screen.question(current)
             self._suggest(current, "For example: “{said}”, and then “{option}”")
             self._hearing.ask_back = self._screen.read_on if self._screen.left else None
             self._hear(_ANYTHING.replace(")", ", ? = read on)") if self._screen.left else _ANYTHING)
@@ -234,6 +234,7 @@ class _Sitting:
 
     def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
+        from reconvene.core.person.attention import WHO
 
         if option.ends and not ask_yes(f"“{one_line(option.label)}” {one_line(option.leads)}. Really?", default=False):
             return False
@@ -247,7 +248,7 @@ class _Sitting:
         why = reasons(self._review()) if option.fields else {}
         unsent = Unsent(self._engine.home, self._run, checkpoint.id, option.label)
         fields = ask_fields(option.fields, unsent.before() if option.fields else {}, why, unsent.keep)
-        if checkpoint.attention and option.fields and not self._can_be_asked(fields):
+        if checkpoint.attention and any(field.id == WHO for field in option.fields) and not self._can_be_asked(fields):
             return False
         decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, self._version, self._by, DOOR)
         if self._decided(decision):
@@ -257,7 +258,7 @@ class _Sitting:
         return bool(missing) and all(self._answer(checkpoint, field) for field in missing) and self._decided(decision)
 
     def _can_be_asked(self, fields: Answers) -> bool:
-        """At an attention checkpoint the one field says who does the work instead."""
+        """Of a field that says who does the work instead."""
         from reconvene.doors.cli.typed_bindings import check_said
 
         try:
