@@ -200,7 +200,8 @@ def _rewrite(tally: Tally, chance: Random, most: int = 7, *, copies: bool = True
     tally.standing += bool(itself)
     if found.place is None:
         return
-    lines = [line for line in plan.lines[found.place.first - 1 : found.place.last] if line.text.strip()]
+    there = [line for line in plan.lines[found.place.first - 1 : found.place.last] if line.text.strip()]
+    lines = [line for line in there if _says_something(line)] or there
     # A copy is the commented text only where nothing of it stands elsewhere as itself.
     right = all(line.of & mine for line in lines)
     copied = all((line.of | line.copy_of) & mine for line in lines) and all(line in lines for line in itself)

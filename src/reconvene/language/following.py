@@ -130,14 +130,15 @@ def _one_of(now: Sequence[int], before: _Page, rows: range, after: _Page) -> Pla
     once = list(_occurrences(before, quote))
     if len(once) > _MOST_TWINS or len(now) > _MOST_TWINS:
         return None
-    few = _letters(quote) < _FEW_LETTERS
+    few = len(_words(" ".join(quote))) < _FEW_WORDS
     if any(after.counts[row] > before.counts[row] for row in quote if few or _letters([row]) >= _FEW_LETTERS):
         return None  # one of them is a copy, and either could be it
     gap = _gap(before, rows, after)
     if gap is not None and gap.closed:
         stayed = [at for at in now if gap.rows.start <= at and at + size <= gap.rows.stop]
         if len(stayed) == 1:
-            return after.place(range(stayed[0], stayed[0] + size), same=True)
+            target = range(stayed[0], stayed[0] + size)
+            return None if _has_twin(before, quote, after, target, gap.rows) else after.place(target, same=True)
     mine = {at: _evidence(before, rows, after, range(at, at + size)) for at in now}
     best = max(now, key=lambda at: mine[at])
     target = range(best, best + size)
@@ -148,13 +149,15 @@ def _one_of(now: Sequence[int], before: _Page, rows: range, after: _Page) -> Pla
     return None if _has_twin(before, quote, after, target) else after.place(target, same=True)
 
 
-def _has_twin(before: _Page, quote: Sequence[str], after: _Page, target: range) -> bool:
-    """Whether something new is so alike that it may be what became of these lines, and the same words a copy."""
+def _has_twin(before: _Page, quote: Sequence[str], after: _Page, target: range, among: range | None = None) -> bool:
+    """Whether something new is so alike that it may be what became of these lines, and the same words a copy. `among`:
+    where it could stand, None = anywhere."""
+    among = range(len(after.rows)) if among is None else among
     if any(after.counts[row] > 1 for row in after.rows[target.start : target.stop] if row not in before.counts):
         return True
     words = _words(" ".join(quote))
     for size in {len(target), len(quote), len(quote) + 1}:
-        for at in range(len(after.rows) - size + 1):
+        for at in range(among.start, among.stop - size + 1):
             part = after.rows[at : at + size]
             beside = at + size <= target.start or at >= target.stop
             if beside and _alike(words, part, _TWIN) and not _stands(before, part):

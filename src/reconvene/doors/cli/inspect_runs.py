@@ -197,7 +197,7 @@ def _unjudged(shown: RunInFull) -> list[str]:
 def _remark(remark: Remark) -> str:
     by, origin = by_whom(remark.by, remark.user), f"in {remark.origin}" if remark.origin else ""
     told = ", ".join(part for part in (by, origin) if part)
-    target = f" to {remark.target}" if remark.target else ""
+    target = (f" to {remark.target}" if remark.target else "") + (f" on {remark.lines}" if remark.lines else "")
     text = one_line(remark.text or remark.path, 200)
     return f"{remark.id} {remark.kind}{target}: {text}" + (f" ({told})" if told else "")
 
