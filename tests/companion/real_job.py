@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -201,8 +202,8 @@ class _Jobs:
         self._engine = engine
         self._given = {
             "description": "Report on the figures",
-            "documents": to_builtins(materials.documents(str(folder / "contracts.md"), {})),
-            "sources": [materials.source(str(folder / "figures.db"), {})],
+            "documents": to_builtins(materials.documents(str(folder / "contracts.md"), os.environ)),
+            "sources": [materials.source(str(folder / "figures.db"), os.environ)],
         }
 
     def start(self) -> str:
