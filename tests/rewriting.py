@@ -52,12 +52,14 @@ class Plan:
 
     # --- changes ---
 
-    def rewrite(self, near: frozenset[int]) -> None:
-        """A few changes at once, every other one close to the lines that are `near`."""
-        for _ in range(self._chance.randint(1, 7)):
+    def rewrite(self, near: frozenset[int], most: int = 7, *, copies: bool = True) -> None:
+        """A few changes at once, every other one close to the lines that are `near`. `copies`: also of lines that look
+        the same, or nearly the same, afterwards."""
+        changes = [change for change in _CHANGES if copies or change not in (Plan._copy, Plan._twin)]
+        for _ in range(self._chance.randint(1, most)):
             at = self._somewhere(near)
             if at is not None:
-                self._chance.choice(_CHANGES)(self, at)
+                self._chance.choice(changes)(self, at)
 
     def _somewhere(self, near: frozenset[int]) -> int | None:
         close = [at for at, line in enumerate(self.lines) if line.of & near]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from reconvene.errors import UserError
 from reconvene.sandboxing import sandbox_for
 from reconvene.settings import COMPANION_MODEL_VARIABLE, companion_model
-from reconvene.surroundings import SystemClock
-from reconvene.wiring import from_files, open_index
+from reconvene.surroundings import SystemClock, from_files
+from reconvene.wiring import open_index
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine

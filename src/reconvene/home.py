@@ -59,7 +59,7 @@ def find(given: str = "") -> Home:
 def is_found_without_name(folder: str) -> bool:
     """Whether a command that names no home, in a shell where no variable does, finds this one."""
     try:
-        return _looked_for().folder == folder
+        return os.path.realpath(_looked_for().folder) == os.path.realpath(folder)
     except UserError:  # somebody else's lies in the way
         return False
 

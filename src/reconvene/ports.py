@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from reconvene.chain_ports import ChainedLog, Stored
 from reconvene.sandbox_ports import Ground
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
     from reconvene.core.facts.events import AnyEvent, LeftOut, Usage
     from reconvene.material_ports import Document, SourceAt
-    from reconvene.tool_ports import Turns
+    from reconvene.tool_ports import ToolInfo, Turns
 
 
 class IndexRow(NamedTuple):
@@ -193,6 +193,14 @@ class AgentRunner(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class ListsTools(Protocol):
+    """Whoever runs agents may also say what tools they have."""
+
+    async def tools(self, assignment: Assignment) -> tuple[ToolInfo, ...]:
+        """Of its agent, with what the run was given. AgentError where they cannot be had."""
 
 
 class ProjectLook(NamedTuple):

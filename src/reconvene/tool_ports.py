@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from reconvene.core.facts.events import Usage
-    from reconvene.ports import Assignment
 
 Outcome = Literal["done", "failed", "refused", "answered"]
 
@@ -39,6 +38,7 @@ class ToolResult(Struct, frozen=True):
     removed: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # what a database said that it changed
     sandbox: str = ""  # what kept a program in, where one was started
+    unknown: bool = False  # of one that failed: it may have had its effect
 
 
 class Toolbox(Protocol):
@@ -58,14 +58,6 @@ class Toolbox(Protocol):
 
     def ignored(self) -> tuple[str, ...]:
         """What it left there and is not taken, with the reason."""
-
-
-@runtime_checkable
-class ListsTools(Protocol):
-    """Whoever runs agents may also say what tools they have."""
-
-    async def tools(self, assignment: Assignment) -> tuple[ToolInfo, ...]:
-        """Of its agent, with what the run was given. AgentError where they cannot be had."""
 
 
 class Wanted(Struct, frozen=True):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import SERVERS, STORE, make, require_ours, settings_files
+from reconvene.home import SERVERS, STORE, make, require_ours
 from reconvene.sandboxing import kept_in, sandbox_for
 from reconvene.settings import (
     FEEDBACK_MODEL_VARIABLE,
@@ -19,7 +19,7 @@ from reconvene.settings import (
     search_model,
     system_user,
 )
-from reconvene.surroundings import LazyProjects, Machine, SystemClock
+from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_files
 from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, own_id, refusal, require_plain
 
 if TYPE_CHECKING:
@@ -107,16 +107,6 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     for run in over:
         projects.close(run)
     return over, [run for run in runs if run not in over]
-
-
-def from_files(name: Literal["gate_model", "feedback_model", "search_model", "companion_model"]) -> str:
-    """What the settings files say, the project's before the person's own; "" where they say nothing."""
-    if not settings_files():
-        return ""
-    from reconvene.settings_file import in_force
-
-    said = [getattr(one, name) for one in in_force()]
-    return next((text for text in reversed(said) if text), "")
 
 
 class Preflight(NamedTuple):

@@ -289,3 +289,48 @@ def test_near_the_window_old_calls_are_shortened_and_what_a_person_said_stays(tm
     compacted = scene.stage.events(MessagesCompacted)
     assert compacted
     assert "were left out" in compacted[0].why
+
+
+def test_the_memory_and_the_to_dos_of_now_are_in_every_request_also_after_a_compaction(tmp_path: Path) -> None:
+    asks = [Calls((call("look", f"{number} {'x' * 2000}"),)) for number in range(8)]
+    replies = (
+        Calls((call("note", "first thoughts"),)),
+        *asks[:4],
+        Calls((call("note", "second thoughts"),)),
+        *asks[4:],
+    )
+    with OpenAIServer(*replies, Say("Done.")) as server:
+        scene = Scene(tmp_path, server, "[files]")
+        scene.boxes.kept = {"todos.yaml": b"- {id: open, text: still to be done}"}
+        scene.stage = Stage(scene.home, scene.stage.text.replace("options: {", "options: {window: 8000, "), {})
+        scene.again()
+        assert scene.drive() == "completed"
+    assert scene.stage.events(MessagesCompacted)
+    changed = 6  # requests until the second note
+    for number in range(1, len(server.requests)):
+        memory, to_dos = (str(one["content"]) for one in scene.messages(number)[-2:])
+        assert ("first thoughts" if number < changed else "second thoughts") in memory
+        assert ("first thoughts" in memory) is (number < changed)
+        assert "still to be done" in to_dos
+
+
+def test_messages_that_this_release_cannot_read_say_which_one_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A month and an upgrade later: what is on record names the release that wrote it."""
+    from reconvene.adapters.agents import loop_messages
+
+    with OpenAIServer(Calls((call("pay", "100"),)), Say("Done.")) as server:
+        scene = Scene(tmp_path, server, "[shell: {ask: always}]")
+        with monkeypatch.context() as newer:
+            newer.setattr(loop_messages, "version", lambda name: "9.1.0")
+            scene.drive()
+        stored = json.loads(scene.stage.kept(scene.stage.events(ModelTurned)[0].messages))
+        assert stored["library"] == "9.1.0"
+        scene.rule("Approve")
+        with monkeypatch.context() as older:
+            older.setattr(loop_messages, "_known", lambda messages: (_ for _ in ()).throw(ValueError("a new part")))
+            assert scene.drive() == "waiting"
+        assert "was written by pydantic-ai 9.1.0" in scene.stage.point.prompt
+        assert "pip install 'pydantic-ai-slim>=9.1.0'" in scene.stage.point.prompt
+        assert scene.boxes.paid == []

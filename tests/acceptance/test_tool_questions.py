@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from support.stage import Stage
 from support.tool_scene import Scene, call
 
+from commands import Command
+from reconvene.adapters.sandbox import levels
 from reconvene.core.facts.events import AttemptEnded, CallEnded, CallRuled, ModelTurned
 from reconvene.testing.openai_server import Calls, OpenAIServer, Say
 from terminals import CLEAR, DOWN, ENTER, UP, Terminal, ending
@@ -150,3 +153,37 @@ def test_each_call_is_decided_at_a_terminal(
         ("approve", ""),
     ]
     assert sorted(path.name for path in stage.folder.iterdir()) == ["b.txt", "c.txt"]
+
+
+def test_a_change_of_a_graph_is_asked_about_and_what_it_changed_is_on_record(
+    tmp_path: Path, reconvene: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladybug = pytest.importorskip("ladybug")
+    if levels.find(os.environ).name == "none":
+        pytest.skip("graphs are not opened without a sandbox")
+    monkeypatch.setenv("RECONVENE_SANDBOX", "auto")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    database = ladybug.Database(str(tmp_path / "net.lbug"))
+    connection = ladybug.Connection(database)
+    connection.execute("CREATE NODE TABLE Person(name STRING PRIMARY KEY)")
+    connection.close()
+    database.close()
+    agent = """{model: "openai:gpt-4o-mini", tools: [graph: {ask: "tool === 'change_graph'"}]}"""
+    inputs = "inputs: {sources: {type: sources}}\n"
+    (tmp_path / "flow.yaml").write_text(
+        f"name: flow\n{inputs}agents: {{a: {agent}}}\nphases: [{{id: x, agents: [a]}}]\n"
+    )
+    count = ("query_source", json.dumps({"source": "net.lbug", "query": "MATCH (p:Person) RETURN count(p) AS n"}))
+    change = ("change_graph", json.dumps({"source": "net.lbug", "change": "CREATE (:Person {name: 'Ann'})"}))
+    with OpenAIServer(Calls((count, change, count)), Say("Done.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        waits = reconvene("run", "flow.yaml", "--datasource", "net.lbug")
+        assert waits.code == 3, waits.err
+        assert "change: CREATE (:Person {name: 'Ann'})" in waits.out
+        assert reconvene("decide", "flow-1", "--option", "Approve", "--latest").code == 0
+    calls = reconvene("calls", "flow-1", "--json").object["calls"]
+    assert isinstance(calls, list)
+    found = [(one["tool"], one["state"], one["ruling"], one["counts"]) for one in calls]
+    assert found[1] == ("change_graph", "done", "approve", {"nodes_created": 1, "properties_set": 1})
+    # the calls of one turn are made in their order, but for those that wait: these come last
+    assert [str(one["result"]).split("\n")[1] for one in (calls[0], calls[2])] == ["[0]", "[0]"]

@@ -180,7 +180,10 @@ class Tally:
 @given(st.integers(0, 2**32))
 @examples(200)
 def _rewritten(tally: Tally, seed: int) -> None:
-    chance = Random(seed)
+    _rewrite(tally, Random(seed))
+
+
+def _rewrite(tally: Tally, chance: Random, most: int = 7, *, copies: bool = True) -> None:
     plan = Plan(chance)
     first = chance.choice(plan.words())
     commented = plan.lines[first : first + chance.choice((1, 1, 1, 2, 3))]
@@ -189,7 +192,7 @@ def _rewritten(tally: Tally, seed: int) -> None:
     anchor = make("plan.md", "v1", seen, first + 1, first + len(commented))
     later: list[str] = []
     for _ in range(chance.randint(1, 4)):
-        plan.rewrite(mine)
+        plan.rewrite(mine, most, copies=copies)
         later.append(plan.text)
     found = followed(anchor, seen, later)
     itself = [line for line in plan.lines if line.of & mine and _says_something(line)]
@@ -217,3 +220,10 @@ def test_no_anchor_is_on_other_text_after_two_hundred_random_rewrites(
     record_property("followed", f"{tally.found} of {tally.standing}")
     assert tally.plans >= 200
     assert tally.found >= 0.5 * tally.standing > 50, f"{tally.found} of {tally.standing} are followed"
+
+
+def test_four_of_five_comments_are_followed_through_several_revisions_of_the_usual_size() -> None:
+    tally = Tally()
+    for seed in range(200):
+        _rewrite(tally, Random(seed), 3, copies=False)
+    assert tally.found >= 0.8 * tally.standing > 100, f"{tally.found} of {tally.standing} are followed"

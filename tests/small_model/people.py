@@ -67,7 +67,7 @@ PEOPLE: dict[str, Person] = {
             Wish("Look again", 1, "correction: Revenue is $900M, not $850M.", "Harbours are closed in winter."),
             Wish("Accept the memo"),
         ),
-        models=("specialists=position",),
+        models=("specialists=headed", "moderator=prose", "writer=headed"),
         environ={"RECONVENE_FEEDBACK_MODEL": MODEL},
     ),
     "spec-refinement": Person(
@@ -81,7 +81,7 @@ PEOPLE: dict[str, Person] = {
         ),
         inputs={"spec": _SPEC},
         files=("spec",),
-        models=("engineer=proposals", "reviewer=review"),
+        models=("engineer=proposals", "reviewer=review", "mediator=headed"),
     ),
     "brainstorm": Person(
         (

@@ -30,7 +30,8 @@ def test_every_packaged_workflow_is_played() -> None:
     [
         ("smollm2/report", "Report.", ["## Findings", "## Ratings", "| item | rating | reason |"]),
         ("smollm2/prose", "End with “User feedback from checkpoints incorporated.”", ["incorporated."]),
-        ("smollm2/position", "Report.", ["## Position", "## Reasoning"]),
+        ("smollm2/headed", "- one of these headings is missing: Position, ## Risks\n", ["## Position", '"## Risks']),
+        ("smollm2/headed", "Report.", ["root ::= text"]),
         ("smollm2/review", "## Your task: find the gaps of this", ["## GAP-", "**Severity:**"]),
         ("smollm2/review", PROMPT, ["## Review: Round 3", "1. GAP-DATA-001", "2. GAP-FLOW-002", "ISSUE-R3-001"]),
         ("smollm2/proposals", PROMPT, ["Proposals - Round 3", "## Gap Resolution: GAP-FLOW-002", "| GAP-DATA-001 |"]),
@@ -46,6 +47,13 @@ def test_a_form_is_held_by_a_grammar(model: str, prompt: str, holds: list[str]) 
     assert grammar.lstrip().startswith("root ::= ")
     assert [part for part in holds if part not in grammar] == []
     assert "@" not in grammar
+
+
+def test_json_after_files_is_held_as_well() -> None:
+    schema = '{"type":"object","properties":{"issues":{"type":"integer"},"worst":{"type":"string"}}}'
+    prompt = f"Write these files: a.md. Put each\nvalid against this JSON Schema:\n\n{schema}\n</form"
+    root = forms.grammar("m", prompt).splitlines()[0]
+    assert root.endswith(r'"{" "\"issues\": " [0-9] ", " "\"worst\": " "\"" [a-z] [a-z ]{3,60} "\"" "}"')
 
 
 def test_what_has_no_form_is_free() -> None:

@@ -161,7 +161,7 @@ class Stage:
         if checkpoint.get("attention"):
             option = next(label for label in _ATTENTION if label in offered)
             self._tell(f"! {option}")
-            return self._json("decide", run, "--option", option, "--latest", "--json")
+            return self._json("decide", run, "--option", option, "--at", str(checkpoint["digest"]), "--json")
         wishes = enumerate(self.person.wishes)
         chosen = next((n for n, one in wishes if one.option in offered and self._used[n] < one.times), None)
         if chosen is None:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from reconvene.app import given_material, index
-from reconvene.app.comments import open_comments
 from reconvene.app.engine import Engine
+from reconvene.app.file_comments import open_comments
 from reconvene.app.line_diff import unified_diff
 from reconvene.app.project_now import difference, looked_at
 from reconvene.app.session import Session, state_after

@@ -18,8 +18,8 @@ from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import ReconveneError
-from reconvene.ports import AgentRunner, Assignment
-from reconvene.tool_ports import ListsTools, ToolInfo
+from reconvene.ports import AgentRunner, Assignment, ListsTools
+from reconvene.tool_ports import ToolInfo
 
 _OF_TYPE: Mapping[str, object] = {
     "string": "text", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}, "null": None,

@@ -140,6 +140,7 @@ class TurnsOf:
             round(seconds, 3),
             dict(result.counts),
             result.sandbox,
+            result.unknown,
         )
         await self._record(command, kept.blobs)
         return kept.blobs[digest].decode()

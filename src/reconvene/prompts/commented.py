@@ -19,8 +19,8 @@ _LONGEST = 2_000  # characters of a quote
 
 def lines(state: RunState, book: Book, numbers: Sequence[int]) -> str:
     """Of these remarks, those on lines of a file. "" where there are none."""
-    remarks = [state.record.remarks[number] for number in numbers]
-    about = [remark for remark in remarks if remark.anchor is not None]
+    on_lines = book.told(state.record, "on lines", lambda remark: remark.anchor is not None)
+    about = [state.record.remarks[number] for number in numbers if on_lines[number - 1]]
     if not about:
         return ""
     told = [_told(state, book, remark) for remark in about[-_MOST:]]

@@ -66,8 +66,8 @@ def shown(
     sections = (
         *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
         *_retry(book, task),
-        Section("form", expected.form(state, book, agent, step, writes)),
-        Section("example", book.text(task.example) if task.example else expected.example(agent, schema), _EXAMPLE),
+        Section("form", expected.form(state, book, agent, step, writes, schema)),
+        Section("example", expected.example(agent, schema, book.text(task.example) if task.example else ""), _EXAMPLE),
     )
     made = _made(book, agent, step, step_at, sections, _seed(state, book, serial, step_at), window)
     return Shown(

@@ -21,10 +21,9 @@ _TEXT: dict[str, object] = {"type": "object", "properties": {"text": {"type": "s
 class Box:
     """Three tools: one looks, one writes a file, one pays. `paid` is what really happened."""
 
-    def __init__(self, files: dict[str, bytes], paid: list[str], broken: Callable[[str], None]) -> None:
+    def __init__(self, files: dict[str, bytes], made: Boxes) -> None:
         self._files = files
-        self._paid = paid
-        self._broken = broken
+        self._made = made
 
     def tools(self) -> tuple[ToolInfo, ...]:
         return (
@@ -36,9 +35,9 @@ class Box:
     async def call(self, name: str, arguments: Mapping[str, object]) -> ToolResult:
         text = str(arguments["text"])
         if name == "pay":
-            self._paid.append(text)
-            self._broken(text)
-            return ToolResult(f"paid {text}")
+            self._made.paid.append(text)
+            self._made.broken(text)
+            return self._made.result or ToolResult(f"paid {text}")
         if name == "note":
             self._files["workspace.md"] = text.encode()
             return ToolResult("noted", files={"workspace.md": text.encode()})
@@ -58,12 +57,14 @@ class Boxes:
     def __init__(self) -> None:
         self.paid: list[str] = []
         self.broken: Callable[[str], None] = lambda text: None
+        self.kept: dict[str, bytes] = {}  # files that are there from the beginning
+        self.result: ToolResult | None = None  # of paying, where it is not the usual one
 
     @asynccontextmanager
     async def open(
         self, assignment: Assignment, changed: Mapping[str, bytes | None], listener: Listener
     ) -> AsyncIterator[Box]:
-        yield Box({path: data for path, data in changed.items() if data is not None}, self.paid, self.broken)
+        yield Box(self.kept | {path: data for path, data in changed.items() if data is not None}, self)
 
 
 class Scene:

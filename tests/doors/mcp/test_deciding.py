@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,8 +43,8 @@ phases:
 class Seat(Stage):
     """A run at its checkpoint, served to a client whose person answers."""
 
-    def __init__(self, tmp_path: Path, *, only: bool = False, allow: bool = True) -> None:
-        super().__init__(tmp_path / "home", FLOW, {"a": "A draft."})
+    def __init__(self, tmp_path: Path, *, only: bool = False, allow: bool = True, flow: str = FLOW) -> None:
+        super().__init__(tmp_path / "home", flow, {"a": "A draft."})
         self.drive()
         self.seen: list[tuple[str, str]] = []
         self.gone_on: list[str] = []
@@ -211,3 +212,16 @@ def test_a_run_that_waits_for_nobody_has_nothing_to_decide(tmp_path: Path, mode:
     result = seat.call(Person("accept", {"option": "Accept"}), mode)
     assert result.is_error
     assert "there is no checkpoint to decide" in text(result)
+
+
+def test_a_checkpoint_with_one_option_and_odd_words_is_a_form_as_well(tmp_path: Path, mode: str) -> None:
+    odd = 'Yes, "all" of it – 100 % \U0001f44d'
+    flow = FLOW.replace("{label: Accept,", f"{{label: {json.dumps(odd, ensure_ascii=False)},")
+    flow = flow.replace("        - {label: Again, remark: required, then: again}\n", "")
+    seat = Seat(tmp_path, flow=flow)
+    person = Person("accept", {"option": odd})
+    assert not seat.call(person, mode).is_error
+    assert [one.option for one in seat.decisions] == [odd]
+    properties = person.asked[0].requested_schema["properties"]
+    assert isinstance(properties, dict)
+    assert properties["option"]["enum"] == [odd]

@@ -184,19 +184,22 @@ def _alone(kind: str, text: str, name: str = "") -> str:
 
 
 def _read(stored: bytes) -> list[ModelMessage]:
-    from pydantic import ValidationError
-    from pydantic_ai.messages import ModelMessagesTypeAdapter
-
     part = msgspec.json.decode(stored, type=_Part)
     try:
-        return list(ModelMessagesTypeAdapter.validate_python(part.messages))
-    except ValidationError as error:
+        return _known(part.messages)
+    except ValueError as error:  # the library's own is one
         raise AgentError(
             f"What is on record of this attempt was written by pydantic-ai {part.library}, and {_installed()} cannot "
             "read it.",
             hint=f"Install that release or a newer one: pip install 'pydantic-ai-slim>={part.library}'",
             retryable=False,
         ) from error
+
+
+def _known(messages: list[object]) -> list[ModelMessage]:
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    return list(ModelMessagesTypeAdapter.validate_python(messages))
 
 
 def _shortened(message: ModelMessage) -> tuple[ModelMessage, int]:

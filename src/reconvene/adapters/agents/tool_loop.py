@@ -144,7 +144,9 @@ class _Loop:
 
     def _tell(self, line: str) -> None:
         work = self._work
-        self._listener(Progress(work.run, work.task, work.agent.name, "output", line))
+        here = work.run, work.task, work.agent.name
+        self._listener(Progress(*here, "output", line))
+        self._listener(Progress(*here, "text", f"[{line}]\n"))
 
     # --- ends ---
 

@@ -124,7 +124,7 @@ class GitHistory:
         with self._in_plain_words():
             tip = refs.target(self.path, _branch(run))
             last, todo = self._noted(run)[2], [tip]
-            seen, named = not last, dict[str, str]()
+            seen, named, made = not last, dict[str, str](), set[str]()
             while todo and todo[0]:
                 found = self._objects.commit(todo[0])
                 if found is None or not self._objects.is_sound(todo[0]):
@@ -134,12 +134,23 @@ class GitHistory:
                 seen = seen or todo[0] == last
                 for name in refs_of(found.message):
                     named.setdefault(name, todo[0])
+                made.add(todo[0])
                 todo = found.parents[:1]
             if broken := self._objects.unsound(tip):
                 return f"the object {broken} is not there, or its bytes are not those that its id says"
-            if wrong := self._wrong_ref(run, tip, named):
-                return wrong
-        return "" if seen else f"the commit {last}, which was its last, is not among them"
+            wrong = self._wrong_ref(run, tip, named) or self._note_problem(_branch(run), made)
+            wrong = wrong or (refs.frame_problem(self.path) if tip else "")
+        return wrong if seen else f"the commit {last}, which was its last, is not among them"
+
+    def _note_problem(self, branch: str, commits: set[str]) -> str:
+        """Of which blobs the next commit would be made, without looking at them."""
+        tip, blobs = refs.note(self.path, branch)
+        if tip and tip not in commits:
+            return f"the note beside it is of a commit {tip}, which is not among them"
+        for digest, oid in blobs.items():
+            if self._objects.unsound(oid) or digest_of(self._objects.blob(oid)) != digest:
+                return f"the note beside it takes {oid} for a file that it is not"
+        return ""
 
     def _wrong_ref(self, run: str, tip: str, named: dict[str, str]) -> str:
         """What the refs should be, the commits say: name → id."""

@@ -18,6 +18,8 @@ from reconvene.language.late_patterns import late
 _ID = late(r"[0-9a-f]{40}")
 _HALF_WRITTEN = late(r"[0-9a-f]{0,39}")
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
+_SETTINGS = {"repositoryformatversion = 0", "bare = true"}
+_FIRST = "refs/heads/main"
 _FOLDERS = ("objects/info", "objects/pack", "refs/heads", "refs/tags")
 
 
@@ -41,7 +43,19 @@ def create(repository: str) -> None:
         os.makedirs(os.path.join(repository, folder), exist_ok=True)
     if not os.path.exists(os.path.join(repository, "config")):
         _put(repository, "config", _CONFIG)
-    _put(repository, "HEAD", "ref: refs/heads/main\n")
+    _put(repository, "HEAD", f"ref: {_FIRST}\n")
+
+
+def frame_problem(repository: str) -> str:
+    """What is wrong with the files that make a folder a repository. A person may have added settings of their own."""
+    lines = [line.strip() for line in (_read(os.path.join(repository, "config")) or "").splitlines()]
+    if not _SETTINGS.issubset(lines) or lines[:1] != ["[core]"]:
+        return "its config does not say what reconvene wrote"
+    head = (_read(os.path.join(repository, "HEAD")) or "").strip()
+    name = head.removeprefix("ref: ")
+    if not head.startswith("ref: refs/heads/") or (name not in branches(repository) and name != _FIRST):
+        return "its HEAD names no branch"
+    return ""
 
 
 def target(repository: str, name: str) -> str:
@@ -174,11 +188,22 @@ class _Note(msgspec.Struct):
 
 def noted_blobs(repository: str, name: str, tip: str) -> dict[str, str]:
     try:
-        with open(_note(repository, name), "rb") as file:
-            note = msgspec.json.decode(file.read(), type=_Note)
-    except (OSError, msgspec.DecodeError):
+        found, blobs = note(repository, name)
+    except Damaged:
         return {}
-    return note.blobs if note.tip == tip else {}
+    return blobs if found == tip else {}
+
+
+def note(repository: str, name: str) -> tuple[str, dict[str, str]]:
+    """The commit, and its blobs; empty where there is no note."""
+    try:
+        with open(_note(repository, name), "rb") as file:
+            found = msgspec.json.decode(file.read(), type=_Note)
+    except OSError:
+        return "", {}
+    except msgspec.DecodeError as error:
+        raise Damaged(f"the note beside {name} cannot be read: {error}") from error
+    return found.tip, found.blobs
 
 
 def note_blobs(repository: str, name: str, tip: str, blobs: dict[str, str]) -> None:

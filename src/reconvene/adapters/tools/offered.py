@@ -28,7 +28,11 @@ class Offered(NamedTuple):
 
 
 class ToolFailed(Exception):
-    """A call that cannot be carried out. The message is for the model."""
+    """A call that cannot be carried out. The message is for the model. `unknown`: it may have had its effect."""
+
+    def __init__(self, message: str, *, unknown: bool = False) -> None:
+        super().__init__(message)
+        self.unknown = unknown
 
 
 class Brought(NamedTuple):

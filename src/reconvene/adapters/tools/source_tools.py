@@ -29,7 +29,8 @@ from reconvene.material_ports import Description, Graph, Rows, Source, Table
 from reconvene.ports import Assignment
 from reconvene.tool_ports import ToolInfo, ToolResult
 
-NAMES = ("list_sources", "describe_source", "query_source", "change_graph")
+ASKING = ("list_sources", "describe_source", "query_source")
+NAMES = (*ASKING, "change_graph")
 _ROWS = 100
 _MOST_ROWS = 1_000
 _LONGEST_CELL = 2_000

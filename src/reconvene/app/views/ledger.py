@@ -35,7 +35,7 @@ from reconvene.core.extensions import Citation, Stated
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
 from reconvene.core.shown import anchors
-from reconvene.core.shown.following import says
+from reconvene.language.following import says
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "ledger"]
 

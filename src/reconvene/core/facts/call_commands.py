@@ -41,6 +41,7 @@ class EndCall(Struct, frozen=True):
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
     sandbox: str = ""
+    doubt: bool = False
 
 
 class DeferCalls(Struct, frozen=True):

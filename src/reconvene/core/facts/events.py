@@ -348,6 +348,7 @@ class CallEnded(Event, frozen=True):
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)  # what a database says that it changed
     sandbox: str = ""
+    doubt: bool = False  # it failed, and may have had its effect
 
 
 class CallsDeferred(Event, frozen=True):

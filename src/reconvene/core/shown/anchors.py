@@ -15,8 +15,8 @@ from msgspec import Struct
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.events import Anchor
 from reconvene.core.facts.state import RunState
-from reconvene.core.shown.following import Place, alike, found_in, is_blank, lines_of
 from reconvene.errors import StoreError, UserError
+from reconvene.language.following import Place, alike, found_in, is_blank, lines_of
 from reconvene.language.late_patterns import late
 
 MOST_LINES = 100

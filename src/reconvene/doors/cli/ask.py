@@ -6,6 +6,7 @@ Ctrl-C and Ctrl-D leave as KeyboardInterrupt and EOFError; whoever asks says wha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from reconvene.doors.cli.text import clean, one_line, screen_width, wrapped
@@ -35,7 +36,10 @@ def ask_text(title: str, default: str = "", broken_off: Callable[[str], None] = 
     """`broken_off`: given what stands in the line where the person leaves instead of ending it."""
     import questionary
 
-    question = questionary.text(_asked(title), default=default, qmark=MARK)
+    return _typed(questionary.text(_asked(title), default=default, qmark=MARK), broken_off)
+
+
+def _typed(question: Question, broken_off: Callable[[str], None]) -> str:
     try:
         return str(ask(question))
     except (KeyboardInterrupt, EOFError):
@@ -115,22 +119,34 @@ def ask_fields(
     keep: Callable[[Answers], None] = lambda _: None,
 ) -> Answers:
     """Ask each field in turn; what is left empty is left out. `before`: what was answered to them once. `reasons`:
-    agent → why it would be chosen. `keep`: given all answers that there are, after each."""
+    agent → why it would be chosen. `keep`: given all answers that there are, after each, and half a line as well."""
     answers: Answers = {}
     for field in fields:
         followed = str(answers.get(field.follows) or "")
         if field.follows and followed not in field.starts:
             continue
-        answer = ask_field(field, before.get(field.id, field.starts.get(followed, field.default)), reasons)
+        rest = {name: value for name, value in before.items() if name not in answers and name != field.id}
+        known = {**rest, **answers}
+        half = partial(_keep_half, keep, known, field.id)
+        answer = ask_field(field, before.get(field.id, field.starts.get(followed, field.default)), reasons, half)
         if answer is not None:
             answers[field.id] = answer
-        rest = {name: value for name, value in before.items() if name not in answers and name != field.id}
-        keep({**rest, **answers})
+        keep({**known, **answers})
     return answers
 
 
-def ask_field(field: Field, default: object, reasons: Mapping[str, str] = _NO_REASONS) -> object:
-    """One answer; None = none."""
+def _keep_half(keep: Callable[[Answers], None], known: Answers, name: str, text: str) -> None:
+    if text.strip():
+        keep({**known, name: text})
+
+
+def ask_field(
+    field: Field,
+    default: object,
+    reasons: Mapping[str, str] = _NO_REASONS,
+    broken_off: Callable[[str], None] = lambda _: None,
+) -> object:
+    """One answer; None = none. `broken_off`: as in `ask_text`."""
     prompt = clean(field.prompt or field.id)
     if "\n" in prompt:  # laid out: it stands above, as it is
         print(f"\n{wrapped(prompt)}\n")
@@ -146,7 +162,7 @@ def ask_field(field: Field, default: object, reasons: Mapping[str, str] = _NO_RE
             # None ticked is an answer too: left out, it would fall back to the default that was just unticked.
             return tick(title, field.options, chosen, reasons, lambda names: wrong(field, names))
         case _:
-            return _ask_line(field, title if title.endswith("?") else f"{title}:", default)
+            return _ask_line(field, title if title.endswith("?") else f"{title}:", default, broken_off)
 
 
 def _ask_choice(field: Field, title: str, default: str | None) -> object:
@@ -163,7 +179,7 @@ def _ask_choice(field: Field, title: str, default: str | None) -> object:
     return ask_text("In your words:", clean(default) if own else "").strip() or None
 
 
-def _ask_line(field: Field, title: str, default: object) -> object:
+def _ask_line(field: Field, title: str, default: object, broken_off: Callable[[str], None]) -> object:
     """Whatever is typed on a line, and nothing that is no answer to the field."""
     import questionary
 
@@ -174,5 +190,5 @@ def _ask_line(field: Field, title: str, default: object) -> object:
             return error.message
 
     start = "" if default is None else clean(default)
-    text = str(ask(questionary.text(_asked(title), default=start, validate=valid, qmark=MARK)))
+    text = _typed(questionary.text(_asked(title), default=start, validate=valid, qmark=MARK), broken_off)
     return answer_in(field, text) if text.strip() else None

@@ -8,6 +8,7 @@ import click
 
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import BY, Call, command, note, open_run, put, put_json, say
+from reconvene.doors.cli.text import clean
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def comments(call: Call, run: str | None, file: str | None, only_open: bool) -> 
     it, and the lines are as they were. Declined: with the agent's reason. Outdated: the lines are lost, and the old
     ones are shown.
     """
-    from reconvene.app.comments import comments as every
+    from reconvene.app.file_comments import comments as every
     from reconvene.doors.cli.typed_lines import require_file
     from reconvene.doors.shared.comment_lines import whole
 
@@ -97,7 +98,7 @@ def _confirm(call: Call, yes: bool) -> Confirm:
             return yes
         from reconvene.doors.cli.ask import ask_yes
 
-        say(diff)
+        put(clean(diff))
         return ask_yes(question)
 
     return confirm

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
-from reconvene.errors import ReconveneError, StaleDecision, UserError
+from reconvene.errors import ReconveneError, UserError
 from reconvene.home import Home, find, is_found_without_name, is_there, require_fit, user_file
 from reconvene.settings import claimed, person
 
@@ -120,9 +120,7 @@ def command(
             try:
                 return function(call, **arguments)
             except ReconveneError as error:
-                error.message, error.hint = pasted(error.message), pasted(error.hint)
-                if isinstance(error, StaleDecision):
-                    error.changes = tuple(map(pasted, error.changes))
+                error.hint = pasted(error.hint)
                 raise
 
         named = function.__name__.removesuffix("_command")

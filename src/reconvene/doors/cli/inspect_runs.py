@@ -238,7 +238,10 @@ def log(call: Call, run: str | None, follow: bool, after: int, limit: int) -> in
 
 def _event_line(event: Event) -> str:
     """The event's own words, its longest ones cut."""
-    told = " ".join(f"{key}={one_line(_told(value), 60)}" for key, value in event.facts.items())
+    facts = dict(event.facts)
+    if facts.get("by") and facts.get("user"):
+        facts["by"] = by_whom(str(facts["by"]), str(facts.pop("user")))
+    told = " ".join(f"{key}={one_line(_told(value), 60)}" for key, value in facts.items())
     return f"{event.seq:>5}  {event.at}  {event.type}" + (f"  {told}" if told else "")
 
 

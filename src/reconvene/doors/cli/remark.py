@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.core.shown.following import lines_of
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, note, put, put_json, say
 from reconvene.errors import UserError
+from reconvene.language.following import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

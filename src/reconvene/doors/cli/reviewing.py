@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconvene.app.comments import comments
+from reconvene.app.file_comments import comments
 from reconvene.app.line_diff import diff_summary, unified_diff
 from reconvene.app.model_reader import Entry, OnRecord
 from reconvene.app.views.projections import remarks

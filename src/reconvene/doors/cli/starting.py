@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, Call, note, open_engine
 from reconvene.doors.cli.named_workflow import file_of, load
-from reconvene.doors.cli.playing import filled_in
 from reconvene.doors.cli.text import clean, command_line, nearest, ungated
 from reconvene.errors import UserError
 
@@ -51,6 +50,8 @@ def started(
     if not played:
         kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
     if played:
+        from reconvene.doors.cli.playing import filled_in
+
         values, chosen = filled_in(call.home, played, values), {**played.case.settings, **chosen}
     missing = missing_inputs(loaded, values)
     if missing and not ask:

@@ -22,10 +22,10 @@ from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from reconvene.app.engine import Engine
-    from reconvene.app.views.read_model import Checkpoint, PassedOver, Provider, Run
+    from reconvene.app.views.read_model import Checkpoint, PassedOver, Provider, Run, Unasked
 
 _PARKED = 3
 _KILLED = 130
@@ -253,8 +253,20 @@ def awaited(provider: Provider) -> list[str]:
 def not_asked(summary: Run) -> list[str]:
     """What went otherwise than meant since the last stop, a line each: checkpoints whose condition failed, gates that
     could not ask their model, documents that did not fit into a prompt."""
-    texts = [row.text for rows in (summary.passed_over, summary.unasked, summary.unshown) for row in rows]
+    texts = [row.text for row in summary.passed_over] + unasked_lines(summary.unasked)
+    texts += [row.text for row in summary.unshown]
     return [*(f"! {one_line(text, 300)}" for text in texts), *found_lines(summary)]
+
+
+def unasked_lines(rows: Iterable[Unasked]) -> list[str]:
+    """One for each agent, phase and reason, however many rounds it went on."""
+    alike: dict[tuple[str, str, str], list[Unasked]] = {}
+    for row in rows:
+        alike.setdefault((row.agent, row.phase, row.why), []).append(row)
+    return [
+        f"{found[-1].text} (the same {len(found) - 1} times before)" if len(found) > 1 else found[0].text
+        for found in alike.values()
+    ]
 
 
 def headline(summary: Run) -> str:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from reconvene.core.facts.events import Lines
 from reconvene.core.shown.anchors import make, named
-from reconvene.core.shown.following import lines_of
 from reconvene.doors.cli.common import DOOR, Call
 from reconvene.doors.cli.text import nearest, one_line
 from reconvene.errors import UserError
+from reconvene.language.following import lines_of
 
 if TYPE_CHECKING:
     from reconvene.app.engine import Engine

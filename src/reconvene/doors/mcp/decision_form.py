@@ -5,7 +5,8 @@ The form is made for one version of one checkpoint, and remembers which: whoever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 from pydantic import BaseModel, Field, create_model
@@ -17,12 +18,9 @@ from reconvene.core.facts.commands import AnswerCheckpoint, Answers
 from reconvene.core.kit_finder import reader
 from reconvene.doors.mcp.served import Served, show_checkpoint
 from reconvene.doors.shared.fields import answer_in
-from reconvene.doors.shared.harmless import one_line
+from reconvene.doors.shared.harmless import clean, one_line
 from reconvene.doors.shared.options import match_option
 from reconvene.errors import Refused
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _FIELD = "field_"
 
@@ -55,7 +53,7 @@ def question(served: Served, run: str) -> Question:
     text = show_checkpoint(served, run).text
     point = queries.standing(served.engine, run).checkpoint
     assert point is not None
-    return Question(f"Decide: {text}", _form(run, point))
+    return Question(f"Decide: {clean(text)}", _form(run, point))
 
 
 def _form(run: str, point: Checkpoint) -> type[Form]:
@@ -65,7 +63,10 @@ def _form(run: str, point: Checkpoint) -> type[Form]:
     fields = (*point.fields, *(field for option in point.options if option.available for field in option.fields))
     fields = tuple({field.id: field for field in fields}.values())
     asked: dict[str, Any] = {
-        "option": (Literal[labels], Field(title="Decision", description="What you decide")),
+        "option": (
+            Literal[labels],
+            Field(title="Decision", description="What you decide", json_schema_extra=_as_choice(labels)),
+        ),
         "feedback": (
             str,
             Field("", title="Feedback", description=one_line(point.feedback, 200) or "What you say to the agents"),
@@ -78,6 +79,16 @@ def _form(run: str, point: Checkpoint) -> type[Form]:
     return form
 
 
+def _as_choice(labels: tuple[str, ...]) -> Callable[[dict[str, Any]], None]:
+    """Also where there is one: clients know `enum`, and not `const`."""
+
+    def change(schema: dict[str, Any]) -> None:
+        schema.pop("const", None)
+        schema["enum"] = list(labels)
+
+    return change
+
+
 def _property(field: Asked) -> tuple[object, object]:
     """Every value may be left out: whether one is needed depends on the option, and the engine says so."""
     kinds: dict[str, object] = {"number": float | None, "confirm": bool | None, "bool": bool | None}
@@ -87,7 +98,8 @@ def _property(field: Asked) -> tuple[object, object]:
     described = f"{one_line(field.prompt, 300)}{needed}" + (
         f"; one of: {', '.join(field.options)}" if field.options else ""
     )
-    return kind, Field(None, title=one_line(field.id, 80), description=described)
+    extra = _as_choice(choices) if choices else None
+    return kind, Field(None, title=one_line(field.id, 80), description=described, json_schema_extra=extra)
 
 
 def decision(served: Served, answered: Form, by: str, door: str) -> AnswerCheckpoint:

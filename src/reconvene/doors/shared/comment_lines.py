@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from reconvene.app.views.comment_rows import Comment
 from reconvene.app.views.who import told as by_whom
-from reconvene.core.facts.state import RunState
 from reconvene.doors.shared.harmless import one_line
+
+if TYPE_CHECKING:
+    from reconvene.core.facts.state import RunState
 
 _MOST_OPEN = 6
 _LONGEST = 120  # characters of a quote

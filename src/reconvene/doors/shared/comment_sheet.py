@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from reconvene.app.views.comment_rows import Comment
 from reconvene.app.views.who import told as by_whom
-from reconvene.core.shown.following import is_blank, lines_of
 from reconvene.doors.shared.comment_lines import fate, quoted, where
 from reconvene.doors.shared.harmless import clean, one_line
+from reconvene.language.following import is_blank, lines_of
 from reconvene.language.late_patterns import late
 
 _LOOKS_LIKE_ONE = late(r"\s*\\*>>")

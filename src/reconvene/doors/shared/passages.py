@@ -55,16 +55,20 @@ def _paragraphs(lines: Sequence[str], theirs: Sequence[bool]) -> list[tuple[list
 
 
 def to_read(checkpoint: Checkpoint) -> list[Passage]:
-    """The prompt without the question, which is shown apart, where that stands at its end."""
+    """The prompt without the question, where that stands at its end or is its first line: it is shown apart."""
     found = passages(checkpoint.prompt, checkpoint.filled.prompt if checkpoint.filled is not None else None)
-    question = one_line(checkpoint.question)
+    question = clean(checkpoint.question).strip()
     if not found or not question:
         return found
     last = found[-1]
-    if one_line(last.text) == question:
+    if one_line(last.text) == one_line(question):
         return found[:-1]
-    rest = last.text.removesuffix(clean(checkpoint.question).strip()).rstrip()
-    return [*found[:-1], Passage(rest, last.theirs)] if rest else found[:-1]
+    if last.text.endswith(question):
+        rest = [*found[:-1], Passage(last.text.removesuffix(question).rstrip(), last.theirs)]
+    else:
+        first = found[0]
+        rest = [Passage(first.text.removeprefix(question + "\n").lstrip("\n"), first.theirs), *found[1:]]
+    return [one for one in rest if one.text]
 
 
 def wanted(checkpoint: Checkpoint) -> list[Passage]:

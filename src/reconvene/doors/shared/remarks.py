@@ -38,7 +38,8 @@ def understood(text: str, agents: tuple[str, ...], kits: tuple[str, ...] = ()) -
 def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry], kits: tuple[str, ...] = ()) -> Reading:
     """The same read by a model, where one is configured and does not fail. May take a minute."""
     from reconvene.settings import feedback_model
-    from reconvene.wiring import from_files, listen
+    from reconvene.surroundings import from_files
+    from reconvene.wiring import listen
 
     model = feedback_model() or from_files("feedback_model")
     if not model or not entries:

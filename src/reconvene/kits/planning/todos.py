@@ -112,9 +112,8 @@ def _in_order(todos: list[Todo]) -> tuple[Todo, ...]:
         due = next((todo for todo in left if there.issuperset(todo.after)), None)
         if due is None:
             own = next((todo.id for todo in left if todo.id in todo.after), "")
-            raise WrongList(
-                f"{FILE}: {own} waits for itself" if own else f"{FILE}: {_circle(left)} wait for each other"
-            )
+            wrong = f"{own} waits for itself" if own else f"{_circle(left)} wait for each other"
+            raise WrongList(f"{FILE}: {wrong}")
         ordered.append(due)
         left.remove(due)
     return tuple(ordered)

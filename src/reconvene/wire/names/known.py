@@ -26,6 +26,8 @@ from reconvene.wire.names.kinds import (
     OUTSIDE,
     TEXT,
     TEXTS,
+    WORDS,
+    WRITTEN,
     Kind,
     Later,
     ListOf,
@@ -122,7 +124,7 @@ class Known:
         where = use.where
         here: dict[str, Kind] = {
             "item": Later(lambda: self._piece(use) if where.pieces else self._item_for(where)),
-            "output": ANYTHING if use.template else Later(lambda: self._output(where)),
+            "output": WRITTEN if use.template else Later(lambda: self._output(where)),
         }
         if where.setting:
             here["settings"] = self._settings_before(where.setting)
@@ -182,7 +184,7 @@ class Known:
     def _output_of(self, step: Step, agent: str) -> Kind:
         spec = self._workflow.agents.get(agent)
         schema = step.schema if step.schema is not None or spec is None else spec.schema
-        return ANYTHING if schema is None else kind_of(schema)
+        return WRITTEN if schema is None else kind_of(schema)
 
     def _output(self, where: Where) -> Kind:
         """What a gate judges: of an agent, its output in any step; of a step, that of any of its agents."""
@@ -195,7 +197,7 @@ class Known:
             if (where.step == str(index) if where.step else _may_work(step, agent))
         ]
         value = either(*found) if found else ANYTHING
-        return record(text=TEXT, value=value, files=TEXTS, commit=TEXT, diff=TEXT)
+        return record(text=WORDS, value=value, files=TEXTS, commit=TEXT, diff=WORDS)
 
     def _at_work(self, phase: Phase, step: Step) -> tuple[str, ...]:
         return tuple(self._workflow.agents) if step.agents_expr else (*step.agents, *self._additional(phase))

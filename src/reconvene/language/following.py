@@ -130,7 +130,8 @@ def _one_of(now: Sequence[int], before: _Page, rows: range, after: _Page) -> Pla
     once = list(_occurrences(before, quote))
     if len(once) > _MOST_TWINS or len(now) > _MOST_TWINS:
         return None
-    if any(after.counts[row] > before.counts[row] for row in quote if _letters([row]) >= _FEW_LETTERS):
+    few = _letters(quote) < _FEW_LETTERS
+    if any(after.counts[row] > before.counts[row] for row in quote if few or _letters([row]) >= _FEW_LETTERS):
         return None  # one of them is a copy, and either could be it
     gap = _gap(before, rows, after)
     if gap is not None and gap.closed:
@@ -142,7 +143,7 @@ def _one_of(now: Sequence[int], before: _Page, rows: range, after: _Page) -> Pla
     target = range(best, best + size)
     others = [mine[at] for at in now if at != best]
     others += [_evidence(before, range(at, at + size), after, target) for at in once if at != rows.start]
-    if any(other >= mine[best] for other in others) or (_letters(quote) < _FEW_LETTERS and not mine[best]):
+    if any(other >= mine[best] for other in others) or (few and not mine[best]):
         return None
     return None if _has_twin(before, quote, after, target) else after.place(target, same=True)
 
