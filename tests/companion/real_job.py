@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -21,10 +22,10 @@ from reconvene.core.definition.bindings import Binding
 from reconvene.core.facts.commands import Abort, AnswerCheckpoint, RemarkIn
 from reconvene.core.facts.events import AnyEvent
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
+from reconvene.wire.packaged import packaged
 from reconvene.wire.workflow_file import load_workflow
 from reconvene.wiring import open_engine
 
-JOB = Path(__file__).resolve().parents[1] / "fixtures" / "job" / "workflow.yaml"
 MODEL = "openai:gpt-4o-mini"
 CONTRACTS = """\
 # Contracts
@@ -44,31 +45,47 @@ Goods may be returned within thirty days.
 PLAN = """\
 # Plan
 
-## Approach
+## Method
 
 Take the figures from the database and not from the contracts: the contracts are older. The trade-off is that prices
 agreed upon by word of mouth are missed.
 
-## Phase 1: Load
+## Phases
+
+### Phase 1: Load
 
 Load the figures and sum them up.
 
-## Phase 2: Compare and report
+### Phase 2: Compare and report
 
 Compare the sums with the contracts, then write the report.
 
 ## Data validation
 
 Every amount must be a positive number; rows that are not are listed apart.
+
+## Success criteria
+
+The report names the total.
 """
 WORKSPACE = """\
-# What is known
+# Workspace
+
+## Task
+
+Report on the figures.
+
+## Context
 
 The total is 100. Section 3 of the contracts is left out: returns have no figures.
 
-## Methodology
+### Methodology
 
 Sums are made by SQL, and checked by hand.
+
+## Constraints
+
+None are known.
 """
 TODOS = "- {id: load, text: Load the figures}\n- {id: report, text: Write the report, after: [load]}\n"
 REPORT = """\
@@ -127,8 +144,8 @@ def _answer(*, complete: bool) -> Say:
 
 
 class Desk(NamedTuple):
-    """Runs of a home: `planned` waits for the review of its plan, `done` for that of its result, `failed` was aborted
-    in the middle."""
+    """Runs of a home: `planned` waits for the review of its plan, `done` for that of its result, `failed` was
+    aborted there."""
 
     folder: Path
     environment: dict[str, str]
@@ -171,10 +188,10 @@ def desk(folder: Path) -> Iterator[Desk]:
             patch.setenv(name, value)
         engine = open_engine(folder / "home")
         jobs = _Jobs(engine, folder)
-        planned, done, failed = jobs.start(), jobs.start(), jobs.start()
+        planned = jobs.start()
+        done, failed = engine.fork(planned), engine.fork(planned)
         jobs.decide(done, "Approve")
         jobs.decide(done, "Refuse", "No logs, please")
-        jobs.decide(failed, "Approve")
         engine.submit(failed, Abort("ann", "test", (RemarkIn("The figures are of the wrong year"),)))
         engine.log.close()
     yield Desk(folder, environment, planned, done, failed)
@@ -185,12 +202,14 @@ class _Jobs:
         self._engine = engine
         self._given = {
             "description": "Report on the figures",
-            "documents": to_builtins(materials.documents(str(folder / "contracts.md"), {})),
-            "sources": [materials.source(str(folder / "figures.db"), {})],
+            "documents": to_builtins(materials.documents(str(folder / "contracts.md"), os.environ)),
+            "sources": [materials.source(str(folder / "figures.db"), os.environ)],
         }
 
     def start(self) -> str:
-        run = self._engine.start(load_workflow(JOB), self._given, by="ann", bindings=(Binding("", model=MODEL),))
+        run = self._engine.start(
+            load_workflow(packaged()["job"]), self._given, by="ann", bindings=(Binding("", model=MODEL),)
+        )
         self._drive(run)
         return run
 

@@ -31,7 +31,7 @@ def event_of(jobs: Desk, run: str, cite: str) -> e.AnyEvent:
 def test_what_a_phase_of_the_plan_covers(jobs: Desk) -> None:
     answer = jobs.ask(jobs.planned, "What does phase 2 cover?")
     assert "Compare the sums with the contracts" in str(answer["text"])
-    assert cites(answer)[0] == "plan.md:12-14"
+    assert cites(answer)[0] == "plan.md:14-16"
     assert str(answer["text"]).startswith("From the record (what a phase covers):")
 
 
@@ -78,7 +78,7 @@ def test_what_was_missed_is_found_in_the_document_and_drafted(jobs: Desk) -> Non
 
 def test_what_the_plan_says_about_something(jobs: Desk) -> None:
     answer = jobs.ask(jobs.planned, "What does the plan say about data validation?")
-    assert cites(answer)[0] == "plan.md:16-18"
+    assert cites(answer)[0] == "plan.md:18-20"
     assert "positive number" in str(answer["text"])
 
 
@@ -96,6 +96,7 @@ def test_what_changed_between_two_phases(jobs: Desk) -> None:
     assert [(row["path"], row["change"]) for row in rows] == [
         ("figures.md", "+3 −0 lines"),
         ("report.md", "+8 −0 lines"),
+        ("todos/phase_01.yaml", rows[-1]["change"]),
     ]
     first, second = cites(answer)[:2]
     ends = event_of(jobs, jobs.done, first), event_of(jobs, jobs.done, second)
@@ -105,7 +106,7 @@ def test_what_changed_between_two_phases(jobs: Desk) -> None:
 def test_why_something_was_skipped(jobs: Desk) -> None:
     answer = jobs.ask(jobs.done, "Why did the agent skip section 3?")
     assert "returns have no figures" in str(answer["text"])
-    assert "workspace.md:1-3" in cites(answer)
+    assert "workspace.md:7-9" in cites(answer)
 
 
 def test_what_happened_where_the_output_seems_wrong(jobs: Desk) -> None:

@@ -52,13 +52,13 @@ def test_it_looks_with_its_tools_and_cites_what_it_saw(jobs: Desk) -> None:
     def model(seen: Seen) -> Reply:
         if turn(seen) == 0:
             return Calls((call("read_workspace_file", path="plan.md"), call("git_log")))
-        return Say("The sums are compared with the contracts [plan.md:12-14]. It was decided [event 99999].", 300, 40)
+        return Say("The sums are compared with the contracts [plan.md:14-16]. It was decided [event 99999].", 300, 40)
 
     with asking(jobs, model) as asked:
         answer = asked.ask(jobs.planned, "What does phase 2 cover?")
         first, second = asked.server.requests
     assert [(one["cite"], one["found"]) for one in answer["cites"]] == [  # type: ignore[attr-defined]
-        ("plan.md:12-14", True),
+        ("plan.md:14-16", True),
         ("event 99999", False),
     ]
     assert [one["tool"] for one in answer["tools"]] == ["read_workspace_file", "git_log"]  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from reconvene.errors import UserError
 from reconvene.language.late_patterns import late
 from reconvene.search_ports import Found, Kind
 
-_PLANNING = late(r"(^|/)(plan|workspace|todos?|context|scenario_context|status|decisions)\.\w+$|(^|/)tools/")
+_PLANNING = late(r"(^|/)(plan|workspace|todos?|context|scenario_context|status|decisions)\.\w+$|(^|/)(tools|todos)/")
 _HEADING = late(r"(#{1,6})\s+(\S.*?)\s*#*$")
 _NUMBERED = late(r"\s*(\d{1,3})[.)]\s+\S")
 _WHY = late(
