@@ -20,7 +20,7 @@ _AT_ONCE = 60  # misspelt in one go: a list of problems ends at a hundred
 # prose: that is no look-up.
 _OPEN = ("context.feature.flags", "context.feature.flags.includes", "context.validation.critical")
 # What a kit gives is known to the kit alone.
-_OF_KITS = {("prompts/todo.md", "item.id"), ("prompts/todo.md", "item.text")}
+_OF_KITS = {("prompts/todo.md", "item.id"), ("prompts/todo.md", "item.index"), ("prompts/todo.md", "item.text")}
 _PROSE = {
     ("prompts/steps/find.md", "inputs.spec"),
     ("prompts/steps/final.md", "inputs.spec"),
