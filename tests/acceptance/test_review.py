@@ -12,7 +12,7 @@ from commands import Command, Done
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
 from terminals import DOWN, ENTER, Terminal, answer, ending
 
-JOB = Path(__file__).resolve().parents[1] / "fixtures" / "job" / "workflow.yaml"
+JOB = "job"
 PLAN = "# Plan\n\n1. Load the figures of 2023\n2. Write the report\n"
 REVISED = "# Plan\n\nFirst words.\n\n1. Load the figures of 2024\n2. Write the report\n3. Check it twice\n"
 TODOS = "- {id: load, text: Load the figures}\n- {id: report, text: Write the report, after: [load]}\n"
@@ -55,7 +55,7 @@ def job(reconvene: Command, server: OpenAIServer, monkeypatch: pytest.MonkeyPatc
         "--model",
         "openai:gpt-4o-mini",
         "--set",
-        "interactive=true",
+        "planning.interactive=true",
     )
     return reconvene("run", str(JOB), *words, "--no-input")
 
