@@ -18,7 +18,8 @@ _CHAIN = re.compile(
 _AT_ONCE = 60  # misspelt in one go: a list of problems ends at a hundred
 # The feature is whatever JSON is given, the validator has no contract, and prompts name documents that are inputs in
 # prose: that is no look-up.
-_OPEN = ("context.feature.flags", "context.feature.flags.includes", "context.validation.critical")
+_METHOD = "items.tactics.items"  # of a mapping
+_OPEN = ("context.feature.flags", "context.feature.flags.includes", "context.validation.critical", _METHOD)
 # What a kit gives is known to the kit alone.
 _OF_KITS = {("prompts/todo.md", "item.id"), ("prompts/todo.md", "item.index"), ("prompts/todo.md", "item.text")}
 _PROSE = {
