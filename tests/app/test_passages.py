@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconvene.app.passages import MOST, PASSAGES, cut
+from reconvene.app.cut_passages import MOST, PASSAGES, cut
 
 
 def lines_of(text: str, place: str) -> str:

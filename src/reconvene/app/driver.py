@@ -319,6 +319,10 @@ class Driver:
         tell_passed(session, self._listener)
 
 
+def silent(progress: Progress) -> None:
+    """Tells nobody."""
+
+
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The one to tell: ours before others."""
     for error in group.exceptions:

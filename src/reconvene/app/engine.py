@@ -10,7 +10,7 @@ from msgspec import Struct
 from reconvene.app import changed_calls, new_runs
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
-from reconvene.app.driver import Branch, Driver, first_error, tell_passed
+from reconvene.app.driver import Branch, Driver, first_error, silent, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns, Prepared
@@ -47,19 +47,14 @@ from reconvene.ports import (
     EventLog,
     History,
     Listener,
-    Progress,
     Projects,
     Surroundings,
     Workspace,
-)
+)  # fmt: skip
 from reconvene.wire import replies
 from reconvene.wire.pins import pin
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
-
-
-def _silent(progress: Progress) -> None:
-    return None
 
 
 class _InHand(Struct, frozen=True):
@@ -223,7 +218,7 @@ class Engine:
                 self.files(session).restore(session)
                 if session.state.ended:
                     settle(self.runner, session.state)
-                    Branch(self.projects, _silent).leave(session.state)
+                    Branch(self.projects, silent).leave(session.state)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
@@ -293,7 +288,7 @@ class Engine:
         """
         in_hand = await self._take_up(run)
         while True:
-            session = await self._drive(in_hand, listener or _silent, by, door, take=take, at_once=at_once)
+            session = await self._drive(in_hand, listener or silent, by, door, take=take, at_once=at_once)
             take = at_once = False
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():

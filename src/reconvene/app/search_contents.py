@@ -1,5 +1,5 @@
 """What of a run can be searched: files as they are now, documents, outputs, what people said, events. And how each is
-cut into passages.
+cut into cut_passages.
 
 Reads the log and what it names, and nothing else of any other run.
 """
@@ -11,7 +11,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from reconvene.app import given_material, passages
+from reconvene.app import cut_passages, given_material
 from reconvene.app.engine import Engine
 from reconvene.app.session import Session
 from reconvene.app.views import written
@@ -97,7 +97,7 @@ def _text(data: bytes) -> list[Cut]:
     """None of what is no text."""
     if b"\0" in data[:_BINARY]:
         return []
-    return passages.cut(data[:_LONGEST].decode("utf-8", errors="replace"))
+    return cut_passages.cut(data[:_LONGEST].decode("utf-8", errors="replace"))
 
 
 # --- documents ---
@@ -107,9 +107,9 @@ def _parts(document: Document) -> list[Cut]:
     """A part is cited where it stands, also where it is too long for one passage. Lines are cut as any text is."""
     lines = [_LINES.fullmatch(part.place) for part in document.parts]
     if lines and lines[0] and all(lines):
-        return passages.cut("\n".join(part.text for part in document.parts), int(lines[0][1]))
-    found = (Cut(part.place, one.text, one.heading) for part in document.parts for one in passages.cut(part.text))
-    return list(islice(found, passages.PASSAGES))
+        return cut_passages.cut("\n".join(part.text for part in document.parts), int(lines[0][1]))
+    found = (Cut(part.place, one.text, one.heading) for part in document.parts for one in cut_passages.cut(part.text))
+    return list(islice(found, cut_passages.PASSAGES))
 
 
 # --- talk ---
@@ -123,7 +123,7 @@ def _said(session: Session) -> Iterator[tuple[Content, Cut]]:
             continue
         heading, text = who_said(session, entry), told(state, book, entry)
         digest = digest_of(f"{heading}\n{text}".encode())
-        yield Content("talk", "talk", digest, f"talk {number}", _SAID), Cut("", text[: passages.MOST], heading)
+        yield Content("talk", "talk", digest, f"talk {number}", _SAID), Cut("", text[: cut_passages.MOST], heading)
 
 
 def _told_in_talk(engine: Engine, events: Iterable[tuple[int, AnyEvent]]) -> Iterator[tuple[Content, Cut]]:
@@ -133,7 +133,7 @@ def _told_in_talk(engine: Engine, events: Iterable[tuple[int, AnyEvent]]) -> Ite
             heading = f"the companion, to {event.by}" if event.role == "companion" else f"{event.by} to the companion"
             text = engine.log.artefact(event.text.digest).decode("utf-8", errors="replace")
             digest = digest_of(f"{heading}\n{text}".encode())
-            yield Content("talk", "talk", digest, f"event {seq}", _SAID), Cut("", text[: passages.MOST], heading)
+            yield Content("talk", "talk", digest, f"event {seq}", _SAID), Cut("", text[: cut_passages.MOST], heading)
 
 
 def who_said(session: Session, entry: TalkEntry) -> str:
@@ -165,7 +165,7 @@ def of_event(engine: Engine, seq: int, event: AnyEvent) -> Cut:
     lines = [f"{key}: {value}" for key, value in _facts("", {k: v for k, v in facts.items() if k not in _NO_WORDS})]
     if isinstance(event, CallEnded):
         lines += [f"asked: {_short(engine, event.arguments)}", f"result: {_short(engine, event.result.digest)}"]
-    return Cut(f"event {seq}", "\n".join([f"{title} ({event.at})", *lines])[: passages.MOST], title)
+    return Cut(f"event {seq}", "\n".join([f"{title} ({event.at})", *lines])[: cut_passages.MOST], title)
 
 
 def _facts(name: str, value: object) -> Iterator[tuple[str, str]]:

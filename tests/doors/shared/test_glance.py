@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconvene.doors.shared.glance import text_of
+from reconvene.doors.shared.passages import to_read
 
 from .made import checkpoint
 
@@ -20,4 +20,5 @@ from .made import checkpoint
     ],
 )
 def test_a_question_that_is_shown_apart_is_not_repeated(prompt: str, rest: str) -> None:
-    assert text_of(checkpoint(prompt=prompt, question="Go on?")) == rest
+    found = to_read(checkpoint(prompt=prompt, question="Go on?"))
+    assert "\n\n".join(one.text for one in found) == rest

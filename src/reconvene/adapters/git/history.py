@@ -145,12 +145,20 @@ class GitHistory:
     def _note_problem(self, branch: str, commits: set[str]) -> str:
         """Of which blobs the next commit would be made, without looking at them."""
         tip, blobs = refs.note(self.path, branch)
-        if tip and tip not in commits:
+        if tip and tip not in commits and not self._follows(tip, commits):
             return f"the note beside it is of a commit {tip}, which is not among them"
         for digest, oid in blobs.items():
             if self._objects.unsound(oid) or digest_of(self._objects.blob(oid)) != digest:
                 return f"the note beside it takes {oid} for a file that it is not"
         return ""
+
+    def _follows(self, commit: str, commits: set[str]) -> bool:
+        """Whether it was made on one of these: a process that died had not moved the branch yet."""
+        while (found := self._objects.commit(commit)) is not None and found.parents:
+            commit = found.parents[0]
+            if commit in commits:
+                return True
+        return False
 
     def _wrong_ref(self, run: str, tip: str, named: dict[str, str]) -> str:
         """What the refs should be, the commits say: name → id."""

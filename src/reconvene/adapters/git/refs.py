@@ -133,6 +133,8 @@ def remove(repository: str, name: str) -> None:
     for path in (os.path.join(repository, name), _note(repository, name), _head(repository, name)):
         with suppress(FileNotFoundError):
             os.unlink(path)
+    if (_read(os.path.join(repository, "HEAD")) or "").strip() == f"ref: {name}":
+        _put(repository, "HEAD", f"ref: {next(iter(branches(repository)), _FIRST)}\n")
 
 
 def _packed(repository: str, name: str) -> str:

@@ -158,12 +158,19 @@ def _nearest(name: str, own: T) -> T:
 def pasted(text: str) -> str:
     """Words of the engine, in which every command finds the state of this call. The engine knows no homes."""
     call = click.get_current_context().meta.get(_CALL)
-    if "reconvene " not in text or not isinstance(call, Call) or not is_there(call.place):
+    if "reconvene " not in text or not isinstance(call, Call) or not _has_home(call):
         return text
     root = click.get_current_context().find_root()
     names = root.command.list_commands(root) if isinstance(root.command, click.Group) else []
     verbs = "|".join(name for name in names if name not in _WITHOUT_HOME)
     return re.sub(rf"(?<![\w/.-])reconvene (?=(?:{verbs})\b)", lambda _: f"{call.command()} ", text)
+
+
+def _has_home(call: Call) -> bool:
+    try:
+        return is_there(call.place)
+    except ReconveneError:  # what is wrong with it is told by whoever uses it
+        return False
 
 
 def put(text: str = "") -> None:
