@@ -12,9 +12,11 @@ from commands import Command, Done
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
 from terminals import DOWN, ENTER, Terminal, answer, ending
 
-JOB = "job"
-PLAN = "# Plan\n\n1. Load the figures of 2023\n2. Write the report\n"
-REVISED = "# Plan\n\nFirst words.\n\n1. Load the figures of 2024\n2. Write the report\n3. Check it twice\n"
+KNOWN = "# Task\n\nA report.\n\n# Context\n\nLittle.\n\n# Constraints\n\nNone.\n"
+REST = "\n# Method\n\nBy hand.\n\n# Success criteria\n\nIt is there.\n"
+PLAN = "# Phases\n\n1. Load the figures of 2023\n2. Write the report\n" + REST
+EDITED = PLAN + "\nCheck it twice.\n"
+REVISED = EDITED.replace("# Phases\n", "# Phases\n\nFirst words.\n").replace("of 2023", "of 2024")
 TODOS = "- {id: load, text: Load the figures}\n- {id: report, text: Write the report, after: [load]}\n"
 
 
@@ -29,7 +31,7 @@ def planner(seen: Seen) -> Reply:
     text = json.dumps(messages(seen))
     again = "The person has read your plan" in text
     if not any(message["role"] == "assistant" for message in messages(seen)):
-        files = {"workspace.md": "# Known\n\nLittle.\n", "plan.md": REVISED if again else PLAN, "todos.yaml": TODOS}
+        files = {"workspace.md": KNOWN, "plan.md": REVISED if again else PLAN, "todos.yaml": TODOS}
         write = [("write_file", json.dumps({"path": path, "text": data})) for path, data in files.items()]
         return Calls(tuple(write))
     revised = "[FB-001] The year is 2024 now.\n\n[FB-002] declined: a report needs no date."
@@ -57,7 +59,7 @@ def job(reconvene: Command, server: OpenAIServer, monkeypatch: pytest.MonkeyPatc
         "--set",
         "planning.interactive=true",
     )
-    return reconvene("run", str(JOB), *words, "--no-input")
+    return reconvene("run", "job", *words, "--no-input")
 
 
 def test_a_line_comment_and_a_direct_edit_reach_the_planner_and_the_persons_words_are_last(
@@ -67,7 +69,7 @@ def test_a_line_comment_and_a_direct_edit_reach_the_planner_and_the_persons_word
     assert reconvene("remark", "job-1", "--on", "plan.md:3", "Which year do you mean?").code == 0
     assert reconvene("remark", "job-1", "--on", "todo:report", "By when?").code == 0
     workspace = tmp_path / ".reconvene" / "runs" / "job-1"
-    (workspace / "plan.md").write_text(PLAN + "3. Check it twice\n", encoding="utf-8")
+    (workspace / "plan.md").write_text(EDITED, encoding="utf-8")
     before = len(server.requests)
     decided = reconvene("decide", "job-1", "--option", "Request changes", "--latest", "--feedback", "Be quick")
     assert decided.code == 3, decided.err
@@ -82,7 +84,7 @@ def test_a_line_comment_and_a_direct_edit_reach_the_planner_and_the_persons_word
     assert last["content"].startswith(f"<person-{mark}>\n## What the person said last")
     assert last["content"].endswith(f"</person-{mark}>")
     assert f"<person-{mark}>" in prompt, "it carries the mark of the prompt, which no agent can know"
-    for said in ("**Comment on plan.md:** Which year do you mean?", "+3. Check it twice", "Be quick"):
+    for said in ("**Comment on plan.md:** Which year do you mean?", "+Check it twice.", "Be quick"):
         assert said in last["content"]
         assert said in prompt
 
@@ -90,8 +92,9 @@ def test_a_line_comment_and_a_direct_edit_reach_the_planner_and_the_persons_word
     memory = (workspace / "workspace.md").read_text(encoding="utf-8")
     assert memory.count("## Review Feedback") == 1
     assert "Which year do you mean? [plan.md:3]" in memory
-    again = messages(server.requests[before + 1])[-1]["content"]
-    assert again.startswith("Your todos.yaml as it is now")
+    now = next(one["content"] for one in told if "workspace.md, as it is now" in one["content"])
+    assert "## Review Feedback" in now
+    assert "todos.yaml, as it is now" in messages(server.requests[before + 1])[-1]["content"]
 
     found = reconvene("comments", "job-1", "--json").object["comments"]
     assert isinstance(found, list)
