@@ -12,9 +12,6 @@ NOT_YET: dict[str, str] = {
     "acceptance/test_review.py::test_a_line_comment_and_a_direct_edit_reach_the_planner": "the script of its model",
     "acceptance/test_shown_races.py::test_a_terminal_decides_what_is_on_its_screen[3]": "it waits for a menu",
     "golden/test_contents.py::test_every_stop_that_a_workflow_can_reach_has_a_home[job]": "job has no golden homes",
-    "prompts/test_prompt_form.py::test_every_contract_of_a_packaged_workflow_has_an_example": "job has no examples",
-    "small_model/test_small_model.py::test_every_packaged_workflow_is_played": "the small model does not play job",
-    "workflows/test_worked_examples.py::test_only_the_short_patterns_are_left_out": "job has no examples",
 }
 
 

@@ -172,7 +172,7 @@ def test_planning_and_work_take_turns_and_each_list_stays_readable(job: Begin) -
     second = {**FILES, "todos.yaml": "- {id: check, text: Check it}\n", "plan.md": FILES["plan.md"] + "\nAnd check.\n"}
     at = job(plan(), plan(files=second), plan(complete=True)).decide("Approve with notes", "Keep it short")
     assert at.open.status == "result_review", "no further freeze"
-    assert "Reported of `report`: report is done." in at.planner(1).prompt
+    assert "Reported of “report”:\n\n> report is done." in at.planner(1).prompt
     assert "Keep it short" in at.planner(1).prompt
     assert at.file("plan.md").endswith("And check.\n"), "later planning may change the plan"
     first = at.file("todos/phase_01.yaml")
@@ -251,7 +251,7 @@ def test_planned_anew_the_next_plan_is_reviewed_again_whatever_was_said_before(j
     at.replan("For customers, please")
     assert "For customers, please" in at.planner().prompt
     assert "wants it planned anew" in at.planner().prompt
-    assert "- `report`: report is done." in at.planner().prompt
+    assert "Reported of “report”: “report is done.”" in at.planner().prompt
     assert at.planner().files["report.md"] == b"# report\n"
     assert at.open.status == "pending_review"
     at.replan("For children")
