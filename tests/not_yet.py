@@ -9,15 +9,8 @@ NOT_YET: dict[str, str] = {
     "acceptance/test_outage.py::test_an_outage_changes_nothing[waits-job]": "an outage finds no call to fail",
     "acceptance/test_outage.py::test_an_outage_changes_nothing[parks-job]": "an outage finds no call to fail",
     "acceptance/test_outage.py::test_a_run_that_parked_in_an_outage_takes_the_same_decisions[job-": "the same",
-    "acceptance/test_review.py::test_a_line_comment_and_a_direct_edit_reach_the_planner": "the script of its model",
     "acceptance/test_shown_races.py::test_a_terminal_decides_what_is_on_its_screen[3]": "it waits for a menu",
     "golden/test_contents.py::test_every_stop_that_a_workflow_can_reach_has_a_home[job]": "job has no golden homes",
-    "prompts/test_prompt_form.py::test_every_contract_of_a_packaged_workflow_has_an_example": "job has no examples",
-    "small_model/test_small_model.py::test_every_packaged_workflow_is_played": "the small model does not play job",
-    "test_job_workflow.py::test_the_demo_really_asks_the_data_and_two_corrections": "advice of the recorded demo",
-    "test_job_workflow.py::test_planned_anew_the_next_plan_is_reviewed_again": "reports are quoted in other words",
-    "test_job_workflow.py::test_planning_and_work_take_turns_and_each_list": "reports are quoted in other words",
-    "workflows/test_worked_examples.py::test_only_the_short_patterns_are_left_out": "job has no examples",
 }
 
 

@@ -104,11 +104,7 @@ def _by_branch(text: str) -> str:
 
 
 ALLOWED: tuple[Allowed, ...] = (
-    Allowed(
-        "troubles/*/shown/*",
-        "a stop says whose words it tells",
-        swap(r"- the check of \w+ says: ", "- "),
-    ),
+    Allowed("troubles/*/shown/*", "a stop says whose words it tells.", swap(r"- the check of \w+ says: ", "- ")),
     *(
         Allowed(f"*/{way}/*/prompts/*", why, swap(now, then))
         for way in ("on", "through")  # what is played anew is on record as it is now

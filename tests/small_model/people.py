@@ -83,6 +83,10 @@ PEOPLE: dict[str, Person] = {
         files=("spec",),
         models=("engineer=proposals", "reviewer=review", "mediator=headed"),
     ),
+    "job": Person(
+        (Wish("Approve"), Wish("Skip review and run"), Wish("Accept")),
+        inputs={"description": "Write letters.md: which of our letters are late, in three lines."},
+    ),
     "brainstorm": Person(
         (
             Wish("Discuss", 1, "Could this be one batch?"),

@@ -83,7 +83,7 @@ class Stage:
         self._make_project()
         if self.workflow == "tools":
             where = self._with_material()
-        elif self.workflow not in ("scenario-planning", "spec-refinement", "brainstorm"):
+        elif self.workflow not in ("scenario-planning", "spec-refinement", "brainstorm", "job"):
             where = self._without_recording()
         arguments = [*self.bindings(), *person.words]
         for name, text in person.inputs.items():

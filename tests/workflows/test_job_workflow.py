@@ -172,7 +172,7 @@ def test_planning_and_work_take_turns_and_each_list_stays_readable(job: Begin) -
     second = {**FILES, "todos.yaml": "- {id: check, text: Check it}\n", "plan.md": FILES["plan.md"] + "\nAnd check.\n"}
     at = job(plan(), plan(files=second), plan(complete=True)).decide("Approve with notes", "Keep it short")
     assert at.open.status == "result_review", "no further freeze"
-    assert "Reported of “report”:" in at.planner(1).prompt
+    assert "Reported of “report”:\n\n> report is done." in at.planner(1).prompt
     assert "Keep it short" in at.planner(1).prompt
     assert at.file("plan.md").endswith("And check.\n"), "later planning may change the plan"
     first = at.file("todos/phase_01.yaml")
