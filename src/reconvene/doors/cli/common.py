@@ -16,7 +16,7 @@ import click
 
 from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import Home, find, is_found_without_name, is_there, require_fit, user_file
+from reconvene.home import Home, find, holds_store, is_found_without_name, is_there, require_fit, user_file
 from reconvene.settings import claimed, person
 
 if TYPE_CHECKING:
@@ -158,19 +158,12 @@ def _nearest(name: str, own: T) -> T:
 def pasted(text: str) -> str:
     """Words of the engine, in which every command finds the state of this call. The engine knows no homes."""
     call = click.get_current_context().meta.get(_CALL)
-    if "reconvene " not in text or not isinstance(call, Call) or not _has_home(call):
+    if "reconvene " not in text or not isinstance(call, Call) or not holds_store(call.home):
         return text
     root = click.get_current_context().find_root()
     names = root.command.list_commands(root) if isinstance(root.command, click.Group) else []
     verbs = "|".join(name for name in names if name not in _WITHOUT_HOME)
     return re.sub(rf"(?<![\w/.-])reconvene (?=(?:{verbs})\b)", lambda _: f"{call.command()} ", text)
-
-
-def _has_home(call: Call) -> bool:
-    try:
-        return is_there(call.place)
-    except ReconveneError:  # what is wrong with it is told by whoever uses it
-        return False
 
 
 def put(text: str = "") -> None:

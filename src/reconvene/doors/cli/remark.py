@@ -109,6 +109,7 @@ def remark(
         record.become(entries)
     made = remarks(engine.load(found), record.remarks)
     say_what_is_too_large(engine, found, (entry.remark.text for entry in entries))
+    entries = engine.discretion.of(workflow).blank_in(entries)  # as they are on record
     if call.as_json:
         put_json(queries.summary(engine, found), understood=list(map(_told, entries)), remarks=made)
     else:
