@@ -75,7 +75,7 @@ models: $(VENV)/.models  ## add the providers' libraries to .venv: OpenAI (also 
 constraints:  ## pin the newest versions of everything (needs uv)
 	@uv --version >/dev/null 2>&1 || { echo "make constraints needs uv: python3 -m pip install uv"; exit 1; }
 	@sed '/^#/!d' constraints.txt >constraints.new
-	@uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-header --no-annotate \
+	@uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --all-extras --no-header --no-annotate \
 		--no-emit-index-url pyproject.toml >constraints.raw
 	@printf '%s\n' $(SMALL) | uv pip compile --quiet --universal --python-version 3.11 --no-deps --no-header --no-annotate \
 		--no-emit-index-url - >>constraints.raw

@@ -47,16 +47,18 @@ class Done(NamedTuple):
 Command = Callable[..., Done]
 
 
-def call(*words: str, cwd: Path, **environment: str | None) -> Done:
-    """`reconvene WORDS` in this process, without a terminal; a variable given as None is unset.
+def call(*words: str, cwd: Path, stdin: str = "", **environment: str | None) -> Done:
+    """`reconvene WORDS` in this process, without a terminal; a variable given as None is unset. `stdin`: what is piped
+    into it.
 
     Every call also proves that no traceback is ever shown.
     """
     from reconvene.doors.cli.main import run
 
     out, err = _stream(), _stream()
-    with _as_if_alone(cwd, environment), open(os.devnull, encoding="utf-8") as nothing, ExitStack() as streams:
-        for name, stream in (("stdin", nothing), ("stdout", out), ("stderr", err)):
+    piped = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+    with _as_if_alone(cwd, environment), piped, ExitStack() as streams:
+        for name, stream in (("stdin", piped), ("stdout", out), ("stderr", err)):
             streams.enter_context(patch.object(sys, name, stream))
             streams.enter_context(patch.object(sys, f"__{name}__", stream))
         code = run(words)

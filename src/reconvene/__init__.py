@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Rollback,
         SaveDraft,
     )
+    from reconvene.core.facts.events import Lines
     from reconvene.core.facts.state import RunState
     from reconvene.errors import (
         AgentError,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Engine": "app.engine",
+    "Lines": "core.facts.events",
     "RunState": "core.facts.state",
     "Workflow": "core.definition.workflow",
     "load_workflow": "wire.workflow_file",
@@ -59,6 +61,7 @@ __all__ = [
     "AnswerCheckpoint",
     "Bug",
     "Engine",
+    "Lines",
     "Pause",
     "ReconveneError",
     "Refused",

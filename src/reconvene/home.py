@@ -23,6 +23,7 @@ from reconvene.settings import HOME_VARIABLE, SETTINGS_FILE, own_folder
 NAME = ".reconvene"
 STORE = "reconvene.db"
 SERVERS = "servers"  # the file that says what servers of one's own can do
+INDEX = "search.db"  # passages of runs; made from the store, and can be deleted
 OPTION = "--home"
 
 # What lies in a home before its store does. A process that was killed may have left it.
@@ -53,6 +54,14 @@ def find(given: str = "") -> Home:
     if named := os.environ.get(HOME_VARIABLE):
         return Home(named, HOME_VARIABLE)
     return _looked_for()
+
+
+def is_found_without_name(folder: str) -> bool:
+    """Whether a command that names no home, in a shell where no variable does, finds this one."""
+    try:
+        return os.path.realpath(_looked_for().folder) == os.path.realpath(folder)
+    except UserError:  # somebody else's lies in the way
+        return False
 
 
 def _looked_for() -> Home:
@@ -122,7 +131,7 @@ def _device(folder: str) -> int:
 
 
 def _is_found(folder: str) -> bool:
-    return _holds_store(folder) or not _entries(folder).isdisjoint(_BESIDE_THE_STORE)
+    return holds_store(folder) or not _entries(folder).isdisjoint(_BESIDE_THE_STORE)
 
 
 def is_there(home: Home) -> bool:
@@ -130,7 +139,7 @@ def is_there(home: Home) -> bool:
 
     A place that RECONVENE_HOME names may be empty still: whoever set it may not have started a run yet.
     """
-    if _holds_store(home.folder):
+    if holds_store(home.folder):
         return True
     if home.named == OPTION and not os.path.lexists(home.folder):
         raise UserError(f"there is no home {home.folder}: the folder does not exist", hint=_instead(home))
@@ -142,7 +151,7 @@ def is_there(home: Home) -> bool:
 
 def require_fit(home: Home) -> None:
     """Refuse what can neither be used as a home nor become one: it holds something else."""
-    if not _holds_store(home.folder):
+    if not holds_store(home.folder):
         _refuse_others(home)
 
 
@@ -167,7 +176,7 @@ def require_ours(folder: str, home: str) -> None:
     above = folder
     while (above := os.path.dirname(above)) != os.path.dirname(above):
         for other in (above, os.path.join(above, NAME)):
-            if _holds_store(other) and os.path.realpath(other) != os.path.realpath(home):
+            if holds_store(other) and os.path.realpath(other) != os.path.realpath(home):
                 raise StoreError(
                     f"The folder {folder} belongs to the home {other}, of which {home} is a copy."
                     " Nothing was read or written there.",
@@ -175,7 +184,8 @@ def require_ours(folder: str, home: str) -> None:
                 )
 
 
-def _holds_store(folder: str) -> bool:
+def holds_store(folder: str) -> bool:
+    """Whether it is a home. Says nothing of why it is none: see `is_there`."""
     return os.path.lexists(os.path.join(folder, STORE))
 
 
@@ -220,10 +230,10 @@ def _instead(home: Home) -> str:
     folder = home.folder
     above = os.path.dirname(folder)
     for other in (os.path.join(folder, NAME), above, os.path.join(above, NAME)):
-        if other not in ("", folder) and _holds_store(other):
+        if other not in ("", folder) and holds_store(other):
             return f"there is one near: reconvene --home {quote(other)} runs"
     found = _looked_for().folder
-    if home.named and _holds_store(found):
+    if home.named and holds_store(found):
         return f"without {home.named}, {os.path.abspath(found)} is found: reconvene runs"
     if os.path.basename(folder) == NAME and os.path.lexists(folder):
         return f"move it away: mv {quote(folder)} {quote(folder)}-old"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from reconvene.chain_ports import ChainedLog, Stored
 from reconvene.sandbox_ports import Ground
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reconvene.core.definition.workflow import Agent
     from reconvene.core.facts.events import AnyEvent, LeftOut, Usage
     from reconvene.material_ports import Document, SourceAt
-    from reconvene.tool_ports import Turns
+    from reconvene.tool_ports import ToolInfo, Turns
 
 
 class IndexRow(NamedTuple):
@@ -129,6 +129,7 @@ class Assignment(NamedTuple):
     folder: str = ""  # where it works; "" = a private folder with copies of `files`
     system: str = ""  # standing rules, the same for every agent; "" = they stand in the prompt
     mark: str = ""  # of the prompt's sections
+    latest: str = ""  # what the person said since it last worked, as a section: to be said last
     left_out: tuple[LeftOut, ...] = ()  # of its documents, what does not fit
     shared: int = 0  # so many characters of the prompt, from its first, all agents of the step get; 0 = it is alone
     bound: bool = False  # a person named who carries it out, in another's place
@@ -196,6 +197,14 @@ class AgentRunner(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class ListsTools(Protocol):
+    """Whoever runs agents may also say what tools they have."""
+
+    async def tools(self, assignment: Assignment) -> tuple[ToolInfo, ...]:
+        """Of its agent, with what the run was given. AgentError where they cannot be had."""
 
 
 class ProjectLook(NamedTuple):
@@ -290,7 +299,8 @@ class Workspace(Protocol):
 
 
 class Commit(NamedTuple):
-    """One commit of a run's history, wholly determined by the log."""
+    """One commit of a run's history, wholly determined by the log. `marks`: what it can be found by beside its branch,
+    each as a kind and names, such as ("items", "work#1", "load"); the newest commit with a mark has it."""
 
     seq: int
     files: Mapping[str, str]  # the whole tree: path → digest
@@ -299,6 +309,7 @@ class Commit(NamedTuple):
     trailers: tuple[tuple[str, str], ...]
     author: str
     at: str
+    marks: tuple[tuple[str, ...], ...] = ()
 
 
 class Witness(Protocol):
@@ -317,7 +328,7 @@ class Witness(Protocol):
 
 
 class History(Protocol):
-    """The git history of workspaces: one bare repository, a branch per run."""
+    """The git history of workspaces: one bare repository, a branch per run, and a ref for each mark."""
 
     witness: Witness | None
 
@@ -336,10 +347,10 @@ class History(Protocol):
         """(0, "") where nothing is noted."""
 
     def forget(self, run: str) -> None:
-        """Remove the run's branch, and whatever no other branch needs."""
+        """Remove the run's branch and refs, and whatever no other branch needs."""
 
     def unsound(self, run: str) -> str:
-        """What is wrong with the run's branch and all that it is made of; "" also where it has none."""
+        """What is wrong with the run's branch, its refs and all that they are made of; "" also where it has none."""
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff between two commits (ids), "" as old = the empty tree."""

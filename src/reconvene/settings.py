@@ -14,6 +14,9 @@ HOME_VARIABLE = "RECONVENE_HOME"
 PERSON_VARIABLE = "RECONVENE_BY"
 FEEDBACK_MODEL_VARIABLE = "RECONVENE_FEEDBACK_MODEL"
 GATE_MODEL_VARIABLE = "RECONVENE_GATE_MODEL"
+SEARCH_MODEL_VARIABLE = "RECONVENE_SEARCH_MODEL"
+MCP_TOKEN_VARIABLE = "RECONVENE_MCP_TOKEN"
+COMPANION_MODEL_VARIABLE = "RECONVENE_COMPANION_MODEL"
 PROVIDER_WAIT_VARIABLE = "RECONVENE_PROVIDER_WAIT"
 DEBUG_VARIABLE = "RECONVENE_DEBUG"
 CONFIG_VARIABLE = "XDG_CONFIG_HOME"
@@ -81,6 +84,21 @@ def feedback_model() -> str:
 def gate_model() -> str:
     """The model that answers what gates `ask`, as provider:name; "" = they pass, and it is said."""
     return os.environ.get(GATE_MODEL_VARIABLE, "").strip()
+
+
+def search_model() -> str:
+    """Who turns texts into vectors for searches: provider:name, minilm, wordllama or none; "" = what is installed."""
+    return os.environ.get(SEARCH_MODEL_VARIABLE, "").strip()
+
+
+def mcp_token() -> str:
+    """Whoever asks the MCP server over HTTP must know it; "" = one is made up."""
+    return os.environ.get(MCP_TOKEN_VARIABLE, "").strip()
+
+
+def companion_model() -> str:
+    """The model that the companion asks, as provider:name; "" = the record answers."""
+    return os.environ.get(COMPANION_MODEL_VARIABLE, "").strip()
 
 
 def provider_wait() -> float:

@@ -20,8 +20,9 @@ from reconvene.errors import Problem, Refused, UserError, WorkflowError
 from reconvene.home import require_own, settings_files, user_file
 from reconvene.language.closest import closest
 
-_TEXTS = ("model", "by", "gate_model", "feedback_model")
-_TABLES = ("models", "agents")
+_OF_THE_PERSON = {"by": "says who you are", "web_search": "names a program that you trust"}
+_TEXTS = ("model", "gate_model", "feedback_model", "search_model", "companion_model", *_OF_THE_PERSON)
+_TABLES = ("models", "agents", "settings")
 _MOST_BYTES = 1_000_000
 
 
@@ -34,6 +35,10 @@ class Settings(Struct, frozen=True):
     by: str = ""
     gate_model: str = ""
     feedback_model: str = ""
+    search_model: str = ""
+    companion_model: str = ""
+    web_search: str = ""  # a command line, to which what is looked for is added
+    settings: dict[str, object] = {}  # of workflows, by name: "planning.interactive"
 
 
 def in_force() -> list[Settings]:
@@ -44,6 +49,11 @@ def in_force() -> list[Settings]:
 def by() -> str:
     """Who the person's own file says they are."""
     return read(user_file(), found=False).by if os.path.lexists(user_file()) else ""
+
+
+def web_search() -> str:
+    """The program with which the person's own file lets the web be searched; "" = none."""
+    return read(user_file(), found=False).web_search if os.path.lexists(user_file()) else ""
 
 
 def read(path: str, *, found: bool) -> Settings:
@@ -84,17 +94,30 @@ class _Reading:
                 known = f"known are {', '.join((*_TEXTS, *_TABLES))}"
                 self._add("", key, f"there is no setting {key!r}", f"did you mean {near[0]}?" if near else known)
         texts = {key: self._text("", key, data[key]) for key in _TEXTS if key in data}
-        if self._found and "by" in data:
-            self._add("", "by", "'by' says who you are: a project cannot", f"write it into {user_file()}")
+        for key, why in _OF_THE_PERSON.items():
+            if self._found and key in data:
+                self._add("", key, f"{key!r} {why}: a project cannot", f"write it into {user_file()}")
         bindings = []
         if model := texts.get("model"):
             bindings.append(self._binding("", "model", lambda: Binding(EVERYONE, model=model, fallback=True)))
         bindings += self._table(data, "models", lambda name, said: Binding(name, model=said))
         bindings += self._table(data, "agents", lambda name, said: runs(said, name))
+        settings = self._settings(data.get("settings", {}))
         if self._problems:
             raise WorkflowError(self._problems)
-        rest = {key: texts.get(key, "") for key in ("by", "gate_model", "feedback_model")}
-        return Settings(self._path, self._found, tuple(one for one in bindings if one is not None), **rest)
+        rest = {key: texts.get(key, "") for key in _TEXTS if key != "model"}
+        bound = tuple(one for one in bindings if one is not None)
+        return Settings(self._path, self._found, bound, **rest, settings=settings)
+
+    def _settings(self, given: object) -> dict[str, object]:
+        """A table in it is a group: `planning.interactive = true`."""
+        if not isinstance(given, dict):
+            self._add("", "settings", "'settings' should be a table", "write [settings] and then NAME = …")
+            return {}
+        found: dict[str, object] = {}
+        for name, value in given.items():
+            found |= {f"{name}.{own}": one for own, one in value.items()} if isinstance(value, dict) else {name: value}
+        return found
 
     def _table(
         self, data: Mapping[str, object], table: str, make: Callable[[str, str], Binding]

@@ -1,11 +1,14 @@
-"""What surrounds the engine on this machine: its clock, what settings may ask about it, the person's projects."""
+"""What surrounds the engine on this machine: its clock, what settings may ask about it, the person's projects, what the
+settings files say."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from reconvene.home import settings_files
 
 if TYPE_CHECKING:
     from reconvene.adapters.project import GitProjects
@@ -79,3 +82,13 @@ class LazyProjects:
 
     def close(self, run: str) -> None:
         self._projects.close(run)
+
+
+def from_files(name: Literal["gate_model", "feedback_model", "search_model", "companion_model"]) -> str:
+    """What the settings files say, the project's before the person's own; "" where they say nothing."""
+    if not settings_files():
+        return ""
+    from reconvene.settings_file import in_force
+
+    said = [getattr(one, name) for one in in_force()]
+    return next((text for text in reversed(said) if text), "")

@@ -17,11 +17,16 @@ class ToolInfo(Struct, frozen=True):
     """One tool as a model is told of it."""
 
     name: str  # letters, digits, _ and -: what the model calls
-    of: str  # the entry of `tools:` that brought it: files, documents, sql, graph, project, shell, or mcp
+    of: str  # the entry of `tools:` that brought it: files, documents, sql, graph, project, shell, or mcp:NAME
     description: str
     schema: dict[str, object]  # of its arguments, an object
     effects: bool = False  # what it does outside the attempt's folder cannot be taken back, or done twice unnoticed
     writes: bool = False  # it changes files of the attempt's folder
+    by_source: Mapping[str, str] = field(default_factory=dict)  # of several entries: which one brought which source
+
+    def entry(self, arguments: Mapping[str, object]) -> str:
+        """The entry of `tools:` whose rules hold for a call."""
+        return self.by_source.get(str(arguments.get("source")), self.of)
 
 
 class ToolResult(Struct, frozen=True):
@@ -33,6 +38,7 @@ class ToolResult(Struct, frozen=True):
     removed: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # what a database said that it changed
     sandbox: str = ""  # what kept a program in, where one was started
+    unknown: bool = False  # of one that failed: it may have had its effect
 
 
 class Toolbox(Protocol):
@@ -59,7 +65,7 @@ class Wanted(Struct, frozen=True):
 
     id: str
     tool: str
-    arguments: str  # a JSON object, as the model wrote it
+    arguments: str  # a JSON object in its one spelling, or whatever the model wrote instead
     effects: bool = False
     of: str = ""  # the entry of `tools:`
     schema: str = ""  # of its arguments, as JSON
@@ -87,6 +93,7 @@ class Recorded(Struct, frozen=True):
     calls: tuple[Known, ...] = ()  # of the last turn
     usage: Usage | None = None  # of this attempt
     fresh: bool = True  # nothing of this attempt is on record yet
+    before: int = 0  # turns of earlier attempts
     files: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
@@ -100,10 +107,17 @@ class Turns(Protocol):
     def so_far(self) -> Recorded: ...
 
     async def turned(
-        self, turn: int, messages: bytes, calls: tuple[Wanted, ...], usage: Usage, request: bytes, reply: bytes
+        self,
+        turn: int,
+        messages: bytes,
+        calls: tuple[Wanted, ...],
+        usage: Usage,
+        request: bytes,
+        reply: bytes,
+        said: str = "",
     ) -> tuple[Known, ...]:
-        """A model answered. `messages`: what was sent to it in this turn, and its answer. Which of the calls may be
-        made at once, and which wait for a person, is what is given back."""
+        """A model answered. `messages`: what was sent to it in this turn, and its answer. `said`: what it wrote beside
+        its calls. Which of them may be made at once, and which wait for a person, is what is given back."""
 
     async def started(self, call: str) -> None:
         """Before a call with effects is made."""

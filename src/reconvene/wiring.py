@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from reconvene.errors import ReconveneError, UserError
-from reconvene.home import SERVERS, STORE, make, require_ours, settings_files
+from reconvene.home import SERVERS, STORE, make, require_ours
 from reconvene.sandboxing import kept_in, sandbox_for
 from reconvene.settings import (
     FEEDBACK_MODEL_VARIABLE,
@@ -16,9 +16,10 @@ from reconvene.settings import (
     gate_model,
     own_folder,
     provider_wait,
+    search_model,
     system_user,
 )
-from reconvene.surroundings import LazyProjects, Machine, SystemClock
+from reconvene.surroundings import LazyProjects, Machine, SystemClock, from_files
 from reconvene.trust import Offer, is_accepted, make_own, note_place, offer, own_id, refusal, require_plain
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from reconvene.app.trial_calls import Trial
     from reconvene.core.definition.workflow import Agent, Workflow
     from reconvene.ports import AgentRunner, EventLog, History, Workspace
+    from reconvene.search_ports import SearchIndex
 
 
 _IN_FILE_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -60,6 +62,13 @@ def open_log(home: str | os.PathLike[str]) -> SqliteLog:
     from reconvene.adapters import sqlite  # here: not every system has the locks that it needs
 
     return sqlite.SqliteLog(os.path.join(os.path.abspath(home), STORE))
+
+
+def open_index(home: str | os.PathLike[str], *, foreign: bool = False) -> SearchIndex:
+    """What finds passages of the runs of a home. `foreign`: as in `open_engine`."""
+    from reconvene.search_wiring import opened
+
+    return opened(os.path.abspath(home), search_model() or from_files("search_model"), foreign=foreign)
 
 
 def listen(text: str, agents: tuple[str, ...], model: str, kits: tuple[str, ...] = ()) -> Heard:
@@ -100,16 +109,6 @@ def tidy_worktrees(home: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
     return over, [run for run in runs if run not in over]
 
 
-def from_files(name: Literal["gate_model", "feedback_model"]) -> str:
-    """What the settings files say, the project's before the person's own; "" where they say nothing."""
-    if not settings_files():
-        return ""
-    from reconvene.settings_file import in_force
-
-    said = [getattr(one, name) for one in in_force()]
-    return next((text for text in reversed(said) if text), "")
-
-
 class Preflight(NamedTuple):
     """What the agents that a run may come to are done by, and what of it is not there."""
 
@@ -136,14 +135,16 @@ def preflight(
     `beside`: the folder of the workflow's file. `agents`: only these, whose turn it is, and only what they lack.
     """
     from reconvene.adapters.agents import preflight as looking
-    from reconvene.app import new_runs
+    from reconvene.app import run_values
     from reconvene.app.views.projections import asking_gates
+    from reconvene.core.definition.run_inputs import nested
     from reconvene.wire.reach import Reach, reachable
 
     environ = dict(os.environ)
     given = {name: inputs.get(name, spec.default) for name, spec in workflow.inputs.items()} | dict(inputs)
     try:
-        fixed = {"settings": new_runs.settings(workflow, chosen, given, Machine(environ)), "inputs": given}
+        settled = run_values.settings(workflow, chosen, given, Machine(environ))
+        fixed = {"settings": nested(settled), "inputs": given}
     except ReconveneError:  # they depend on inputs that are not there yet
         fixed = {}
     if agents is not None:
@@ -158,8 +159,10 @@ def preflight(
         helping.append((GATE_MODEL_VARIABLE, gate_model() or from_files("gate_model")))
     ways, lacks = looking.ways(workflow, reach, fixed, environ, helping, beside)
     lacks += [lack for way in ways for lack in looking.lacks(way, environ)]
-    if not any(lack.level != "note" for lack in lacks) and (workflow.limits.cost or workflow.limits.costs):
-        lacks += looking.unpriced(ways)
+    if not any(lack.level != "note" for lack in lacks):
+        limited = bool(workflow.limits.cost or workflow.limits.costs)
+        loops = [name for name, agent in workflow.agents.items() if agent.loop is not None and agent.loop.cost]
+        lacks += looking.unpriced(ways, limited=limited, loops=loops)
     found, (kept, unkept) = _sizes(workflow, given, ways, reach.agents), kept_in(ways, environ)
     lacks, tight = sorted([*lacks, *unkept], key=lambda lack: lack.line), tuple(_tight(found, ways))
     return Preflight(ways, [*lacks, *tight], found, kept, tight)
@@ -278,6 +281,25 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
     """The path of a new git repository below the home that holds these files: what a recording works on."""
     from reconvene.adapters.project.repository import plant
 
+    folder = _new_folder(home, name)
+    plant(folder, files, os.environ)
+    return folder
+
+
+def new_databases(home: str | os.PathLike[str], name: str, scripts: Mapping[str, str]) -> list[str]:
+    """The paths of new SQLite files below the home, each made by its script: what a recording asks."""
+    import sqlite3
+    from contextlib import closing
+
+    folder = _new_folder(home, name)
+    for file, script in scripts.items():
+        with closing(sqlite3.connect(os.path.join(folder, file))) as database:
+            database.executescript(script)
+    return [os.path.join(folder, file) for file in scripts]
+
+
+def _new_folder(home: str | os.PathLike[str], name: str) -> str:
+    """One that was not there, for what a recording works on."""
     below, number = os.path.join(os.path.abspath(home), "recorded"), 1
     make(os.path.abspath(home))
     os.makedirs(below, exist_ok=True)
@@ -288,7 +310,6 @@ def new_project(home: str | os.PathLike[str], name: str, files: Mapping[str, str
         except FileExistsError:
             number += 1
             continue
-        plant(folder, files, os.environ)
         return os.path.realpath(folder)
 
 

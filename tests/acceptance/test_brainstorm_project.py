@@ -49,7 +49,7 @@ CODER = """\
 import pathlib, re, subprocess, sys
 
 prompt = sys.stdin.read()
-task = re.search(r"The task: \\*\\*.*?\\*\\* \\(`(.*?)`\\)", prompt)[1]
+task = re.search(r"The task: “.*?” \\(`(.*?)`\\)", prompt)[1]
 here = pathlib.Path(".")
 code = here / "greet.py"
 if task == "bye":

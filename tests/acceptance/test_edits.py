@@ -81,7 +81,7 @@ def test_a_decision_on_a_file_that_somebody_else_changed_since_is_refused_with_t
     with pytest.raises(StaleDecision) as refusal:
         stage.answer("Go on", digest=seen)
     said, *diff = refusal.value.changes
-    assert said == "bob: Edited text.md (+1 −1 lines) [FB-001]"
+    assert said == "bob [claimed by root]: Edited text.md (+1 −1 lines) [FB-001]"
     assert diff[-2:] == ["-line 1", "+line one, better"]
     assert refusal.value.now == digest_shown(stage) != seen
     assert not stage.events(DecisionRecorded)

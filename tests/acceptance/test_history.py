@@ -51,7 +51,7 @@ def played(tmp_path: Path) -> Stage:
     return stage
 
 
-def test_every_round_decision_edit_and_undo_is_a_commit_with_trailers(tmp_path: Path) -> None:
+def test_every_round_phase_decision_edit_and_undo_is_a_commit_with_trailers(tmp_path: Path) -> None:
     stage = played(tmp_path)
     subjects = git(stage, "log", "--reverse", "--format=%an: %s", stage.run).splitlines()
     assert subjects == [
@@ -62,7 +62,9 @@ def test_every_round_decision_edit_and_undo_is_a_commit_with_trailers(tmp_path: 
         "ann: draft: round 2 undone",
         "Reconvene: draft: round 2",
         "ann: draft: Go on",
+        "Reconvene: draft#1: done",
         "Reconvene: read: round 1",
+        "Reconvene: read#1: done",
         "Reconvene: Run completed",
     ]
     trailers = [
@@ -83,17 +85,20 @@ def test_each_commit_holds_the_files_as_they_were_then(tmp_path: Path) -> None:
     texts = [git(stage, "show", f"{commit}:text.md") for commit in ids]
     one, edited = "line 1\n", "line 1, better\n"
     two = edited + "line 2\n"
-    assert texts == [one, edited, edited, two, edited, two, two, two, two]
+    assert texts == [one, edited, edited, two, edited, *[two] * 6]
     assert git(stage, "diff", ids[0], ids[1]).splitlines()[-2:] == ["-line 1", "+line 1, better"]
 
 
 def test_a_history_that_was_deleted_is_made_again_with_the_same_ids(tmp_path: Path) -> None:
     stage = played(tmp_path)
     before = git(stage, "log", "--format=%H %T", stage.run)
+    refs = git(stage, "show-ref")
+    assert f"refs/reconvene/{stage.run}/phases/read-1" in refs
     shutil.rmtree(tmp_path / "history.git")
     other = stage.other()
     other.engine.commit_history(stage.run)
     assert git(stage, "log", "--format=%H %T", stage.run) == before
+    assert git(stage, "show-ref") == refs
     assert git(stage, "fsck", "--strict") == ""
 
 

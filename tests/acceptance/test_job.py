@@ -14,7 +14,36 @@ import pytest
 from commands import Done, process
 from reconvene.testing.openai_server import Calls, OpenAIServer, Reply, Say, Seen
 
-PLAN = "# Plan\n\n1. Load the figures\n2. Write the report\n"
+PLAN = """# Plan
+
+## Phases
+
+1. Load the figures
+2. Write the report
+
+## Method
+
+Ask the table, then write.
+
+## Success criteria
+
+The report names the total.
+"""
+WORKSPACE = """# Workspace
+
+## Task
+
+Report on the figures.
+
+## Context
+
+The total is 100 (figures.db, table figures).
+
+## Constraints
+
+None are known.
+"""
+TO_DO = ("load", "report")
 TODOS = "- {id: load, text: Load the figures}\n- {id: report, text: Write the report, after: [load]}\n"
 
 
@@ -47,19 +76,23 @@ def model(seen: Seen) -> Reply:
             return Say(f"{done} is done.")
         written = call("write_file", path=f"{done}.md", text=f"# {done}\n\n{'100 €' if 'euros' in text else '100 $'}\n")
         return Calls((written, call("run_command", command=f"echo {done} > {done}.log")))
-    if "Plan the job that is described" in text or "The person has read your plan" in text:
+    if any(said in text for said in ("Plan the job that is", "The person has read your plan", "wants it planned anew")):
         if turn == 0:
             return Calls((call("list_documents"), call("describe_source", source="figures.db")))
         if turn == 1:
             asked = call("query_source", source="figures.db", query="select sum(amount) as total from figures")
             return Calls((call("read_document", name="notes.md"), asked))
         if turn == 2:
-            outside = (call("write_file", path="report.md", text="early"), call("write_file", path="../x", text="out"))
-            files = {"workspace.md": "# Known\n\nThe total is 100.\n", "plan.md": PLAN, "todos.yaml": TODOS}
+            outside = (
+                call("write_file", path="report.md", text="early"),
+                call("write_file", path="../x", text="out"),
+                call("run_command", command="echo changed > plan.md; echo early > report.md; echo over"),
+            )
+            files = {"workspace.md": WORKSPACE, "plan.md": PLAN, "todos.yaml": TODOS}
             return Calls((*(call("write_file", path=path, text=data) for path, data in files.items()), *outside))
         return answer(complete=False)
     if turn == 0:
-        return Calls((call("write_file", path="workspace.md", text="# Known\n\nIt is done.\n"),))
+        return Calls((call("write_file", path="workspace.md", text=WORKSPACE + "\nIt is done.\n"),))
     return answer(complete=True)
 
 
@@ -87,14 +120,24 @@ class Desk:
     def workspace(self, name: str) -> Path:
         return self.folder / ".reconvene" / "runs" / "job-1" / name
 
+    def calls(self) -> list[dict[str, str]]:
+        found: list[dict[str, str]] = json.loads(self.type("calls", "job-1", "--json").out)["calls"]
+        return found
+
+    def git(self, *words: str) -> str:
+        history = str(self.folder / ".reconvene" / "history.git")
+        done = subprocess.run(["git", "--git-dir", history, *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def decide(self, option: str, *more: str) -> Done:
         return self.type("decide", "job-1", "--option", option, "--latest", *more)
 
 
-_JOB = Path(__file__).resolve().parents[1] / "fixtures" / "job" / "workflow.yaml"
+_JOB = "job"
 START = (
     "run",
-    str(_JOB),
+    _JOB,
     "--input",
     "description=Report on the figures",
     "--model",
@@ -109,8 +152,14 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     assert parked.code == 3, parked.err
     assert "Shall it be done so?" in parked.out
     assert json.loads(desk.type("show", "job-1", "--json").out)["checkpoint"]["status"] == "pending_review"
-    calls = json.loads(desk.type("calls", "job-1", "--json").out)["calls"]
-    assert [(one["tool"], one["state"]) for one in calls[-2:]] == [("write_file", "failed")] * 2
+    calls = desk.calls()
+    assert [(one["tool"], one["state"]) for one in calls[-3:-1]] == [("write_file", "failed")] * 2
+    shell = calls[-1]["result"]  # where nothing can hold it to reading, there is none
+    assert any(said in shell for said in ("Read-only", "Permission denied", "no tool 'run_command'")), shell
+    assert not calls[-1]["files"]
+    assert desk.workspace("plan.md").read_text(encoding="utf-8") == PLAN
+    pages = [one.stem for one in desk.workspace("tools").glob("*.md")]
+    assert {"query_source", "read_document", "run_command", "write_file"} <= set(pages)
     assert "100" in next(one["result"] for one in calls if one["tool"] == "query_source")
     assert "of 2024" in next(one["result"] for one in calls if one["tool"] == "read_document")
     assert not desk.workspace("report.md").exists()
@@ -130,29 +179,55 @@ def test_a_job_is_planned_reviewed_carried_out_corrected_and_finished(tmp_path: 
     assert waits.code == 3
     assert "Shall this call be made?" in waits.out
     assert "echo load > load.log" in waits.out
-    assert desk.decide("Approve").code == 3  # another process; then the next to-do asks
+    assert desk.decide("Approve", "--by", "bob").code == 3  # another process; then the next to-do asks
     assert desk.workspace("load.log").read_text(encoding="utf-8") == "load\n"
     assert "currency: EUR" in desk.workspace("workspace.md").read_text(encoding="utf-8")
-    reviewed = desk.decide("Refuse", "--feedback", "no logs")
+    reviewed = desk.decide("Approve", "--by", "eve")
     assert reviewed.code == 3, reviewed.err
     assert "Is this what you wanted?" in reviewed.out
-    assert not desk.workspace("report.log").exists()
+    asked = [one for one in desk.calls() if one["ruling"]]
+    assert [(one["tool"], one["ruling"], one["by"]) for one in asked] == [
+        ("run_command", "approve", "bob"),
+        ("run_command", "approve", "eve"),
+    ]
     assert desk.workspace("report.md").read_text(encoding="utf-8") == "# report\n\n100 €\n"
+    assert desk.workspace("todos/phase_01.yaml").read_text(encoding="utf-8").count("done: true") == 2
 
-    # a correction of the result opens the job anew, and it ends for good
+    # a correction of the result goes back to planning, without a further freeze
+    before = len(server.requests)
     again = desk.decide("Correct", "--feedback", "Name the year")
     assert again.code == 3, again.err
-    for _ in range(6):
-        if "Is this what you wanted?" in again.out:
-            break
-        again = desk.decide("Approve")
+    assert "Name the year" in server.requests[before].prompt
+    assert "Is this what you wanted?" in again.out
     assert "Name the year" in desk.workspace("workspace.md").read_text(encoding="utf-8")
+    assert desk.decide("Accept").code == 0
+
+    # it has ended, is taken up again, planned anew, and ends for good
+    taken_up = desk.type("reopen", "job-1", "--feedback", "One thing more")
+    assert taken_up.code == 3, taken_up.err
+    assert "Is this what you wanted?" in taken_up.out
+    planned = desk.type("replan", "job-1", "Count it in thousands")
+    assert planned.code == 3, planned.err
+    assert "Shall it be done so?" in planned.out
+    told = server.requests[-1].prompt
+    assert "Count it in thousands" in told
+    assert "One thing more" in told
+    assert desk.workspace("report.md").exists()
+    waits = desk.decide("Approve")
+    assert "echo load > load.log" in waits.out
+    assert "echo report > report.log" in desk.decide("Refuse", "--feedback", "no logs").out
+    assert "Is this what you wanted?" in desk.decide("Refuse", "--feedback", "no logs").out
     ended = desk.decide("Accept")
     assert ended.code == 0, ended.err
+
     assert desk.type("verify", "job-1").code == 0
-    history = str(desk.folder / ".reconvene" / "history.git")
-    checked = subprocess.run(["git", "--git-dir", history, "fsck", "--strict"], capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stderr
+    assert desk.git("fsck", "--strict") == ""
+    refs = desk.git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/reconvene/job-1").split()
+    items = [name for name in refs if name.startswith("items/")]
+    assert items == [f"items/{scope}/{name}" for scope in ("work-1.tactics-1", "work-3.tactics-1") for name in TO_DO]
+    assert "phases/work-1.strategy-1" in refs
+    report = desk.git("show", "refs/reconvene/job-1/items/work-1.tactics-1/report:report.md")
+    assert report == "# report\n\n100 €\n"
 
 
 def test_a_job_with_nothing_to_look_at_runs_without_a_review(tmp_path: Path, server: OpenAIServer) -> None:

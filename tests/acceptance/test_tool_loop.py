@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from support.stage import Stage
+from support.tool_scene import Scene, call
 
 from hasty import until
-from reconvene.adapters.agents import Agents
-from reconvene.core.facts.commands import AnswerCheckpoint, DisallowTool, RemarkIn
+from reconvene.core.facts.commands import DisallowTool
 from reconvene.core.facts.events import (
     AttemptEnded,
     CallEnded,
@@ -25,94 +23,7 @@ from reconvene.core.facts.events import (
     ToolAllowed,
 )
 from reconvene.errors import Refused
-from reconvene.ports import Assignment, Listener
 from reconvene.testing.openai_server import Calls, Fail, OpenAIServer, Say
-from reconvene.tool_ports import ToolInfo, ToolResult
-from reconvene.wiring import open_engine
-
-_TEXT: dict[str, object] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-
-
-class Box:
-    """Three tools: one looks, one writes a file, one pays. `paid` is what really happened."""
-
-    def __init__(self, files: dict[str, bytes], paid: list[str], broken: Callable[[str], None]) -> None:
-        self._files = files
-        self._paid = paid
-        self._broken = broken
-
-    def tools(self) -> tuple[ToolInfo, ...]:
-        return (
-            ToolInfo("look", "files", "Look at something.", _TEXT),
-            ToolInfo("note", "files", "Write it down.", _TEXT, writes=True),
-            ToolInfo("pay", "shell", "Pay somebody.", _TEXT, effects=True),
-        )
-
-    async def call(self, name: str, arguments: Mapping[str, object]) -> ToolResult:
-        text = str(arguments["text"])
-        if name == "pay":
-            self._paid.append(text)
-            self._broken(text)
-            return ToolResult(f"paid {text}")
-        if name == "note":
-            self._files["workspace.md"] = text.encode()
-            return ToolResult("noted", files={"workspace.md": text.encode()})
-        return ToolResult(f"saw {text}")
-
-    def read(self, path: str) -> bytes | None:
-        return self._files.get(path)
-
-    def files(self) -> Mapping[str, bytes]:
-        return self._files
-
-    def ignored(self) -> tuple[str, ...]:
-        return ()
-
-
-class Boxes:
-    def __init__(self) -> None:
-        self.paid: list[str] = []
-        self.broken: Callable[[str], None] = lambda text: None
-
-    @asynccontextmanager
-    async def open(
-        self, assignment: Assignment, changed: Mapping[str, bytes | None], listener: Listener
-    ) -> AsyncIterator[Box]:
-        yield Box({path: data for path, data in changed.items() if data is not None}, self.paid, self.broken)
-
-
-class Scene:
-    """One run with a model at a loopback server; `again` opens the home anew, as another process would."""
-
-    def __init__(self, tmp_path: Path, server: OpenAIServer, tools: str, more: str = "", agents: str = "[a]") -> None:
-        self.server = server
-        self.boxes = Boxes()
-        each = f'{{model: "openai:gpt-4o-mini", options: {{base_url: "{server.url}"}}, tools: {tools}{more}}}'
-        flow = f"name: flow\nagents: {{a: {each}, b: {each}}}\nphases: [{{id: work, agents: {agents}}}]\n"
-        self.home = tmp_path / "home"
-        self.stage = Stage(self.home, flow, {})
-        self.again()
-
-    def again(self) -> None:
-        environ = {"OPENAI_API_KEY": "not-a-key"}
-        scratch = str(self.home / "scratch")
-        self.stage.engine = open_engine(self.home, runner=Agents(scratch, environ, toolboxes=self.boxes))
-
-    def drive(self) -> str:
-        return self.stage.drive().status
-
-    def rule(self, option: str, *said: str, **fields: object) -> None:
-        remarks = tuple(RemarkIn(text) for text in said)
-        self.stage.engine.submit(self.stage.run, AnswerCheckpoint("", option, fields, remarks, by="ann", door="test"))
-
-    def messages(self, number: int) -> list[dict[str, object]]:
-        found = self.server.requests[number].body["messages"]
-        assert isinstance(found, list)
-        return found
-
-
-def call(name: str, text: str) -> tuple[str, str]:
-    return name, json.dumps({"text": text})
 
 
 def test_each_turn_and_call_is_on_record_and_the_memory_goes_along_every_time(tmp_path: Path) -> None:
@@ -144,7 +55,7 @@ def test_a_call_that_asks_waits_for_a_month_and_the_same_attempt_goes_on(tmp_pat
         scene = Scene(tmp_path, server, "[files, shell: {ask: always}]")
         assert scene.drive() == "waiting"
         assert scene.boxes.paid == []
-        assert 'a wants pay {"text": "100"}' in scene.stage.point.prompt
+        assert "a wants pay (shell always asks)\n\n      text: 100" in scene.stage.point.prompt
         assert scene.stage.labels[:3] == ["Approve", "Refuse", "Decide each call"]
         scene.again()
         scene.rule("Approve", "but no more than that")
@@ -378,3 +289,48 @@ def test_near_the_window_old_calls_are_shortened_and_what_a_person_said_stays(tm
     compacted = scene.stage.events(MessagesCompacted)
     assert compacted
     assert "were left out" in compacted[0].why
+
+
+def test_the_memory_and_the_to_dos_of_now_are_in_every_request_also_after_a_compaction(tmp_path: Path) -> None:
+    asks = [Calls((call("look", f"{number} {'x' * 2000}"),)) for number in range(8)]
+    replies = (
+        Calls((call("note", "first thoughts"),)),
+        *asks[:4],
+        Calls((call("note", "second thoughts"),)),
+        *asks[4:],
+    )
+    with OpenAIServer(*replies, Say("Done.")) as server:
+        scene = Scene(tmp_path, server, "[files]")
+        scene.boxes.kept = {"todos.yaml": b"- {id: open, text: still to be done}"}
+        scene.stage = Stage(scene.home, scene.stage.text.replace("options: {", "options: {window: 8000, "), {})
+        scene.again()
+        assert scene.drive() == "completed"
+    assert scene.stage.events(MessagesCompacted)
+    changed = 6  # requests until the second note
+    for number in range(1, len(server.requests)):
+        memory, to_dos = (str(one["content"]) for one in scene.messages(number)[-2:])
+        assert ("first thoughts" if number < changed else "second thoughts") in memory
+        assert ("first thoughts" in memory) is (number < changed)
+        assert "still to be done" in to_dos
+
+
+def test_messages_that_this_release_cannot_read_say_which_one_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A month and an upgrade later: what is on record names the release that wrote it."""
+    from reconvene.adapters.agents import loop_messages
+
+    with OpenAIServer(Calls((call("pay", "100"),)), Say("Done.")) as server:
+        scene = Scene(tmp_path, server, "[shell: {ask: always}]")
+        with monkeypatch.context() as newer:
+            newer.setattr(loop_messages, "version", lambda name: "9.1.0")
+            scene.drive()
+        stored = json.loads(scene.stage.kept(scene.stage.events(ModelTurned)[0].messages))
+        assert stored["library"] == "9.1.0"
+        scene.rule("Approve")
+        with monkeypatch.context() as older:
+            older.setattr(loop_messages, "_known", lambda messages: (_ for _ in ()).throw(ValueError("a new part")))
+            assert scene.drive() == "waiting"
+        assert "was written by pydantic-ai 9.1.0" in scene.stage.point.prompt
+        assert "pip install 'pydantic-ai-slim>=9.1.0'" in scene.stage.point.prompt
+        assert scene.boxes.paid == []

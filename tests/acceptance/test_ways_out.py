@@ -103,7 +103,10 @@ class Scene:
         }  # fmt: skip
         given = "\n".join(f"{name}='{value}'" for name, value in facts.items())
         script = f"cat >/dev/null\n{given}\n{{ {way.script}\n}} 2>&1\nexit 0"
-        return ["sh", "-c", script, *SHOWN, str(self.person)]
+        return ["sh", "-c", script, *self.shown()]
+
+    def shown(self) -> list[str]:
+        return [*SHOWN, str(self.person)]
 
     def attacked(self) -> Seen:
         agents = {"peer": ["sh", "-c", 'echo PEERS-WORD > note.md; cat "$1"', "sh", str(self.gate)]}  # it starts first
@@ -267,7 +270,7 @@ ACTS = (
     "decide x-1 --option Yes", "remark x-1 hm", "pause x-1", "abort x-1", "rollback x-1", "fork x-1 --at 1",
     "resume x-1", "resume x-1 --model openai:gpt-5.4", "upgrade x-1 --to x.yaml", "reopen x-1", "take x-1 a.env",
     "rounds x-1 --prune", "accept 12345678", "queue drop x-1 --yes", "queue move x-1 first", "queue run --no-input",
-    "delete x-1 --yes", "import x.zip",
+    "delete x-1 --yes", "import x.zip", "allowed x-1 --revoke A1",
 )  # fmt: skip
 
 

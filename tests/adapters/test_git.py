@@ -565,3 +565,97 @@ def test_an_artefact_that_is_missing_is_told_as_it_is(history: GitHistory) -> No
     with pytest.raises(StoreError, match="no artefact"):
         history.commit("run-1", versions(1), missing)
     assert history.last_seq("run-1") == 0
+
+
+# --- refs of what is done ---------------------------------------------------------------------------------------------
+
+SCOPE = "work#1/do#2"
+ODD = [
+    "a/b",
+    "2024-01-05",
+    "..",
+    "x.lock",
+    "-",
+    "",
+    "día 1",
+    "@{",
+    "a" * 300,
+    "load",
+    "Load.",
+    "a\nb",
+    ".hidden",
+    "a..b",
+]
+
+
+def marked(*marks: tuple[str, ...]) -> list[Commit]:
+    return [commit(seq, {"a.md": b"%d" % seq}, marks=(mark,)) for seq, mark in enumerate(marks, 1)]
+
+
+def refs_in(history: GitHistory) -> dict[str, str]:
+    lines = git(history.path, "for-each-ref", "--format=%(refname) %(objectname)", "refs/reconvene").splitlines()
+    return dict(line.split(" ") for line in lines)
+
+
+@needs_git
+def test_every_mark_is_a_ref_that_plain_git_knows_whatever_it_is_called(history: GitHistory) -> None:
+    marks = [
+        ("phases", SCOPE),
+        ("phases", "work#1"),
+        ("phases", "each#1[a/b]/do#1"),
+        *(("items", SCOPE, k) for k in ODD),
+    ]
+    history.commit("run-1", marked(*marks), blob)
+    found = refs_in(history)
+    assert sorted(found.values()) == sorted(ids(history))
+    for name in found:
+        git(history.path, "check-ref-format", name)
+    assert found["refs/reconvene/run-1/items/work-1.do-2/load"] == ids(history)[3 + ODD.index("load")]
+    assert found["refs/reconvene/run-1/items/work-1.do-2/2024-01-05"]
+    assert found["refs/reconvene/run-1/phases/work-1.do-2"] == ids(history)[0]
+    assert git(history.path, "fsck", "--strict") == ""
+    assert history.unsound("run-1") == ""
+
+
+@needs_git
+def test_what_is_done_twice_is_found_where_it_was_done_last(history: GitHistory) -> None:
+    history.commit("run-1", marked(("items", SCOPE, "load"), ("items", SCOPE, "load")), blob)
+    assert list(refs_in(history).values()) == [ids(history)[1]]
+    assert history.unsound("run-1") == ""
+
+
+@needs_git
+def test_refs_go_with_their_run_packed_or_not(history: GitHistory) -> None:
+    history.commit("run-1", marked(("items", SCOPE, "load")), blob)
+    history.commit("run-2", marked(("items", SCOPE, "load")), blob)
+    git(history.path, "pack-refs", "--all")
+    history.commit("run-1", [*marked(("items", SCOPE, "load")), commit(2, {}, marks=(("phases", SCOPE),))], blob)
+    assert history.unsound("run-1") == ""
+    history.forget("run-1")
+    assert list(refs_in(history)) == ["refs/reconvene/run-2/items/work-1.do-2/load"]
+    assert git(history.path, "fsck", "--strict") == ""
+
+
+@needs_git
+def test_a_ref_that_is_gone_moved_or_added_is_found(history: GitHistory) -> None:
+    history.commit("run-1", marked(("items", SCOPE, "load"), ("phases", SCOPE)), blob)
+    first, second = ids(history)
+    name = "refs/reconvene/run-1/phases/work-1.do-2"
+    git(history.path, "update-ref", name, first)
+    assert f"{name} points at {first}, and should at the commit {second}" in history.unsound("run-1")
+    git(history.path, "update-ref", "-d", name)
+    assert f"{name} points at nothing" in history.unsound("run-1")
+    git(history.path, "update-ref", name, second)
+    git(history.path, "update-ref", "refs/reconvene/run-1/items/x/y", second)
+    assert "no commit names it" in history.unsound("run-1")
+
+
+@needs_git
+def test_refs_that_a_crash_left_ahead_of_the_branch_are_no_fault_and_are_caught_up_with(history: GitHistory) -> None:
+    made = marked(("items", SCOPE, "a"), ("items", SCOPE, "b"))
+    history.commit("run-1", made, blob)
+    git(history.path, "update-ref", "refs/heads/run-1", ids(history)[0])
+    assert history.unsound("run-1") == ""
+    history.commit("run-1", made, blob)
+    assert len(ids(history)) == 2
+    assert history.unsound("run-1") == ""

@@ -427,7 +427,7 @@ def test_a_round_under_way_keeps_the_steps_that_have_begun(tmp_path: Path, old: 
     at = Stage(tmp_path / "home", STEPS, {"a": "said by a"})
     at.drive()
     assert at.point.attention, "b gives nothing"
-    (problem,) = misfit(at, STEPS.replace(old, new)).problems
+    problem, *_ = misfit(at, STEPS.replace(old, new)).problems
     assert problem.message.startswith(f"{message}; on record: step ")
     upgraded(at, STEPS.replace("output: two}", "output: two}\n      - {agents: [a], output: three}"))
 
@@ -456,6 +456,40 @@ def test_a_value_on_record_keeps_where_it_lives(tmp_path: Path) -> None:
     upgraded(at, EACH.replace("[b], output: note", "[b, a], output: note"))
     at.decide("Continue")
     assert at.point.scope == "loop#1[y]/one#1"
+
+
+NAMED = """
+name: w
+agents: {a: {}, b: {prompt: "Judge {{ context.essay }}."}}
+phases:
+  - {id: draft, agents: [a], output: essay, checkpoint: {approval_required: true}}
+  - {id: judge, agents: [b], output: verdict, checkpoint: {approval_required: true}}
+"""
+
+
+def test_a_value_on_record_is_not_lost_without_a_word(tmp_path: Path) -> None:
+    at = Stage(tmp_path / "home", NAMED, {"a": "An essay.", "b": "Fine."})
+    at.drive()
+    other = NAMED.replace("essay", "paper")
+    refused = misfit(at, other)
+    assert [one.message for one in refused.problems] == [
+        "there is no value 'essay'; on record: it has one, which nothing would see any more"
+    ]
+    assert f"reconvene upgrade {at.run} --to w.yaml --drop essay" in refused.hint
+    given_up = fit(at.engine, at.run, parse_workflow(other), drop=["essay", "nothing"], by="ann")
+    upgrade(at.engine, given_up)
+    (event,) = at.events(WorkflowUpgraded)
+    assert event.dropped == ("essay",)
+    back = fit(at.engine, at.run, parse_workflow(NAMED), by="ann")
+    upgrade(at.engine, back)
+    at.decide("Continue")
+    assert "Judge An essay." in at.agents.of("b")[-1].prompt
+
+
+def test_a_name_that_has_no_value_yet_may_go(tmp_path: Path) -> None:
+    at = Stage(tmp_path / "home", NAMED, {"a": "An essay.", "b": "Fine."})
+    at.drive()
+    upgraded(at, NAMED.replace("verdict", "ruling"))
 
 
 def test_it_is_refused_in_the_middle_of_work_and_possible_at_the_end(tmp_path: Path) -> None:

@@ -246,6 +246,23 @@ class Walk(RuleBasedStateMachine):
                 p: v.digest for p, v in mark.files.items() if not v.rendered
             }
 
+    @rule(pause=st.booleans())
+    def replan(self, pause: bool) -> None:
+        game = self.game
+        if pause:
+            self.attempt(c.Pause(by="ann"))
+        files, point = game.state.world.files, game.state.world.open
+        self.said += 1
+        said = (c.RemarkIn(f"remark {self.said}"),)
+        if self.attempt(c.Replan(point.id if point else "", "ann", "test", said, told=("worker",))):
+            assert not game.state.ended
+            assert not game.state.paused
+            assert game.phase == "strategy"
+            assert set(files) <= set(game.state.world.files)
+        else:
+            self.said -= 1
+            self.attempt(c.Resume(by="ann"))
+
     @rule(pick=st.integers(0, 3))
     def make_a_child(self, pick: int) -> None:
         missing = [effect for effect in self.game.effects() if isinstance(effect, StartChild)]

@@ -104,7 +104,27 @@ def _by_branch(text: str) -> str:
 
 
 ALLOWED: tuple[Allowed, ...] = (
-    Allowed("brainstorm/*/shown/*", "what is merged is the commit that was shown.", _by_branch),
+    Allowed("troubles/*/shown/*", "a stop says whose words it tells.", swap(r"- the check of \w+ says: ", "- ")),
+    *(
+        Allowed(f"*/{way}/*/prompts/*", why, swap(now, then))
+        for way in ("on", "through")  # what is played anew is on record as it is now
+        for why, now, then in (
+            (
+                "the rules also say what a quotation in a task is.",
+                ", and for what a task quotes, between “ and ” or behind >",
+                "",
+            ),
+            (
+                "a contract beside files is told as what comes after them.",
+                "Beside the files, answer with JSON",
+                "Answer with JSON",
+            ),
+        )
+    ),
+    *(
+        Allowed(f"brainstorm/{way}/*/shown/*", "what is merged is the commit that was shown.", _by_branch)
+        for way in ("on", "through")
+    ),
     Allowed("brainstorm/*/brainstorm-1-fork-1/shown/*", "a commit is named by its first twelve digits."),
     Allowed("*/shown/*", "an expression that failed can be tried again.", _not_again),
     Allowed("*/prompts/*", "of an edit, what was removed is called so.", swap(r"> - \(removed\) ", "> -")),

@@ -44,7 +44,7 @@ PAGES = [
     *sorted((ROOT / "src" / "reconvene" / "workflows").glob("*/README.md")),
 ]
 WALKED = [ROOT / "README.md", *(ROOT / "docs" / page for page in (
-    "tutorial.md", "testing.md", "recipes.md", "installing.md", "mending.md",
+    "tutorial.md", "testing.md", "recipes.md", "installing.md", "mending.md", "reviewing.md", "companion.md",
 ))]  # fmt: skip
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KILLED = 128 + signal.SIGKILL

@@ -23,8 +23,8 @@ NOT_TO_DECIDE = {
     *HEAVY, "bz2", "dataclasses", "difflib", "importlib.metadata", "pathlib", "_quickjs", "random", "secrets",
     "shutil", "tempfile", "urllib.parse", "reconvene.adapters.agents.thinking", "reconvene.adapters.git.library",
     "reconvene.adapters.guest.helper", "reconvene.adapters.project", "reconvene.app.asked_gates",
-    "reconvene.doors.cli.drive", "reconvene.doors.cli.work_off", "reconvene.language.javascript",
-    "reconvene.settings_file", "reconvene.wire.loading",
+    "numpy", "reconvene.doors.cli.drive", "reconvene.doors.cli.work_off", "reconvene.language.javascript",
+    "reconvene.settings_file", "reconvene.wire.loading", "safetensors", "tokenizers",
 } - {"asyncio", "msgspec", "nacl"}  # fmt: skip
 
 LIST_MODULES = """

@@ -96,6 +96,8 @@ class TestValues:
             ("{{ at | duration('2025-10-31T14:06:59Z') }}", "1 minute"),
             ("{{ at | duration(at) }}", "less than a minute"),
             ("{{ text | quote_lines }}", "> first\n>\n> third"),
+            ("{{ text | quote }}", "“first third”"),
+            ("{{ '“a” b' | quote }}{{ none | quote }}", "“‘a’ b”“”"),
             ("{{ text | indent(2) }}", "first\n\n  third"),
             ("{{ text | indent(2, true) }}", "  first\n\n  third"),
             ("{{ text | replace('first', n) }}", "3\n\nthird"),

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.small_model", description=__doc__)
-    parser.add_argument("workflows", nargs="*", metavar="WORKFLOW", help="only these; else all that are packaged")
+    parser.add_argument("workflows", nargs="*", metavar="WORKFLOW", help="only these; else `tools`, and all packaged")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "small-model")
     parser.add_argument("--threads", default="1", help="of the model; on a busy machine more than one is slower")
     parser.add_argument("--tokens", default="500", help="at most so many in an answer")
@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--go-on", action="store_true", help="with the runs of an earlier trial that are not at an end")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))  # so that the server and the command end, too
-    wanted = given.workflows or sorted(packaged(), key=list(PEOPLE).index)
+    wanted = given.workflows or ["tools", *sorted(packaged(), key=list(PEOPLE).index)]
     log = given.folder / "exchanges.jsonl"
     if not given.go_on:
         for name in wanted:

@@ -22,9 +22,6 @@ root ::= "## Findings\n" finding{3} "\n## Assumptions\n" ("- " line){2} "\n## Ra
 finding ::= "**" cell "** " text
 table ::= "| item | rating | reason |\n|---|---|---|\n" ("| " cell " | " [1-9] " | " cell " |\n"){2,3}
 """
-_POSITION = r"""
-root ::= "## Position\n" text "\n## Reasoning\n" text{2,3}
-"""
 _GAPS = r"""
 root ::= gap{1,3}
 gap ::= "## GAP-" area "-00" [1-9] ": " line "\n**Severity:** " severity "\n**Blocking:** " ("yes" | "no") "\n**Blocked by:** none\n**Lines:** " [1-9] "-1" [0-9] "\n\n" text "\n"
@@ -45,6 +42,9 @@ _PROSE = r"""
 root ::= text{2,3} @SENTENCE@
 """
 _SENTENCE = "User feedback from checkpoints incorporated."
+_CONTRACT = re.compile(r"valid against this JSON Schema:\n\n(\{.*\})\n")
+_NUMBER, _TEXT = "[0-9]", r'"\"" [a-z] [a-z ]{3,60} "\""'
+_HEADINGS = re.compile(r"one of these headings is missing: (.+)")
 _FILES = re.compile(r"Write these files: (.+?)\. (?:Hand|Put) ")
 _GAP_ID = re.compile(r"\bGAP-[A-Z]+-\d{3}\b")
 _ROUND = re.compile(r"\bround (\d+)", re.IGNORECASE)
@@ -54,13 +54,13 @@ _MOST_GAPS = 2
 def grammar(model: str, prompt: str) -> str:
     """For what this prompt asks of this model; "" = it may write what it likes."""
     if named := _FILES.search(prompt):
-        return _blocks(named[1].split(", "))
+        return _blocks(named[1].split(", "), _CONTRACT.search(prompt))
     match model.partition("/")[2]:
         case "report":
             return _REPORT + _COMMON
-        case "position":
-            return _POSITION + _COMMON
-        case "prose":
+        case "headed" if wanted := _HEADINGS.search(prompt):
+            return _headed(wanted[1].split(", ")) + _COMMON
+        case "prose" | "headed":
             asked = _quoted(_SENTENCE) if _SENTENCE.rstrip(".") in prompt else '""'
             return _PROSE.replace("@SENTENCE@", asked) + _COMMON
         case "review" if re.search(r"task: find the gaps", prompt):
@@ -70,16 +70,32 @@ def grammar(model: str, prompt: str) -> str:
         case "proposals":
             return _filled(_PROPOSALS, prompt) + _COMMON
         case "change":
-            return _blocks([])
+            return _blocks([], None)
         case _:
             return ""
 
 
-def _blocks(paths: list[str]) -> str:
-    """One block per file; where none is named, one file of Python."""
+def _blocks(paths: list[str], contract: re.Match[str] | None) -> str:
+    """One block per file; where none is named, one file of Python. After them what the contract asks for, else prose."""
     names = [_quoted(path) for path in paths] or ['[a-z] [a-z_]{2,12} ".py"']
     blocks = [rf'"<file path=\"" {name} "\">\n" code{{1,8}} "</file>\n\n"' for name in names]
-    return f"root ::= {' '.join(blocks)} text\n" + r'code ::= [^\n<]{1,80} "\n"' + _COMMON
+    rest = _object(json.loads(contract[1])) if contract else "text"
+    return f"root ::= {' '.join(blocks)} {rest}\n" + r'code ::= [^\n<]{1,80} "\n"' + _COMMON
+
+
+def _object(schema: dict[str, dict[str, dict[str, str]]]) -> str:
+    """Each property in its order, as a number or a text: what contracts beside files ask for."""
+    parts = [
+        f"{_quoted(f'{json.dumps(name)}: ')} {_NUMBER if of.get('type') in ('integer', 'number') else _TEXT}"
+        for name, of in schema["properties"].items()
+    ]
+    return '"{" ' + ' ", " '.join(parts) + ' "}"'
+
+
+def _headed(names: list[str]) -> str:
+    """The headings that a gate asks for, each with a few sentences below it."""
+    titles = [name if name.startswith("#") else f"## {name}" for name in names]
+    return f"root ::= {' '.join(_quoted(title + chr(10)) + ' text{2,3}' for title in titles)}\n"
 
 
 def _filled(form: str, prompt: str) -> str:

@@ -28,6 +28,7 @@ class Person(NamedTuple):
     settings: tuple[str, ...] = ()
     environ: dict[str, str] = {}  # noqa: RUF012
     project: dict[str, str] = {}  # noqa: RUF012 - path → text of the repository that it works on
+    words: tuple[str, ...] = ()  # more for the command that starts it
 
 
 _COMPANY = """# Aldermoor Glass
@@ -51,6 +52,8 @@ _PROJECT = {
 }
 
 PEOPLE: dict[str, Person] = {
+    # not packaged: tests/small_model/tools.yaml
+    "tools": Person((), words=("--doc", "papers", "--datasource", "shop.db")),
     "early-exit": Person(
         (Wish("Fix and retry", 1), Wish("Abort workflow", feedback="It must be settled with the sales team first.")),
     ),
@@ -64,7 +67,7 @@ PEOPLE: dict[str, Person] = {
             Wish("Look again", 1, "correction: Revenue is $900M, not $850M.", "Harbours are closed in winter."),
             Wish("Accept the memo"),
         ),
-        models=("specialists=position",),
+        models=("specialists=headed", "moderator=prose", "writer=headed"),
         environ={"RECONVENE_FEEDBACK_MODEL": MODEL},
     ),
     "spec-refinement": Person(
@@ -78,7 +81,11 @@ PEOPLE: dict[str, Person] = {
         ),
         inputs={"spec": _SPEC},
         files=("spec",),
-        models=("engineer=proposals", "reviewer=review"),
+        models=("engineer=proposals", "reviewer=review", "mediator=headed"),
+    ),
+    "job": Person(
+        (Wish("Approve"), Wish("Skip review and run"), Wish("Accept")),
+        inputs={"description": "Write letters.md: which of our letters are late, in three lines."},
     ),
     "brainstorm": Person(
         (

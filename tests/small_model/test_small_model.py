@@ -9,20 +9,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.small_model import forms
+from tests.small_model import forms, tool_forms
 from tests.small_model.people import PEOPLE
 from tests.small_model.serve import Exchange, Relay
-from tests.small_model.table import drawn, row
+from tests.small_model.table import drawn, row, used
 from tests.small_model.trial import Trial, play
 
-from reconvene.testing.openai_server import OpenAIServer, Say
+from reconvene.testing.openai_server import OpenAIServer, Say, Seen
 from reconvene.wire.packaged import packaged
 
 PROMPT = "## Your task: the review of round 3\n\nWork on these gaps: GAP-DATA-001, GAP-FLOW-002\n"
 
 
 def test_every_packaged_workflow_is_played() -> None:
-    assert set(PEOPLE) == set(packaged())
+    assert set(PEOPLE) == {*packaged(), "tools"}
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,8 @@ def test_every_packaged_workflow_is_played() -> None:
     [
         ("smollm2/report", "Report.", ["## Findings", "## Ratings", "| item | rating | reason |"]),
         ("smollm2/prose", "End with “User feedback from checkpoints incorporated.”", ["incorporated."]),
-        ("smollm2/position", "Report.", ["## Position", "## Reasoning"]),
+        ("smollm2/headed", "- one of these headings is missing: Position, ## Risks\n", ["## Position", '"## Risks']),
+        ("smollm2/headed", "Report.", ["root ::= text"]),
         ("smollm2/review", "## Your task: find the gaps of this", ["## GAP-", "**Severity:**"]),
         ("smollm2/review", PROMPT, ["## Review: Round 3", "1. GAP-DATA-001", "2. GAP-FLOW-002", "ISSUE-R3-001"]),
         ("smollm2/proposals", PROMPT, ["Proposals - Round 3", "## Gap Resolution: GAP-FLOW-002", "| GAP-DATA-001 |"]),
@@ -46,6 +47,13 @@ def test_a_form_is_held_by_a_grammar(model: str, prompt: str, holds: list[str]) 
     assert grammar.lstrip().startswith("root ::= ")
     assert [part for part in holds if part not in grammar] == []
     assert "@" not in grammar
+
+
+def test_json_after_files_is_held_as_well() -> None:
+    schema = '{"type":"object","properties":{"issues":{"type":"integer"},"worst":{"type":"string"}}}'
+    prompt = f"Write these files: a.md. Put each\nvalid against this JSON Schema:\n\n{schema}\n</form"
+    root = forms.grammar("m", prompt).splitlines()[0]
+    assert root.endswith(r'"{" "\"issues\": " [0-9] ", " "\"worst\": " "\"" [a-z] [a-z ]{3,60} "\"" "}"')
 
 
 def test_what_has_no_form_is_free() -> None:
@@ -151,3 +159,40 @@ def test_a_workflow_is_played_to_its_end_through_the_command(tmp_path: Path) -> 
     assert decided == ["Optimize now", "Go on without it"]
     assert {seen.body["model"] for seen in server.requests} == {"smollm2"}
     assert row(trial, []).tasks == len(server.requests) - row(trial, []).retries
+
+
+def test_a_model_that_knows_no_tools_calls_them_through_a_schema(tmp_path: Path) -> None:
+    """Through the command, the relay and the loop: each call is the JSON that the model's server was held to."""
+
+    def says(seen: Seen) -> Say:
+        form = seen.body["response_format"]
+        assert isinstance(form, dict)
+        schema = form["json_schema"]["schema"]
+        if "anyOf" not in schema:
+            return Say(json.dumps({"answer": "It is done."}))
+        first = schema["anyOf"][0]["properties"]
+        arguments = {name: _some(one) for name, one in first["arguments"]["properties"].items()}
+        return Say(json.dumps({"tool": first["tool"]["const"], "arguments": arguments}))
+
+    with OpenAIServer(says) as server:
+        relay = Relay(server.url, tmp_path / "log.jsonl", with_forms=True)
+        thread = threading.Thread(target=relay.serve_forever, daemon=True)
+        thread.start()
+        trial = play("tools", tmp_path / "stage", f"http://127.0.0.1:{relay.server_port}/v1")
+        relay.shutdown()
+        relay.server_close()
+        thread.join()
+    assert (trial.status, trial.exit_code, trial.trouble) == ("completed", 0, "")
+    found = used(trial.events)
+    assert (found.turns, found.calls, found.fitting) == (tool_forms.MOST_TURNS + 1, tool_forms.MOST_TURNS, found.calls)
+    assert found.done + found.failed == found.calls
+    assert found.done > 3
+    assert found.asked
+    assert "tools" not in server.requests[0].body
+
+
+def _some(schema: dict[str, object]) -> object:
+    options = schema.get("enum")
+    if isinstance(options, list):
+        return options[0]
+    return {"integer": 1, "boolean": True}.get(str(schema.get("type")), "x")

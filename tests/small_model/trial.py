@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +22,7 @@ import yaml
 from tests.small_model.people import MODEL, PEOPLE, Person, Wish
 
 WITHOUT = "Go on without it"
-_ATTENTION = (WITHOUT, "Count it as false", "Raise the limit", "Stop the run")
+_ATTENTION = ("Approve", WITHOUT, "Count it as false", "Raise the limit", "Stop the run")
 _COMMAND = Path(sys.executable).with_name("reconvene")
 _MOST_STOPS = 150
 _ENDED = {"completed": 0, "failed": 1, "aborted": 2}  # and their exit codes
@@ -79,9 +81,11 @@ class Stage:
     def start(self) -> dict[str, object]:
         person, where = self.person, self.workflow
         self._make_project()
-        if self.workflow not in ("scenario-planning", "spec-refinement", "brainstorm"):
+        if self.workflow == "tools":
+            where = self._with_material()
+        elif self.workflow not in ("scenario-planning", "spec-refinement", "brainstorm", "job"):
             where = self._without_recording()
-        arguments = self.bindings()
+        arguments = [*self.bindings(), *person.words]
         for name, text in person.inputs.items():
             given = text
             if name in person.files:
@@ -116,6 +120,17 @@ class Stage:
         path.write_text(_RECORDED.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
         return str(path.relative_to(self.folder))
 
+    def _with_material(self) -> str:
+        """Documents and a database, for a model with tools."""
+        (self.folder / "papers").mkdir()
+        (self.folder / "papers" / "notes.md").write_text("# Notes\n\nFurnace 2 must be rebuilt by 2029.\n")
+        (self.folder / "papers" / "prices.csv").write_text("year;price\n2024;12\n2025;14\n")
+        with closing(sqlite3.connect(self.folder / "shop.db")) as database:
+            database.execute("create table sales (year integer, amount integer)")
+            database.execute("insert into sales values (2024, 40), (2025, 60)")
+            database.commit()
+        return str(Path(__file__).with_name("tools.yaml"))
+
     def _make_project(self) -> None:
         if not self.person.project:
             return
@@ -146,7 +161,7 @@ class Stage:
         if checkpoint.get("attention"):
             option = next(label for label in _ATTENTION if label in offered)
             self._tell(f"! {option}")
-            return self._json("decide", run, "--option", option, "--json")
+            return self._json("decide", run, "--option", option, "--at", str(checkpoint["digest"]), "--json")
         wishes = enumerate(self.person.wishes)
         chosen = next((n for n, one in wishes if one.option in offered and self._used[n] < one.times), None)
         if chosen is None:

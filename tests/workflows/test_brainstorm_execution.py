@@ -52,7 +52,7 @@ def talk(tmp_path: Path, project: Path) -> Iterator[Sit]:
 
 
 def task_of(work: Assignment) -> str:
-    found = re.search(r"The task: \*\*.*?\*\* \(`(.*?)`\)", work.prompt)
+    found = re.search(r"The task: “.*?” \(`(.*?)`\)", work.prompt)
     assert found, work.prompt
     return found[1]
 

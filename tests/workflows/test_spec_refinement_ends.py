@@ -317,7 +317,7 @@ def test_what_the_second_look_leaves_out_or_rates_anew_is_shown(start: Start) ->
     assert f"(deferred, not lost):\n- {TWO} (LOW): Which colour?" in run.asked
     run.decide("Begin")
     assert (
-        f"- {ONE} (CRITICAL, blocking, lines 7–8): What if no box is free? Nothing is said."
+        f"- {ONE} (CRITICAL, blocking, lines 7–8): “What if no box is free?” “Nothing is said.”"
         in run.prompts("engineer")[0]
     )
     assert run.rows == [(1, 1, 1, 0, 0, 1, "CONVERGING")]

@@ -1,4 +1,4 @@
-"""The log as commits: one per round closed, item done, decision, edit and undo, with the files as they were then."""
+"""The log as commits: one per round, item or phase done, decision, edit and undo, with the files as they were then."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ CHAIN = "Reconvene-Chain"  # the trailer that names an append's last event and t
 
 _AT_THE_END = (e.FilesRendered, e.RunEnded)
 _COMMITTED = (
-    *(e.RoundClosed, e.ItemDone, e.DecisionRecorded, e.FilesEdited, e.RoundUndone, e.ArchivesPruned),
-    *(e.WorkflowUpgraded, e.RunReopened),
+    *(e.RoundClosed, e.ItemDone, e.PhaseClosed, e.DecisionRecorded, e.FilesEdited, e.RoundUndone, e.ArchivesPruned),
+    *(e.WorkflowUpgraded, e.RunReopened, e.Replanned),
 )
 
 
@@ -78,7 +78,16 @@ def commits(run: str, events: Iterable[tuple[int, e.AnyEvent]], state: RunState 
         if described is not None:
             subject, body, trailers, author = described
             files = {path: version.digest for path, version in state.files.items()}
-            yield Commit(seq, files, subject, body, trailers, author, event.at)
+            yield Commit(seq, files, subject, body, trailers, author, event.at, _marks(event))
+
+
+def _marks(event: e.AnyEvent) -> tuple[tuple[str, ...], ...]:
+    match event:
+        case e.ItemDone():
+            return (("items", event.scope, event.key),)
+        case e.PhaseClosed():
+            return (("phases", event.scope),)
+    return ()
 
 
 def _start(events: list[tuple[int, e.AnyEvent]], known: Iterable[RunState]) -> RunState:
@@ -111,6 +120,8 @@ def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
             )
         case e.ItemDone():
             return f"{event.scope}: {event.key} done", "", (("Phase", event.scope), ("Item", event.key)), "Reconvene"
+        case e.PhaseClosed():
+            return f"{event.scope}: done", "", (("Phase", event.scope), ("Ended-By", event.ended_by)), "Reconvene"
         case e.DecisionRecorded():
             return (
                 f"{event.phase}: {event.option}",
@@ -137,6 +148,13 @@ def _describe(state: RunState, event: e.AnyEvent) -> _Described | None:
         case e.WorkflowUpgraded():
             digests = (("Workflow-Before", event.before), ("Workflow", event.workflow))
             return "Workflow upgraded", "", digests, event.by or "person"
+        case e.Replanned():
+            return (
+                "Planned anew",
+                "",
+                (("Phase", event.target), ("Was-At", event.phase or "its end")),
+                event.by or "person",
+            )
         case e.RunReopened():
             return "Run reopened", "", (("Phase", event.phase or "none"), ("Was", event.status)), event.by or "person"
         case e.FilesRendered() | e.RunEnded() if state.ended:

@@ -19,6 +19,7 @@ from reconvene.core.facts.commands import (
     Command,
     ReadRemark,
     Reopen,
+    Replan,
     Rollback,
     SaveDraft,
 )
@@ -26,7 +27,7 @@ from reconvene.errors import UserError
 from reconvene.ports import Answer, Aside
 from reconvene.secrets import Secrets
 
-_SPOKEN = (AnswerCheckpoint, AddRemark, ReadRemark, SaveDraft, Rollback, Abort, Reopen)  # what people say
+_SPOKEN = (AnswerCheckpoint, AddRemark, ReadRemark, SaveDraft, Rollback, Replan, Abort, Reopen)  # what people say
 _C = TypeVar("_C", bound=Command)
 
 

@@ -10,7 +10,7 @@ import asyncio
 
 from msgspec.structs import replace
 
-from reconvene.app import given_material, turns
+from reconvene.app import given_material, tool_pages, turns
 from reconvene.app.backoff import USUAL, Park, Patience
 from reconvene.app.check_scripts import run_check
 from reconvene.app.discretion import Discretion
@@ -67,6 +67,7 @@ class Driver:
         self._running: dict[Work, asyncio.Task[None]] = {}
         self._begun: set[Work] = set()  # of those, the ones that wait for nothing any more
         self._holding: dict[str, float] = {}
+        self._paged = False
         self._unrecorded = 0.0  # USD: what the results in the mailbox cost
         self._patience = patience
         self._discretion = discretion or Discretion()
@@ -239,13 +240,17 @@ class Driver:
     async def _attempt(self, effect: RunTask, assigned: Assignment) -> Done | Fault:
         self._begun.add(effect)
         answered = answered_before(self._session.state, self._session.book, effect)
-        if assigned.agent.tools and assigned.agent.kind == "model":
+        if assigned.agent.tools and assigned.agent.kind in ("model", "recorded"):
             post = self._mailbox.put_nowait
             record = TurnsOf(self._session, effect.task, effect.attempt, post, self._secrets)
             of = self._session.state, self._session.book
             assigned = assigned._replace(
                 turns=record, documents=given_material.documents(*of), sources=given_material.sources(*of)
             )
+            if not self._paged and (folder := tool_pages.folder_due(*of)):
+                self._paged = True
+                if (pages := await tool_pages.made(self._runner, *of, assigned, folder)) is not None:
+                    self._mailbox.put_nowait(pages)
         return await run_task(
             self._runner, assigned, self._listener, self._judge_model, self._projects, answered, self._discretion,
             self._secrets,
@@ -312,6 +317,10 @@ class Driver:
         self._files.sync(session)
         self._branch.sync(session.state)
         tell_passed(session, self._listener)
+
+
+def silent(progress: Progress) -> None:
+    """Tells nobody."""
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

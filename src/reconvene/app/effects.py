@@ -77,6 +77,7 @@ def assignment(
         project=_for_task(work, view, agent.kind),
         system=view.system,
         mark=view.mark,
+        latest=view.latest,
         left_out=view.left_out,
         shared=view.shared,
         bound=agent.name in state.record.bindings,

@@ -7,21 +7,22 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from reconvene.app import changed_calls, new_runs
+from reconvene.app import changed_calls, new_runs, run_values
 from reconvene.app.backoff import USUAL, Patience
 from reconvene.app.discretion import Discretion
-from reconvene.app.driver import Branch, Driver, first_error, tell_passed
+from reconvene.app.driver import Branch, Driver, first_error, silent, tell_passed
 from reconvene.app.files import Files
 from reconvene.app.left_behind import settle
 from reconvene.app.new_runs import NewRuns
 from reconvene.app.run_ids import named_run
+from reconvene.app.run_values import Prepared
 from reconvene.app.session import Leases, Session, Sessions, due_at, token
 from reconvene.app.shown_versions import on_what_was_shown
 from reconvene.app.signing import Signer
 from reconvene.core import kit_finder
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.book import Book, to_json
+from reconvene.core.facts.book import Book
 from reconvene.core.facts.commands import (
     AddRemark,
     AnswerCheckpoint,
@@ -31,10 +32,9 @@ from reconvene.core.facts.commands import (
     PruneArchives,
     RecordChild,
     RecordEdits,
+    Replan,
     Rollback,
-    StartRun,
 )
-from reconvene.core.facts.ids import digest_of
 from reconvene.core.facts.state import RunState
 from reconvene.core.person.undoing import Archive, prunable
 from reconvene.core.run.handle import handle
@@ -46,19 +46,13 @@ from reconvene.ports import (
     EventLog,
     History,
     Listener,
-    Progress,
     Projects,
     Surroundings,
     Workspace,
-)
+)  # fmt: skip
 from reconvene.wire import replies
-from reconvene.wire.pins import pin
 
 _MOMENTS = (0.01, 0.03)  # seconds to wait for a lease that is held for a moment only
-
-
-def _silent(progress: Progress) -> None:
-    return None
 
 
 class _InHand(Struct, frozen=True):
@@ -117,27 +111,21 @@ class Engine:
         door: str = "python",
         bindings: tuple[Binding, ...] = (),
         driving: bool = False,
+        prepared: Prepared | None = None,
     ) -> str:
         """Record a new run; nothing works yet. Inputs, settings and bindings are checked against the workflow.
 
         `driving`: the caller calls `drive` next. Until then nobody else takes the run up."""
-        whole = new_runs.inputs(workflow, inputs or {})
-        chosen = new_runs.settings(workflow, settings or {}, whole, self.surroundings)
-        secrets = self.discretion.of(workflow)
-        whole, chosen = secrets.blank_in(whole), secrets.blank_in(chosen)
-        pinned, inputs_json, settings_json = pin(workflow), to_json(whole), to_json(chosen)
-        self.discretion.refuse(workflow, pinned, bindings)
-        blobs = {digest_of(data): data for data in (pinned, inputs_json, settings_json)}
+        begins = run_values.beginning(
+            workflow, inputs or {}, settings or {}, bindings, prepared or Prepared(), self.surroundings, self.discretion
+        )
+        blobs = begins.blobs
         book = Book(workflow, lambda name: blobs[name] if name in blobs else self.log.artefact(name), replies.validate)
         while True:
             run, folder = self.new.free(workflow)
             holder = self._leases.take(run) if driving else ""
             session = Session.new(self.log, self._clock, run, book, self.signer)
-            command = StartRun(
-                run, digest_of(pinned), workflow.name, digest_of(inputs_json), digest_of(settings_json), folder, by,
-                door, bindings=bindings,
-            )  # fmt: skip
-            (error,) = session.submit([command], blobs)
+            error, *_ = session.submit([begins.command(run, folder, by, door), *begins.prepared.said], blobs)
             if error is None:
                 self._sessions.keep(session)
                 if session.state.world.files:  # templates that people may read before anybody works
@@ -153,7 +141,7 @@ class Engine:
     def foreseen(self, workflow: Workflow, inputs: Mapping[str, object]) -> list[str]:
         """What would stop a run of this workflow hours from now, and can be mended before it starts."""
         unfit = self.projects.unfit if self.projects is not None else None
-        return [why for path in new_runs.projects(workflow, inputs) if (why := unfit(path))] if unfit else []
+        return [why for path in run_values.projects(workflow, inputs) if (why := unfit(path))] if unfit else []
 
     def find(self, prefix: str) -> str:
         """The run that this id, or unique beginning of one, names."""
@@ -192,7 +180,9 @@ class Engine:
         claim = token() if holder else ""
         try:
             tidied = False
-            if isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None:
+            if isinstance(command, Replan) or (
+                isinstance(command, AnswerCheckpoint | Rollback) and session.state.world.open is not None
+            ):
                 self._record_edits(session, files, command.by, command.door, tidy=True, held=bool(holder))
                 tidied = True
             if isinstance(command, AnswerCheckpoint):
@@ -226,7 +216,7 @@ class Engine:
                 self.files(session).restore(session)
                 if session.state.ended:
                     settle(self.runner, session.state)
-                    Branch(self.projects, _silent).leave(session.state)
+                    Branch(self.projects, silent).leave(session.state)
 
     def scan(self, run: str, *, by: str = "", door: str = "") -> list[str]:
         """Record what a person changed in the workspace; the changed paths."""
@@ -296,7 +286,7 @@ class Engine:
         """
         in_hand = await self._take_up(run)
         while True:
-            session = await self._drive(in_hand, listener or _silent, by, door, take=take, at_once=at_once)
+            session = await self._drive(in_hand, listener or silent, by, door, take=take, at_once=at_once)
             take = at_once = False
             # Whoever decided while the lease was still held here was kept from driving on: then it is done here.
             if session.behind():
@@ -371,9 +361,7 @@ class Engine:
             child = self.new.make_child(session, effect.key)
             session.submit([RecordChild(effect.key, child)])
 
-    def request_pause(
-        self, run: str, *, now: bool = False, by: str = "", door: str = "", left: bool = False
-    ) -> None:
+    def request_pause(self, run: str, *, now: bool = False, by: str = "", door: str = "", left: bool = False) -> None:
         """Park the run that this process drives; from its own event loop (a signal handler of asyncio will do). `left`:
         until somebody takes it up again, and not until a person resumes it."""
         driver = self._drivers.get(run)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from reconvene.app import one_edit
 from reconvene.app.engine import Engine
-from reconvene.app.line_diff import diff_summary, unified_diff
-from reconvene.core.facts.commands import EditIn, RecordEdits
-from reconvene.core.facts.ids import digest_of
 from reconvene.errors import Refused, UserError
 from reconvene.language.closest import closest
 
@@ -29,14 +27,9 @@ def content(engine: Engine, run: str, path: str) -> bytes:
 def take(engine: Engine, run: str, path: str, *, by: str = "", door: str = "") -> None:
     """The file becomes part of the run, as an edit of this person. From then on the log holds it, secret and all."""
     data = content(engine, run, path)
-    session = engine.session(run)
-    if session.state.record.project is not None:
+    if engine.load(run).record.project is not None:
         problem = f"{path} was written in the project, and its branch belongs to the agents."
         raise Refused(problem, hint=f"Take it to a place of your own: reconvene take {run} {path} --to FILE")
-    old = session.state.world.files.get(path)
-    diff = unified_diff(path, session.book.read(old.digest) if old else None, data)
-    blobs = {digest_of(each): each for each in (data, diff.encode())}
-    edit = EditIn(path, digest_of(data), len(data), digest_of(diff.encode()), diff_summary(diff))
-    engine.submit(run, RecordEdits((edit,), by, door), blobs)
+    one_edit.record(engine, run, path, data, by=by, door=door)
     assert engine.discretion.aside is not None
     engine.discretion.aside.drop(run, path)

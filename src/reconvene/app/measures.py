@@ -71,7 +71,9 @@ def review(engine: Engine, run: str) -> Review | None:
     meter = stop_meter(engine, session)
     return Review(
         remarks(state, on_record.remarks_here(state)),
-        tuple(OpenRemark(entry.id, entry.kind, entry.text) for entry in ledger(engine, run).open_remarks()),
+        tuple(
+            OpenRemark(entry.id, entry.kind, entry.text, entry.lines) for entry in ledger(engine, run).open_remarks()
+        ),
         _preview(engine, session),
         meter if meter.items else None,
     )

@@ -116,7 +116,8 @@ class OnRecord:
     def _add(self, remark: RemarkIn) -> str:
         state = self._engine.submit(self._run, AddRemark(remark, self._by, self._door))
         point = state.world.open
-        key = remark_key(point.id if point else "", remark.kind, remark.target, remark.text, self._by)
+        on = remark.on.key if remark.on is not None else ""
+        key = remark_key(point.id if point else "", remark.kind, remark.target, remark.text, self._by, on)
         return state.record.remarks[state.record.said[key]].id
 
     def _read(self, id: str, entry: Entry) -> None:

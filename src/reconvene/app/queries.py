@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reconvene.app import index
+from reconvene.app import given_material, index
 from reconvene.app.engine import Engine
+from reconvene.app.file_comments import open_comments
 from reconvene.app.line_diff import unified_diff
 from reconvene.app.project_now import difference, looked_at
 from reconvene.app.session import Session, state_after
@@ -18,11 +19,12 @@ from reconvene.app.views import ahead, projections, written
 from reconvene.app.views.changes import changes, since_a_try
 from reconvene.app.views.read_model import Checkpoint, Child, Event, File, Late, Run, RunInFull, Said, Written
 from reconvene.app.views.written import Attempt
-from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone
+from reconvene.core.facts.events import LateOutputArchived, RoundClosed, RoundUndone, Stretch
 from reconvene.core.facts.state import EMPTY, RunState, children_of
 from reconvene.core.shown import drafts, scope
 from reconvene.errors import UserError
 from reconvene.language.closest import closest
+from reconvene.material_ports import Document, SourceAt
 from reconvene.wire.event_json import to_json
 
 PAGE = 1000  # events that are read at once
@@ -52,11 +54,11 @@ def standing(engine: Engine, run: str) -> Run:
     session = engine.session(run)
     found = replace(projections.run(session.state), driven=_driven(engine, run, session.state.status))
     found = replace(found, project=looked_at(engine, session.state, found.project))
-    point = found.checkpoint and _beside(found.checkpoint, session)
+    point = found.checkpoint and _beside(engine, found.checkpoint, session)
     return replace(found, checkpoint=point, items=ahead.items(session.state, session.book))
 
 
-def _beside(point: Checkpoint, session: Session) -> Checkpoint:
+def _beside(engine: Engine, point: Checkpoint, session: Session) -> Checkpoint:
     """With what the index does not hold."""
     answers = drafts.here(session.state, session.book) if point.fields else None
     point = ahead.with_consequences(point, session.state, session.book)
@@ -70,6 +72,7 @@ def _beside(point: Checkpoint, session: Session) -> Checkpoint:
         outputs=written.of_the_round(session.state, session.book),
         missing=round_.missing if round_ else (),
         show_files=now.show_files if now else point.show_files,  # the index may be older than the place of the home
+        comments=open_comments(engine, session.run),
     )
 
 
@@ -90,7 +93,7 @@ def show(engine: Engine, run: str) -> RunInFull:
     state, shown = session.state, projections.in_full(session.state, session.book)
     return replace(
         shown,
-        checkpoint=shown.checkpoint and _beside(shown.checkpoint, session),
+        checkpoint=shown.checkpoint and _beside(engine, shown.checkpoint, session),
         children=children(engine, state),
         late=late(engine, run),
         not_taken=not_taken(engine, run),
@@ -117,13 +120,22 @@ def children_made(engine: Engine, run: str) -> list[str]:
     return [child.run for child in summary(engine, run).children if engine.log.head(child.run)]
 
 
-def closing(engine: Engine, run: str) -> str:
+class Closing(NamedTuple):
+    """The last words, and which of their lines may hold words of agents."""
+
+    text: str
+    filled: tuple[Stretch, ...] = ()
+
+
+def closing(engine: Engine, run: str) -> Closing:
     """What the workflow says of a run that has ended, or why it cannot; "" where it says nothing."""
     session = engine.session(run)
     text = session.book.workflow.closing if session.state.ended else ""
     failed: list[str] = []
     said = scope.render(text, session.state, session.book, failed.append) if text else ""
-    return f"! the workflow's closing words failed: {failed[0]}" if failed else said.strip()
+    if failed:
+        return Closing(f"! the workflow's closing words failed: {failed[0]}")
+    return Closing(said, tuple(Stretch(*each) for each in scope.filled_lines(text, said, session.state, session.book)))
 
 
 def not_taken(engine: Engine, run: str) -> tuple[str, ...]:
@@ -168,6 +180,26 @@ def file(engine: Engine, run: str, path: str) -> bytes:
     if version is None:
         raise UserError(f"Run {run} has no file {path!r}.", hint=f"reconvene files {run}")
     return engine.log.artefact(version.digest)
+
+
+def documents(engine: Engine, run: str) -> tuple[Document, ...]:
+    """What the run was given to read."""
+    session = engine.session(run)
+    return given_material.documents(session.state, session.book)
+
+
+def sources(engine: Engine, run: str) -> tuple[SourceAt, ...]:
+    """The data that it was given to ask."""
+    session = engine.session(run)
+    return given_material.sources(session.state, session.book)
+
+
+def inputs(engine: Engine, run: str) -> dict[str, object]:
+    """What else it was given."""
+    session = engine.session(run)
+    material = [name for name, spec in session.book.workflow.inputs.items() if spec.type in ("documents", "sources")]
+    given = session.book.object(session.state.inputs) if session.state.inputs else {}
+    return {name: value for name, value in given.items() if name not in material and value not in (None, "", [])}
 
 
 def diff(engine: Engine, run: str, old: str = "", new: str = "") -> str:

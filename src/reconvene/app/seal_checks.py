@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from reconvene.app.misfits import misfit
 from reconvene.app.signing import Signer, shown
 from reconvene.app.views.soundness import Key, Unsigned
+from reconvene.app.views.who import is_proved
 from reconvene.chain_ports import Stored
 from reconvene.core.facts.events import Act, AnyEvent, Forked, KeyIntroduced, RemarkAdded, RunStarted
 from reconvene.core.facts.state import RunState
@@ -25,6 +26,8 @@ class Seals:
         self.signed = 0
         self.unsigned: list[Unsigned] = []
         self._bare: list[Unsigned] = []  # without even a reason
+        self._claimed: dict[tuple[str, str], int] = {}  # name, account → acts
+        self._copied: list[Forked] = []
 
     def take(self, row: Stored, link: bytes, events: Sequence[AnyEvent], state: RunState) -> None:
         """`state`: after these events."""
@@ -32,6 +35,11 @@ class Seals:
         for seq, event in enumerate(events, first):
             if isinstance(event, KeyIntroduced):
                 self._introduced.setdefault(event.key, seq)
+            elif isinstance(event, Forked):
+                self._copied.append(event)
+        for _, act in _acts(first, events):
+            if act.user and not is_proved(act.by, act.user):
+                self._claimed[act.by, act.user] = self._claimed.get((act.by, act.user), 0) + 1
         acts = [Unsigned(seq, type(act).__name__, act.by, "") for seq, act in _acts(first, events)]
         if not row.seal:
             self._bare += acts if row.seq > self._unchained else []
@@ -81,6 +89,11 @@ class Seals:
             else:
                 yield f"signed by {key.user} with {shown(key.key)}{of}"
             seen[key.user] = key.key
+        for (by, user), count in self._claimed.items():
+            yield f"not proved, only claimed by {user}: the name {by!r} ({count} event{'s' * (count != 1)})"
+        for fork in self._copied:
+            where = f"{fork.source}{f' (chain {fork.source_chain})' if fork.source_chain else ''}"
+            yield f"copied from {where}: up to event {fork.source_seq}; who signed that, only its own log shows"
         for one in self.unsigned:
             yield f"not signed: {one.what} by {one.by}, event {one.seq}: {one.why}"
         if self._bare:

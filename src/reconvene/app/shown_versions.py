@@ -27,6 +27,7 @@ _OF_PEOPLE = (e.RemarkAdded, e.RemarkWithdrawn, e.FilesEdited, e.DraftSaved)
 # What may happen while a checkpoint is open and is nobody's change to it, or follows from one.
 _BESIDE = (
     e.KeyIntroduced,
+    e.CompanionSaid,
     e.Imported,
     e.RemarkRead,
     e.OptionsRevised,
@@ -76,7 +77,7 @@ def on_what_was_shown(log: EventLog, once: bool) -> Callable[[RunState, Command,
         if not isinstance(command, AnswerCheckpoint | Rollback):
             return record(state, command, now, book, claim, user)
         try:
-            made = record(state, _bound(log, state, command, book), now, book, claim, user)
+            made = record(state, _bound(log, state, command, book, user), now, book, claim, user)
         except StaleDecision as error:
             known = versions(log, state.run, command.digest) if command.digest and not error.now else []
             raise (stale(error.message, known[-1].state, state, book) if known else error) from None
@@ -95,7 +96,7 @@ def _repeated(state: RunState, command: AnswerCheckpoint) -> Repeated:
     return Repeated(f"you decided so already, “{taken.option}” at {where}: nothing was done again")
 
 
-def _bound(log: EventLog, state: RunState, command: _Decision, book: Book) -> _Decision:
+def _bound(log: EventLog, state: RunState, command: _Decision, book: Book, user: str) -> _Decision:
     point = state.world.open
     if not command.digest or point is None or command.checkpoint not in ("", point.id):
         return command
@@ -108,7 +109,7 @@ def _bound(log: EventLog, state: RunState, command: _Decision, book: Book) -> _D
             f"No checkpoint of run {state.run} had the version {command.digest}.", hint=f"reconvene show {state.run}"
         )
     before = found[-1].state
-    own = own_since(log, before, state, command.by)
+    own = own_since(log, before, state, command.by, user)
     if own is None:
         raise stale("nothing was decided: what you saw is not what is open now; since then:", before, state, book)
     return replace(command, current=current, since=own)
@@ -120,12 +121,14 @@ def stale(message: str, before: RunState, after: RunState, book: Book) -> StaleD
     return StaleDecision(message, changes=changes, hint=f"reconvene show {after.run}, then decide again", now=now)
 
 
-def own_since(log: EventLog, before: RunState, after: RunState, by: str) -> tuple[str, ...] | None:
-    """The remarks and edits that this person made in between; None where anything else changed what is shown."""
+def own_since(log: EventLog, before: RunState, after: RunState, by: str, user: str) -> tuple[str, ...] | None:
+    """The remarks and edits that this person made in between; None where anything else changed what is shown. Whoever
+    claims the same name from another account is somebody else."""
     own: list[str] = []
     for _, event in log.read(after.run, before.seq, after.seq - before.seq):
         if isinstance(event, _OF_PEOPLE):
-            if event.by != by and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):
+            same = event.by == by and (event.user or user) == user
+            if not same and not (isinstance(event, e.DraftSaved) and event.by == ENGINE):
                 return None
             own += [event.id] if isinstance(event, e.RemarkAdded) else []
         elif not isinstance(event, _BESIDE):

@@ -39,12 +39,13 @@ class Exported(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """`already`: all of it was here."""
+    """`already`: all of it was here. `left_out`: events of work that was under way, which a fork does not copy."""
 
     run: str
     head: int
     chain: str
     already: bool = False
+    left_out: int = 0
 
 
 class _Arrived:
@@ -102,13 +103,14 @@ def take(engine: Engine, path: str, *, name: str = "", by: str = "", door: str =
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}.") from error
     manifest, rows = came.manifest, [Stored(*row) for row in came.rows]
+    name = "" if name == manifest.run else name
     sound = _checked(engine, path, came, rows)
     if (why := why_no_run_id(manifest.run)) or (name and (why := why_no_run_id(name))):
         raise UserError(f"{name or manifest.run!r} cannot be the id of a run: it {why}. Nothing was taken.")
     if not name and engine.log.head(manifest.run):
         return _already(engine, path, manifest, rows)
     if name and engine.log.head(name):
-        raise UserError(f"There is a run {name} already. Nothing was taken.", hint="Choose another name with --as")
+        raise UserError(f"There is a run {name} here, or was. Nothing was taken.", hint="Choose another name with --as")
     workflow = unpin(came.contents[sound.state.workflow], manifest.run)
     folder = engine.new.folder(workflow, name or manifest.run)
     engine.new.require_empty(workflow, name or manifest.run, folder)
@@ -187,7 +189,8 @@ def _forked(
     named = named_by(prefix)
     kept = {digest: data for digest, data in contents.items() if digest in named}
     append = Append([*prefix, *made.events], kept, index_row(made.state), made.seal, due_at(made.state))
-    return Taken(name, engine.log.append(name, 0, append), manifest.chain)
+    left_out = manifest.head - len(prefix)
+    return Taken(name, engine.log.append(name, 0, append), manifest.chain, left_out=left_out)
 
 
 def _named(rows: list[tuple[int, bool, bytes, bytes, bytes]]) -> dict[str, int]:

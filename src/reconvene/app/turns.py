@@ -30,7 +30,7 @@ def again(state: RunState, agent: str, mark: str) -> str:
     if not why:
         return ""
     said = f"Your last answer does not count: {why}\n\nGo on from here, with that put right."
-    return marks.all_tagged((marks.Section("attempt", said),), mark)
+    return f"{marks.first_line(mark)}\n\n{marks.tagged(marks.Section('attempt', said), mark)}"
 
 
 class Posted(Struct, frozen=True):
@@ -82,11 +82,19 @@ class TurnsOf:
             calls=tuple(map(self._known, loop.calls)),
             usage=loop.usage,
             fresh=loop.attempt != self._attempt,
+            before=loop.before,
             files={path: read(digest) if digest else None for path, digest in loop.files.items()},
         )
 
     async def turned(
-        self, turn: int, messages: bytes, calls: tuple[Wanted, ...], usage: Usage, request: bytes, reply: bytes
+        self,
+        turn: int,
+        messages: bytes,
+        calls: tuple[Wanted, ...],
+        usage: Usage,
+        request: bytes,
+        reply: bytes,
+        said: str = "",
     ) -> tuple[Known, ...]:
         kept = _Kept(self._secrets)
         asked = tuple(
@@ -109,6 +117,7 @@ class TurnsOf:
             usage,
             kept.data(request) if request else "",
             kept.data(reply) if reply else "",
+            kept.text(said) if said else "",
         )
         await self._record(command, kept.blobs)
         return self.so_far().calls
@@ -131,6 +140,7 @@ class TurnsOf:
             round(seconds, 3),
             dict(result.counts),
             result.sandbox,
+            result.unknown,
         )
         await self._record(command, kept.blobs)
         return kept.blobs[digest].decode()

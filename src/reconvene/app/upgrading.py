@@ -7,10 +7,10 @@ may change. Where something does not fit, an earlier checkpoint may be one at wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from reconvene.app import new_runs
+from reconvene.app import run_values
 from reconvene.app.engine import Engine
 from reconvene.app.session import book_for, state_after
 from reconvene.core.definition.bindings import fitting
@@ -56,13 +56,15 @@ def fit(
     workflow: Workflow,
     given: Mapping[str, object] | None = None,
     *,
+    drop: Collection[str] = (),
     named: str = "",
     by: str = "",
     door: str = "",
 ) -> Fitting:
     """How the run would go on with this workflow; Refused or DoesNotFit where it cannot. Nothing is recorded.
 
-    given: inputs that the run does not have. named: how a person names the workflow, for the next command to type."""
+    given: inputs that the run does not have. drop: values on record that the workflow need not have any more. named:
+    how a person names the workflow, for the next command to type."""
     session = engine.session(run)
     state, book = session.state, session.book
     _require_rest(state)
@@ -74,7 +76,7 @@ def fit(
         command = Upgrade(digest, at, Pinned(digest, workflow), state.inputs, state.settings)
         return Fitting(run, book.workflow, command, {})
     engine.discretion.refuse(workflow, pinned, ())
-    if problems := list(_misfits(state, book, workflow)):
+    if problems := list(_misfits(state, book, workflow, drop)):
         raise _no_fit(engine, run, workflow, problems, named or workflow.file)
     inputs, settings = _given(engine, state, book, workflow, given or {})
     blobs = {digest_of(data): data for data in (pinned, inputs, settings)}
@@ -90,6 +92,7 @@ def fit(
         tuple(sorted(one.agent for one in held if one.agent not in kept)),
         by,
         door,
+        tuple(name for name in _gone(state, workflow) if name in drop),
     )
     return Fitting(run, book.workflow, command, blobs, tuple(_passed(state, book, workflow)))
 
@@ -121,10 +124,10 @@ def _given(
     kept = {name: had[name] for name in had if name in workflow.inputs}
     inputs = complete_inputs(workflow, kept | dict(given))
     fresh = [name for name, spec in workflow.inputs.items() if spec.type == "project" and name not in kept]
-    inputs |= {name: new_runs.project_folder(name, inputs[name]) for name in fresh if inputs[name] is not None}
+    inputs |= {name: run_values.project_folder(name, inputs[name]) for name in fresh if inputs[name] is not None}
     known = {name: chosen[name] for name in chosen if name in workflow.settings}
     try:
-        settings = new_runs.settings(workflow, known, inputs, engine.surroundings)
+        settings = run_values.settings(workflow, known, inputs, engine.surroundings)
     except ExpressionError as error:
         raise Refused(f"A setting of {workflow.name} failed: {error}.") from None
     secrets = engine.discretion.of(workflow)
@@ -163,6 +166,14 @@ def _passed(state: RunState, book: Book, workflow: Workflow) -> Iterator[str]:
 
 
 def _no_fit(engine: Engine, run: str, workflow: Workflow, problems: list[Problem], named: str) -> DoesNotFit:
+    gone = _gone(engine.load(run), workflow)
+    if gone and len(problems) == len(gone):  # that is all
+        words = " ".join(f"--drop {name}" for name in gone)
+        return DoesNotFit(
+            problems,
+            fork=0,
+            hint=f"Name it as before. Or, if nothing needs what is there: reconvene upgrade {run} --to {named} {words}",
+        )
     fork = _fitting_fork(engine, run, workflow)
     if not fork:
         hint = f"No checkpoint of {run} fits it. Start anew: reconvene run {named}"
@@ -185,17 +196,26 @@ def _fitting_fork(engine: Engine, run: str, workflow: Workflow) -> int:
         point = state.world.open
         if point is not None and event is point:
             book = book_for(engine.log, state.workflow, run)
-            if next(_misfits(state, book, workflow), None) is None:
+            if next(_misfits(state, book, workflow, _gone(state, workflow)), None) is None:
                 found = seq
     return found
 
 
-def _misfits(state: RunState, book: Book, workflow: Workflow) -> Iterator[Problem]:
+def _gone(state: RunState, workflow: Workflow) -> list[str]:
+    """The values on record that the workflow has no name for: nothing that it says could show them any more."""
+    return [name for name in _names(state) if name not in workflow.names]
+
+
+def _names(state: RunState) -> list[str]:
+    return sorted({key.rpartition(":")[2] for world in _worlds(state) for key in world.values})
+
+
+def _misfits(state: RunState, book: Book, workflow: Workflow, drop: Collection[str]) -> Iterator[Problem]:
     new = Book(workflow, book.read)
     yield from _phases(state, book, new)
     yield from _steps(state, book, new)
     yield from _checkpoints(state, new)
-    yield from _values(state, book, new)
+    yield from _values(state, book, new, drop)
     yield from _inputs(state, book, workflow)
 
 
@@ -294,12 +314,13 @@ def _checkpoints(state: RunState, new: Book) -> Iterator[Problem]:
             yield _problem(new, new.phase(name).line, f"phase '{name}' has no checkpoint", told)
 
 
-def _values(state: RunState, book: Book, new: Book) -> Iterator[Problem]:
-    names = {key.rpartition(":")[2] for world in _worlds(state) for key in world.values}
+def _values(state: RunState, book: Book, new: Book, drop: Collection[str]) -> Iterator[Problem]:
     was, now = book.workflow.names, new.workflow.names
     kits, others = tracked(book), tracked(new)
-    for name in sorted(names):
+    for name in _names(state):
         lives = was.get(name, "")
+        if name not in now and name not in drop and name not in kits:
+            yield _problem(new, 0, f"there is no value '{name}'", "it has one, which nothing would see any more")
         if name in now and now[name] != lives:
             line = new.phase(now[name]).line if now[name] else 0
             message = f"'{name}' is {_lives(now[name])}"

@@ -99,7 +99,7 @@ def _refused(path: str, why: str) -> UserError:
 
 def _check_name(path: str, name: str) -> None:
     if name == "..":
-        raise _refused(path, "it leaves the workspace with ..")
+        raise _refused(path, "it leaves the workspace with '..'")
     if len(name.encode()) > MAX_NAME_BYTES:
         raise _refused(path, f"a name in it is longer than {MAX_NAME_BYTES} bytes")
     plain = _as_disks_see_it(name)

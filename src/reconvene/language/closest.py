@@ -48,6 +48,11 @@ def opcodes(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int,
     return list(_difflib().SequenceMatcher(None, old, new).get_opcodes())
 
 
+def likeness(one: Sequence[str], other: Sequence[str]) -> float:
+    """How much two rows of words have in common, in the same order: 0 nothing, 1 everything."""
+    return float(_difflib().SequenceMatcher(None, one, other, autojunk=False).ratio())
+
+
 def _difflib() -> ModuleType:
     """Loaded where a word is not known or a file was changed: a decision needs neither, and has to be quick."""
     import difflib

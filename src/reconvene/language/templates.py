@@ -7,14 +7,14 @@ Jinja, which is only then imported. Both ways give the same text. It must not kn
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import ModuleType
 
 from reconvene.errors import ReconveneError
 from reconvene.language.as_text import CAP, shown
 
-__all__ = ["TemplateError", "check", "look_ups", "names", "render"]
+__all__ = ["Spans", "TemplateError", "check", "filled_lines", "look_ups", "names", "render"]
 
 _TAG = re.compile(r"\{\{\s*([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\s*\}\}|\{[{%#]", re.ASCII)
 _NEWLINE = re.compile(r"\r\n|\r")
@@ -23,6 +23,9 @@ _RESERVED = frozenset(
     ("true", "false", "none", "True", "False", "None", "not", "and", "or", "if", "else", "in", "is", "self", "range",
      "dict", "namespace", "joiner", "cycler", "loop", "caller", "super", "varargs", "kwargs")
 )  # fmt: skip
+
+
+Spans = tuple[tuple[int, int], ...]  # lines of a text: from the first, counted from 0, to before the second
 
 
 class TemplateError(ReconveneError):
@@ -40,6 +43,72 @@ def render(template: str, scope: Mapping[str, object], *, loader: Mapping[str, s
     if text is None:
         text = _rendered(template, scope, loader or {})
     return text if _storable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def filled_lines(
+    template: str,
+    scope: Mapping[str, object],
+    text: str,
+    own: Iterable[str] = (),
+    *,
+    loader: Mapping[str, str] | None = None,
+) -> Spans:
+    """The lines of `text`, which `render` gave, that hold a text from the scope, and not only the template's words.
+
+    `own`: what these names hold does not count, and neither do numbers. Where it cannot be told: all lines."""
+    parts = _plain(template)
+    if parts is not None and len(parts) == 1:
+        return ()
+    made = list(_looked_up(parts, scope, frozenset(own)) if parts else _signed(template, scope, own, loader or {}))
+    if "".join(part for part, _ in made) != text:
+        return ((0, text.count("\n") + 1),)
+    return tuple(_spans(made))
+
+
+def _looked_up(
+    parts: tuple[str | tuple[str, ...], ...], scope: Mapping[str, object], own: frozenset[str]
+) -> Iterator[tuple[str, bool]]:
+    for part in parts:
+        value = part if isinstance(part, str) else _look_up(part, scope)
+        filled = not isinstance(part, str) and part[0] not in own and isinstance(value, str | Mapping | list | tuple)
+        yield ("" if value is _NOT_THERE else shown(value)), filled
+
+
+def _signed(
+    template: str, scope: Mapping[str, object], own: Iterable[str], loader: Mapping[str, str]
+) -> Iterable[tuple[str, bool]]:
+    sandbox = _jinja()
+    texts = frozenset(text for name in own if name in scope for text in _texts(scope[name]))
+    try:
+        made: list[tuple[str, bool]] = sandbox.parts(template, scope, loader, texts)
+        return made
+    except sandbox.Failure:
+        return ()
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
+
+
+def _spans(parts: Iterable[tuple[str, bool]]) -> Iterator[tuple[int, int]]:
+    line, begun = 0, (-1, -1)
+    for part, filled in parts:
+        inner = part.strip("\n")
+        if filled and inner:
+            first = line + len(part) - len(part.lstrip("\n"))
+            found = (first, first + inner.count("\n") + 1)
+            if found[0] <= begun[1]:
+                found = (begun[0], found[1])
+            elif begun[1] >= 0:
+                yield begun
+            begun = found
+        line += part.count("\n")
+    if begun[1] >= 0:
+        yield begun
 
 
 def names(template: str, *, loader: Mapping[str, str] | None = None) -> set[str]:

@@ -22,7 +22,7 @@ from reconvene.core.shown import conversation, drafts, on_record, scope
 from reconvene.core.shown.settled_agents import settled_agent
 from reconvene.errors import Bug, UserError
 from reconvene.language.late_patterns import late
-from reconvene.prompts import documents, expected, marks
+from reconvene.prompts import commented, documents, expected, marks
 from reconvene.prompts.documents import Documents
 from reconvene.prompts.marks import Section
 
@@ -44,6 +44,7 @@ class Shown(Struct, frozen=True):
     shared: int = 0  # characters at its beginning that all agents of the step are shown; 0 = it is alone
     instructions: str = ""  # of the prompt, what a survey was asked to look for
     works_in: str = ""  # where it works: project, project.read, or "" for a private folder
+    latest: str = ""  # what the person said since it last worked, once more and alone: for the end of a longer message
 
 
 def shown(
@@ -65,8 +66,8 @@ def shown(
     sections = (
         *(_talk if step_at.talk else _work)(state, book, agent, step, step_at),
         *_retry(book, task),
-        Section("form", expected.form(state, book, agent, step, writes)),
-        Section("example", book.text(task.example) if task.example else expected.example(agent, schema), _EXAMPLE),
+        Section("form", expected.form(state, book, agent, step, writes, schema)),
+        Section("example", expected.example(agent, schema, book.text(task.example) if task.example else ""), _EXAMPLE),
     )
     made = _made(book, agent, step, step_at, sections, _seed(state, book, serial, step_at), window)
     return Shown(
@@ -85,6 +86,7 @@ def shown(
         shared=made.shared if len(step_at.order) > 1 else 0,
         instructions=_instructions(state, book, agent, step) if agent.kind == "survey" else "",
         works_in=step.place,
+        latest=_latest(state, book, step_at, agent_name, made.mark),
     )
 
 
@@ -173,6 +175,7 @@ def _work(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
         Section("role", _role(state, book, agent, step)),
         Section("task", _task(state, book, agent, step)),
         Section("answers", _drafts(state, book)),
+        Section("commented", commented.lines(state, book, on_record.standing(state, at.remarks))),
         Section("person", _all_said(state, book, agent.name, at)),
     )
 
@@ -189,6 +192,7 @@ def _talk(state: RunState, book: Book, agent: Agent, step: Step, at: StepAt) -> 
         Section("person", _said(state, book, elsewhere, before, "What the person said elsewhere")),
         Section("conversation", conversation.log(state, book, at)),
         Section("answers", drafts.so_far(state, book)),
+        Section("commented", commented.lines(state, book, on_record.standing(state, at.remarks))),
         Section("person", _comment(state, book, at)),
     )
 
@@ -289,6 +293,15 @@ def _said(state: RunState, book: Book, numbers: Sequence[int], before: int, titl
     return "\n\n".join(parts)
 
 
+def _latest(state: RunState, book: Book, at: StepAt, agent: str, mark: str) -> str:
+    fresh = [number for number in on_record.standing(state, at.remarks) if number > at.tasks[agent].seen_before]
+    if not fresh:
+        return ""
+    lines = _lines(state, book)
+    said = "\n".join(lines[number - 1] for number in fresh)
+    return marks.tagged(Section("person", f"## What the person said last\n\n{said}"), mark)
+
+
 def _lines(state: RunState, book: Book) -> list[str]:
     """All remarks, a line each."""
     return book.told(state.record, "line", partial(_remark, book))
@@ -296,6 +309,7 @@ def _lines(state: RunState, book: Book) -> list[str]:
 
 def _remark(book: Book, remark: RemarkAdded) -> str:
     kind = remark.kind.capitalize() + (f" to {remark.target}" if remark.target else "")
+    kind += f" on {remark.anchor.path}" if remark.anchor is not None else ""
     where = f"{remark.phase} round {remark.n}" if remark.n else remark.phase or "start"
     where = f"in {remark.origin}" if remark.origin else where
     who = f"{remark.by}, " if remark.by else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from reconvene.core import kit_finder
@@ -11,6 +12,7 @@ from reconvene.core.facts.state import RunState
 from reconvene.core.shown import scope
 from reconvene.errors import UserError
 from reconvene.language.expressions import ExpressionError, truth
+from reconvene.language.late_patterns import late
 from reconvene.prompts.compact_schema import compact, worked_example
 
 _IN_PROJECT = {
@@ -24,13 +26,14 @@ _AS_BLOCKS = (
     '<file path="folder/name">\ncontent\n</file>\n\nwith paths from the project\'s folder. Files that you do not '
     "name stay as they are. Everything outside such blocks is your answer itself."
 )
+_FILE = late(r'<file path="([^"]+)">\n(.*?)\n</file>', re.DOTALL)
 _CHECKED = "Your answer is checked before anybody reads it."
 _NOTHING: dict[str, object] = {"text": "", "value": None, "files": [], "commit": "", "diff": ""}
 
 
-def form(state: RunState, book: Book, agent: Agent, step: Step, writes: tuple[str, ...]) -> str:
+def form(state: RunState, book: Book, agent: Agent, step: Step, writes: tuple[str, ...], schema: object) -> str:
     """For the end of a prompt. `agent` has the step's gates among its own."""
-    parts = [_in_project(step, agent) or _files(writes, agent)]
+    parts = [_in_project(step, agent) or _files(writes, agent, schema)]
     if not agent.gates:
         return parts[0]
     rules, sentences = list(_rules(agent.gates)), list(_sentences(state, book, agent.gates))
@@ -45,11 +48,13 @@ def form(state: RunState, book: Book, agent: Agent, step: Step, writes: tuple[st
     return "\n\n".join(part for part in parts if part)
 
 
-def example(agent: Agent, schema: object) -> str:
-    """The first that the gates have, else the first of the contract."""
-    shown = next((gate.example for gate in agent.gates if gate.example), "").strip()
+def example(agent: Agent, schema: object, instead: str = "") -> str:
+    """The first that the gates have, else the first of the contract. `instead`: of the gate that sent it back."""
+    found = instead or next((gate.example for gate in agent.gates if gate.example), "").strip()
     known = worked_example(schema)
-    return shown or ("" if known is None else to_json(known).decode())
+    if found and agent.kind != "model":  # it leaves its files in a folder
+        found = _FILE.sub(r"(the file \1)\n\2\n(the end of the file \1)", found)
+    return found or ("" if known is None else to_json(known).decode())
 
 
 def _in_project(step: Step, agent: Agent) -> str:
@@ -58,15 +63,18 @@ def _in_project(step: Step, agent: Agent) -> str:
     return _AS_BLOCKS if step.place == "project" else ""
 
 
-def _files(writes: tuple[str, ...], agent: Agent) -> str:
+def _files(writes: tuple[str, ...], agent: Agent, schema: object) -> str:
     if not writes:
         return ""
     names = ", ".join(writes)
+    if agent.tools and agent.kind == "model":
+        return f"Write these files with your tools: {names}. Your answer itself is short."
     one = len(writes) == 1 and not set(writes[0]) & set("*?[")
-    if agent.kind == "model" and not one:
+    if agent.kind == "model" and (schema is not None or not one):
+        rest = "keep anything else short" if schema is None else "give your answer after the last one"
         return (
             f"Write these files: {names}. Put each into its own block, "
-            '<file path="name">…</file>, with the closing tag on a line of its own, and keep anything else short.'
+            f'<file path="name">…</file>, with the closing tag on a line of its own, and {rest}.'
         )
     if agent.kind == "model":
         return f"Answer with the whole content of {names}, and nothing else."

@@ -56,12 +56,14 @@ class Call(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """An answer that asks for calls, each a name and arguments, which should be JSON. `ids`: () = call_1, call_2 …"""
+    """An answer that asks for calls, each a name and arguments, which should be JSON. `ids`: () = call_1, call_2 …
+    `text`: what is said beside them."""
 
     calls: tuple[tuple[str, str], ...]
     input_tokens: int = 11
     output_tokens: int = 7
     ids: tuple[str, ...] = ()
+    text: str = ""
 
 
 class Fail(NamedTuple):
@@ -269,7 +271,7 @@ def _message(reply: Say | Call | Calls, seen: Seen) -> Body:
             {"id": name, "index": index, "type": "function", "function": function}
             for index, (name, function) in enumerate(zip(ids, functions))
         ]
-        return {"role": "assistant", "content": None, "tool_calls": called}
+        return {"role": "assistant", "content": reply.text or None, "tool_calls": called}
     offered = str(tools[0]["function"]["name"]) if isinstance(tools, list) and tools else "answer"
     function = {"name": offered, "arguments": reply.arguments}
     call = {"id": "call_1", "index": 0, "type": "function", "function": function}

@@ -15,7 +15,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "graph": ("source", "read"),
     "project": (),
     "shell": ("read", "timeout", "network"),
-    "mcp": ("name", "command", "url", "headers", "env", "reads", "tools", "timeout", "network"),
+    "mcp": ("name", "command", "url", "headers", "env", "read", "reads", "tools", "timeout", "network"),
 }
 ALWAYS = "always"
 READ = "read"  # all that only looks
@@ -26,12 +26,12 @@ class Tools:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
 
-    def of(self, agent: str, node: Mapping, *, is_model: bool) -> tuple[Tool, ...]:
+    def of(self, agent: str, node: Mapping, *, uses_tools: bool) -> tuple[Tool, ...]:
         written = node.get("tools")
         if written is None:
             return ()
         line = node.line_of("tools")
-        if not is_model:
+        if not uses_tools:
             message = f"agent '{shown(agent)}': 'tools' are for a model; a program or a function has its own"
             self._reading.add(line, message, "remove 'tools', or let a model do the work")
             return ()

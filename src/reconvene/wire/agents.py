@@ -115,7 +115,7 @@ class Agents:
             network=node.get("network") is None or node.flag("network"),
             devices=node.texts("devices"),
             sockets=node.texts("sockets"),
-            tools=self._tools.of(name, node, is_model=self._is_model(node)),
+            tools=self._tools.of(name, node, uses_tools=self._is_model(node) or _is_set(node.get("recorded"))),
             loop=_loop(node.mapping("loop")) if node.get("loop") is not None else None,
         )
 

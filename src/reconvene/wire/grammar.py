@@ -73,9 +73,14 @@ TABLES: dict[str, dict[str, Key]] = {
         "kits": Key(ListOf(TEXT), "kits besides the packaged ones, by name"),
         "sandbox": Key(_SANDBOX, "whether commands are kept in: auto (default), strict or off"),
         "reopen": Key(TEXT, "the phase at which a completed run may be taken up again"),
+        "replan": Key(one_of(TEXT, Table("replan")), "the phase to which `reconvene replan` goes back"),
         "closing": Key(TEXT, "what is said when a run has ended; a template"),
         "outcome": Key(EXPRESSION, "what a run that reached its end came to: a text, or {outcome, status, why}"),
         "completeness": Key(EXPRESSION, "what the person says to “did we capture everything?”, for stats"),
+    },
+    "replan": {
+        "phase": Key(TEXT, "where planning begins anew", required=True),
+        "set": Key(MapOf(Anything()), "values to set"),
     },
     "input": {
         "type": Key(word(*INPUT_TYPES), "what kind of value; default text"),
@@ -242,7 +247,8 @@ TABLES: dict[str, dict[str, Key]] = {
     "file": {
         "path": Key(TEXT, "where in the workspace; a template", required=True),
         "template": Key(TEXT, "a file in templates/, or the template itself"),
-        "each": Key(word("tasks"), "one file for each accepted task"),
+        "each": Key(word("tasks", "tools"), "one file for each accepted task; or for each tool, in the folder `path`"),
+        "after": Key(TEXT, "a phase: the file is rendered when it ends, and at no other time"),
         "from": Key(TEXT, "with each: the part of the output to write, such as output.full"),
         "section": Key(TEXT, "the heading in a file of others below which it is rendered, such as ## Feedback"),
     },

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from reconvene.core import kit_finder
-from reconvene.core.definition.workflow import FileSpec, Workflow
+from reconvene.core.definition.workflow import FileSpec, Replan, Workflow
 from reconvene.core.paths import why_no_run_id
 from reconvene.core.shown.scope import TEMPLATE_ROOTS
 from reconvene.errors import Problem, WorkflowError
@@ -90,6 +90,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
     agents = Agents(reading, root, gates)
     phases = Phases(reading, root, tree, roster, values, gates).read()
     inputs = read_inputs(reading, root)
+    replan = _replan(root, tree, values)
     values.check_reads([*inputs, *written.mapping("inputs").entries])
     roles = agents.read()
     gates.check_all_used()
@@ -99,7 +100,7 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
     values.check_project(inputs)
     if reopen := root.text("reopen"):
         tree.find(reopen, root.line_of("reopen"), "reopen")
-    files, templates = _files(reading, root)
+    files, templates = _files(reading, root, tree)
     return Workflow(
         name=_name(reading, root),
         phases=phases,
@@ -123,7 +124,20 @@ def _build(reading: Reading, root: Mapping, written: Mapping, text: str, file: s
         completeness=reading.expression(root, "completeness"),
         closing=reading.template(root, "closing"),
         sandbox=cast(Sandbox, root.text("sandbox", "auto")),
+        replan=replan,
     )
+
+
+def _replan(root: Mapping, tree: PhaseTree, values: Values) -> Replan | None:
+    node, line = root.mapping("replan"), root.line_of("replan")
+    phase = node.text("phase") or root.text("replan")
+    target = tree.find(phase, line, "replan") if phase else None
+    if target is None:
+        return None
+    written = node.mapping("set")
+    for path in written.entries:
+        values.written(path, written.line_of(path), "set", target)
+    return Replan(phase, node.plain("set") if written.entries else {})
 
 
 def _name(reading: Reading, root: Mapping) -> str:
@@ -144,7 +158,7 @@ def _kits(reading: Reading, root: Mapping) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*root.texts("kits"), *(k for k in reading.kits if not kit_finder.packaged(k)))))
 
 
-def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[str, str]]:
+def _files(reading: Reading, root: Mapping, tree: PhaseTree) -> tuple[tuple[FileSpec, ...], dict[str, str]]:
     templates = reading.shared_templates()
     specs = []
     for node in root.mappings("files"):
@@ -158,9 +172,12 @@ def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[
             path=reading.path(path, "'path'", roots) if isinstance(path, Scalar) else "",
             template=name,
             each=node.text("each"),
-            source=node.text("from") or ("output" if node.get("each") else ""),
+            source=node.text("from") or ("output" if node.text("each") == "tasks" else ""),
             section=node.text("section"),
+            after=node.text("after"),
         )
+        if spec.after:
+            tree.find(spec.after, node.line_of("after"), "after")
         _check_file(reading, node, spec)
         specs.append(spec)
     return tuple(specs), templates
@@ -169,9 +186,13 @@ def _files(reading: Reading, root: Mapping) -> tuple[tuple[FileSpec, ...], dict[
 def _check_file(reading: Reading, node: Mapping, spec: FileSpec) -> None:
     add = reading.add
     if not node.wrote("template") and not node.wrote("each"):
-        add(node.line, "a file needs 'template', or 'each: tasks'", "a file name in templates/, or the template itself")
-    if node.wrote("from") and not node.wrote("each"):
+        add(node.line, "a file needs 'template', or 'each'", "a file name in templates/, or the template itself")
+    if node.wrote("from") and spec.each != "tasks":
         add(node.line_of("from"), "'from' needs 'each: tasks'", "or use 'template'")
+    if spec.after and spec.each:
+        add(node.line_of("after"), f"'after' has no meaning beside 'each: {spec.each}'", "remove one of them")
+    if spec.each == "tools" and (node.wrote("template") or "{" in spec.path):
+        add(node.line, "'each: tools' makes its own pages, in the folder that 'path' names", "path: tools, each: tools")
     if spec.section and (spec.each or not _HEADING.fullmatch(spec.section)):
         hint = "such as section: '## Feedback', in a file with a template"
         add(node.line_of("section"), f"'section': '{shown(spec.section)}' is not a Markdown heading", hint)

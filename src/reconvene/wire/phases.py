@@ -144,12 +144,13 @@ class Phases:
         file = detail.get("file")
         with self._reading.inside(step=str(index)):
             gates = self._gates.of(node)
+            prompt, revise = self._reading.prompt(node), self._reading.prompt(node, "revise")
         return Step(
             agents=agents,
             agents_expr=agents_expr,
             when=when,
-            prompt=self._reading.prompt(node),
-            revise=self._reading.prompt(node, "revise"),
+            prompt=prompt,
+            revise=revise,
             reads=self._reads(node, shared),
             writes=self._reading.paths(node, "writes"),
             output=name,

@@ -4,6 +4,8 @@ Beside the workflow's file, each of them only where it is needed:
 
 - `recorded/team.yaml`: the answers of all agents that are not recorded anyway
 - `recorded/project.yaml`: path → text of the project that they work on
+- `recorded/documents/`: the documents that they read
+- `recorded/sources/NAME.sql`: makes the SQLite file NAME.db, which they ask
 - `inputs.yaml`, `settings.yaml`: what a run is given
 - `answers.yaml`: decisions, as `run --answers` takes them
 - `cases/1-NAME/`: the last three for each of several cases
@@ -56,6 +58,8 @@ class Recording(NamedTuple):
     workflow: Workflow  # with agents that answer from the recording
     project: Mapping[str, str]  # files of the project to work on; empty where it needs none
     case: Case
+    documents: Path | None = None  # a folder
+    sources: Mapping[str, str] = {}  # name of a SQLite file → the script that makes it
 
     @property
     def real(self) -> list[str]:
@@ -73,7 +77,15 @@ def recording(file: Path, given: Mapping[str, str]) -> Recording:
     known = cases(folder)
     named = [case for case in known if given and case.inputs and {**case.inputs, **given} == case.inputs]
     # What is played is nobody's work: its files stay in the home, wherever the workflow would put them.
-    return Recording(replace(workflow, workspace=""), project, (named or known)[0])
+    documents = folder / "recorded" / "documents"
+    scripts = sorted((folder / "recorded" / "sources").glob("*.sql"))
+    return Recording(
+        replace(workflow, workspace=""),
+        project,
+        (named or known)[0],
+        documents if documents.is_dir() else None,
+        {f"{one.stem}.db": one.read_text(encoding="utf-8") for one in scripts},
+    )
 
 
 def cases(folder: Path) -> tuple[Case, ...]:

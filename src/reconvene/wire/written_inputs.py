@@ -39,9 +39,13 @@ def read_inputs(reading: Reading, root: Mapping) -> dict[str, Input]:
 
 
 def read_settings(reading: Reading, root: Mapping) -> dict[str, Setting]:
-    found = {}
-    for name, node in root.mapping("settings").entries.items():
-        reading.name(name, root.mapping("settings").line_of(name), "a setting")
+    found, written = {}, root.mapping("settings")
+    for name, node in written.entries.items():
+        group, dot, own = name.partition(".")
+        reading.name(own if dot else group, written.line_of(name), "a setting")
+        if dot and reading.name(group, written.line_of(name), "a group of settings") and group in written.entries:
+            message = f"'{shown(group)}' is a setting, and a group with '{shown(own)}' in it"
+            reading.add(written.line_of(name), message, "rename one of them")
         if isinstance(node, Mapping):
             with reading.inside(setting=name):
                 found[name] = _setting(reading, name, node)

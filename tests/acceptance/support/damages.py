@@ -334,6 +334,28 @@ def note_changed(home: Path, chance: Random) -> str:
     return f"the note of the head of {note.stem}"
 
 
+def frame_flipped(home: Path, chance: Random) -> str:
+    """What makes the folder a repository: git would not read it, or another branch."""
+    file = home / "history.git" / chance.choice(["config", "HEAD"])
+    lines = file.read_text().split("\n")
+    at = chance.choice([number for number, line in enumerate(lines) if line and "filemode" not in line])
+    lines[at] = flipped(lines[at].strip().encode(), chance).decode("latin-1")
+    file.write_text("\n".join(lines))
+    return f"{file.name} of the history: {lines[at]!r}"
+
+
+def blobs_swapped(home: Path, chance: Random) -> str:
+    """The next commit would hold one file under the name of another."""
+    note = chance.choice(sorted((home / "history.git" / "reconvene").glob("flow-*.json")))
+    found = json.loads(note.read_text())
+    if not found["blobs"] or chance.random() < 0.5:
+        found["tip"] = f"{chance.getrandbits(160):040x}"
+    else:
+        found["blobs"][chance.choice(sorted(found["blobs"]))] = f"{chance.getrandbits(160):040x}"
+    note.write_text(json.dumps(found))
+    return f"the note of the files of {note.stem}"
+
+
 # --- the file ---
 
 
@@ -423,6 +445,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("a commit", commit_flipped),
     Kind("a forged commit", commit_forged),
     Kind("the note of the head", note_changed),
+    Kind("the frame of the history", frame_flipped),
+    Kind("the note of the files", blobs_swapped),
     Kind("a bit of the file", raw_flip, raw=True),
     Kind("a page of the file", raw_zero, raw=True),
     Kind("the end of the file", raw_cut, raw=True),

@@ -256,7 +256,7 @@ def _conditions() -> Iterator[Case]:
 
 _FILTERS = (
     "abs attr batch capitalize center count d date default dictsort duration e escape filesizeformat first float"
-    " groupby indent int items join json last length list lower map max min pad present quote_lines reject rejectattr"
+    " groupby indent int items join json last length list lower map max min pad present quote quote_lines reject rejectattr"
     " replace reverse round select selectattr signed slice slug sort string striptags sum title tojson trim truncate"
     " unique upper urlencode wordcount wordwrap"
 ).split()

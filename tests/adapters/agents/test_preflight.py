@@ -210,7 +210,16 @@ def test_every_provider_that_we_know_is_one() -> None:
 
 def test_a_model_without_a_price_is_not_bounded_by_a_limit_of_cost() -> None:
     pytest.importorskip("genai_prices")
-    found, _ = looked({"a": '{model: "openai:gpt-4o-mini"}', "b": '{model: "ollama:qwen3"}', "c": "{command: [cat]}"})
-    assert [(lack.level, lack.who, lack.problem) for lack in unpriced(found)] == [
-        ("note", ("b",), "no price is known for ollama:qwen3, so limits.cost does not bound it")
-    ]
+    loops = '{model: "ollama:qwen3", tools: [files], loop: {cost: 1}}'
+    agents = {"a": '{model: "openai:gpt-4o-mini"}', "b": '{model: "ollama:qwen3"}', "c": "{command: [cat]}", "d": loops}
+    found, _ = looked(agents)
+
+    def told(limited: bool, *loops: str) -> list[tuple[tuple[str, ...], str]]:
+        lacks = unpriced(found, limited=limited, loops=loops)
+        return [(lack.who, lack.problem) for lack in lacks if lack.level == "note"]
+
+    said = "no price is known for ollama:qwen3, so"
+    assert told(False, "a") == []
+    assert told(True) == [(("b", "d"), f"{said} limits.cost does not bound it")]
+    assert told(False, "d") == [(("b", "d"), f"{said} loop.cost does not bound it")]
+    assert told(True, "d") == [(("b", "d"), f"{said} limits.cost and loop.cost do not bound it")]

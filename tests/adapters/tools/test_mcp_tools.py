@@ -79,6 +79,11 @@ def test_its_tools_are_offered_under_its_name_and_have_effects_unless_the_workfl
     assert found["books_add"].schema["required"] == ["a", "b"]
 
 
+def test_where_one_may_only_read_a_tool_counts_as_writing_unless_the_workflow_lists_it(bench: Bench) -> None:
+    assert list(tools(bench, books(read=True, reads=["look"]))) == ["books_look"]
+    assert tools(bench, books(read=True)) == {}
+
+
 def test_calls_are_carried_out_checked_and_told(bench: Bench) -> None:
     added, wrong, failed, huge = bench.calls(
         books(),

@@ -10,8 +10,8 @@ import pytest
 
 from reconvene.app import queries
 from reconvene.app.engine import Engine
-from reconvene.app.views.projections import question_in, trouble_in
 from reconvene.app.views.read_model import Checkpoint, Item
+from reconvene.app.views.what_is_asked import question_in, trouble_in
 from reconvene.core.facts.commands import AnswerCheckpoint
 from reconvene.errors import AgentError
 from reconvene.testing.scripted import ScriptedAgents

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command, Done, call, process
+from reconvene.settings import system_user
 
 FLOW = """
 name: flow
@@ -69,7 +70,7 @@ def test_a_command_in_a_models_place_is_told_the_contract_and_recorded(reconvene
     assert reconvene("show", "--json").object["context"]["review"] == {"verdict": "fine"}  # type: ignore[index]
     told = reconvene("show").out
     assert "carried out by\n" in told
-    assert f"writer: {ANSWER} (Ada, 20" in told
+    assert f"writer: {ANSWER} (Ada [claimed by {system_user()}], 20" in told
     assert "AgentsBound" in reconvene("log").out
     assert "by=Ada" in reconvene("log").out
 
@@ -182,7 +183,7 @@ def test_files_say_it_where_the_command_line_does_not(reconvene: Command, folder
     reconvene("new", "flow.yaml")
     assert held(reconvene, "flow-2") == {"": "ollama:project", "writer": "openai:project", "reviewer": "openai:project"}
     told = reconvene("show", "flow-2").out
-    assert f"writer: openai:project ({folder}/reconvene.toml:4, Ada, 20" in told
+    assert f"writer: openai:project ({folder}/reconvene.toml:4, Ada [claimed by {system_user()}], 20" in told
     assert "agents whose model is left open: ollama:project" in told
     reconvene("new", "flow.yaml", "--model", "openai:now")
     assert set(held(reconvene, "flow-3").values()) == {"openai:now"}

@@ -179,7 +179,7 @@ def test_a_pin_whose_version_is_no_number_is_refused_for_that(version: str) -> N
     [
         ('run_id: "../../x-{{ n }}"', "leads out of the folder of the runs"),
         ("run_id: HEAD", "is a name that git keeps for itself"),
-        ('workspace: "../{{ run }}"', "it leaves the workspace with .."),
+        ('workspace: "../{{ run }}"', "it leaves the workspace with '..'"),
     ],
 )
 def test_a_bad_id_or_folder_is_named_once(line: str, why: str, folder: Path, reconvene: Command) -> None:

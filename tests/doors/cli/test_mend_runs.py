@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command
+from reconvene.settings import system_user
 
 FLOW = """\
 name: flow
@@ -63,7 +64,7 @@ def test_an_upgrade_says_what_changed_how_to_do_the_round_anew_and_where_the_run
     assert reconvene(*how).code == 3
     assert "Write well." in reconvene("output", "flow-1", "writer").out
     assert "from round 2 on: workflow " in reconvene("show", "flow-1").out
-    assert "(Ada)" in reconvene("show", "flow-1").out
+    assert f"(Ada [claimed by {system_user()}])" in reconvene("show", "flow-1").out
 
 
 def test_the_same_file_again_says_so(flow: Path, reconvene: Command) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from commands import Command
+from reconvene.app.views.read_model import Unasked
+from reconvene.doors.cli.stops import unasked_lines
 from reconvene.testing.openai_server import Fail, OpenAIServer, Reply, Say, Seen
 
 FLOW = """
@@ -141,3 +143,9 @@ def test_where_no_gate_of_those_at_work_asks_nothing_is_said_of_it(reconvene: Co
     (folder / "ferry.yaml").write_text(text)
     reconvene("run", "ferry.yaml", "--no-input")
     assert "unasked" not in reconvene("decide", "--option", "Continue", "--latest").err
+
+
+def test_the_same_trouble_in_every_round_is_one_line_at_a_stop() -> None:
+    rows = [Unasked("far", "write", n, "", "no model", f"round {n}") for n in (1, 2, 3)]
+    near = Unasked("near", "write", 2, "", "no model", "another")
+    assert unasked_lines([*rows, near]) == ["round 3 (the same 2 times before)", "another"]

@@ -175,7 +175,27 @@ def test_a_round_that_is_undone_is_not_begun_anew_where_its_agent_cannot_work(re
     assert reconvene("resume").code == 3
 
 
+def test_check_looks_at_the_agents_that_a_run_would_have(reconvene: Command, folder: Path) -> None:
+    write(folder, reviewer="{command: [no-such-program]}")
+    (folder / "reconvene.toml").write_text("[agents]\nreviewer = \"sh -c 'echo OK'\"\n", encoding="utf-8")
+    assert reconvene("check", "flow.yaml", "--here").code == 0
+    done = reconvene("check", "flow.yaml", "--agent", "writer=no-such-writer")
+    assert "\n  ✗ there is no program 'no-such-writer' on PATH (agent writer)\n" in done.out  # and no line of the file
+
+
 # --- doctor WORKFLOW ---
+
+
+def test_doctor_calls_whom_the_command_line_and_accepted_settings_name(reconvene: Command, folder: Path) -> None:
+    write(folder, "{command: [no-such-writer]}", "{command: [no-such-program]}")
+    (folder / "reconvene.toml").write_text("[agents]\nreviewer = \"sh -c 'echo OK'\"\n", encoding="utf-8")
+    refused = reconvene("doctor", "flow.yaml", "--agent", "writer=sh -c 'echo OK'")
+    assert refused.code == 64
+    digest = refused.err.split("reconvene accept ")[1].split()[0]
+    assert reconvene("accept", digest).code == 0
+    done = reconvene("doctor", "flow.yaml", "--agent", "writer=sh -c 'echo OK'")
+    assert (done.code, done.out.count("✓")) == (0, 1)
+    assert reconvene("doctor", "--agent", "writer=cat").code == 64
 
 
 def test_doctor_calls_each_model_and_program_once(reconvene: Command, folder: Path) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reconvene.settings import system_user
+
 if TYPE_CHECKING:
     from commands import Command
     from terminals import Terminal
@@ -51,7 +53,7 @@ def test_rounds_lists_every_round_and_says_who_took_one_back(reconvene: Command,
     head, first, why, kept, second, *rest = done.out.splitlines()
     assert head.split() == ["NO", "PHASE", "ROUND", "STARTED", "SECS", "AGENTS", "ATTEMPTS", "OUTCOME"]
     assert re.fullmatch(r"R1  refine  1 first  \S+ \S+  +[\d.]+ +2 +2 +rolled back", first)
-    assert why.strip() == "by Ada: Redo; FB-001 show examples"
+    assert why.strip() == f"by Ada [claimed by {system_user()}]: Redo; FB-001 show examples"
     assert kept.strip() == "kept in round_001_rolled_back/ (1 file)"
     assert re.fullmatch(r"R2  refine  1 first  \S+ \S+  +[\d.]+ +2 +3 +waits for you", second)
     assert rest[-1] == "what differed in a retry: reconvene rounds refine-1 --compare R1"
@@ -99,7 +101,7 @@ def test_compare_shows_what_was_asked_the_facts_and_the_diff(reconvene: Command,
     assert re.split(r"  +", facts["outcome"]) == ["rolled back", "stands"]
     assert facts["gate rejections"].split() == ["0", "1"]
     assert facts["length, reviewer"].startswith("5 characters")
-    assert "try 1 was rolled back by Ada (" in done.out
+    assert f"try 1 was rolled back by Ada [claimed by {system_user()}] (" in done.out
     assert "  - reason: too abstract\n  - FB-001 comment: show examples\n" in done.out
     assert "-try 1\n+try 3\n" in done.out
     assert "reviewer, R1 → R2: no change" in done.out

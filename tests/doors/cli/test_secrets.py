@@ -94,7 +94,8 @@ def test_what_agents_say_fail_with_and_report_is_blanked(reconvene: Command, run
 
 
 def test_what_a_person_says_is_blanked_and_the_rest_of_it_stays(reconvene: Command, run: str, folder: Path) -> None:
-    assert reconvene("remark", run, f"correction: {KEY} is an old key").code == 0
+    said = reconvene("remark", run, f"correction: {KEY} is an old key")
+    assert (said.code, KEY in said.out) == (0, False)
     assert reconvene("decide", run, "--option", "Again", "--field", f"why=use {PASSWORD} now").code == 3
     assert "[redacted] is an old key" in reconvene("ledger", run).out
     assert {path.split("/")[0] for path in holding(home(folder), KEY, PASSWORD)} == {"held"}

@@ -296,6 +296,37 @@ def test_a_name_that_is_only_claimed_is_told_apart_from_one_that_is_proved(folde
         assert reconvene(*words).out.count(f"Ada [claimed by {user()}]") == (2 if words[0] == "show" else 1)
 
 
+def test_log_and_verify_tell_a_claimed_name_as_such(folder: Path, reconvene: Command) -> None:
+    reconvene("remark", RUN, "Say more.", "--by", "Ada")
+    reconvene("remark", RUN, "Say less.")
+    remarks = [line for line in reconvene("log", RUN).out.splitlines() if "RemarkAdded" in line]
+    assert [f"by=Ada [claimed by {user()}]" in line for line in remarks] == [True, False]
+    note = f"not proved, only claimed by {user()}: the name 'Ada' (1 event)"
+    assert f"  {note}\n" in reconvene("verify", RUN).out
+    assert note in reconvene("verify", RUN, "--json").out
+
+
+@pytest.mark.parametrize("name", ["reconvene", "Reconvene", "Ada\nroot decided", "A" * 500])
+def test_nobody_is_called_as_the_engine_or_in_more_than_a_line(name: str, folder: Path, reconvene: Command) -> None:
+    for words in (["remark", RUN, "Say more."], ["decide", RUN, "--option", "Continue", "--latest"]):
+        refused = reconvene(*words, "--by", name)
+        assert (refused.code, "Nothing was recorded." in refused.err) == (64, True)
+
+
+def test_who_claims_the_same_name_from_another_account_is_somebody_else(folder: Path, reconvene: Command) -> None:
+    """What they said since makes a decision stale; the same decision of theirs is not mine again."""
+    point = reconvene("show", RUN, "--by", "Ada", "--json").object["checkpoint"]
+    assert isinstance(point, dict)
+    words = ("decide", RUN, "--option", "Continue", "--at", str(point["digest"]), "--by", "Ada")
+    engine = open_engine(folder / ".reconvene")
+    assert engine.signer is not None
+    engine.signer.user = "eve"
+    engine.submit(RUN, AddRemark(RemarkIn("Say it otherwise."), by="Ada"))
+    engine.log.close()
+    refused = reconvene(*words)
+    assert (refused.code, "Ada [claimed by eve]: Say it otherwise." in refused.err) == (64, True)
+
+
 def test_no_variable_can_prove_a_name(folder: Path, reconvene: Command) -> None:
     reconvene("remark", RUN, "Say more.", LOGNAME="eve", USER="eve", RECONVENE_BY="eve")
     log = [json.loads(line) for line in reconvene("log", RUN, "--json").out.splitlines()]

@@ -68,6 +68,11 @@ def test_check_counts_for_the_agents_that_a_settings_file_names(reconvene: Comma
     told = reconvene("check", "flow.yaml", "--sizes")
     (row,) = [line for line in told.out.splitlines() if line.split()[1:2] == ["shell"]]
     assert row.endswith("not known (vllm:other)")
+    told = reconvene("check", "flow.yaml", "--sizes", "--model", "open=openai:gpt-4.1", "--model", "shell=vllm:own")
+    rows = {line.split()[1]: line for line in told.out.splitlines() if line.startswith("draft ")}
+    assert rows["open"].endswith("(openai:gpt-4.1)")
+    assert "not known" not in rows["open"]
+    assert rows["shell"].endswith("not known (vllm:own)")
 
 
 def test_a_remark_that_no_window_holds_is_warned_about_when_it_is_made(reconvene: Command) -> None:

@@ -124,6 +124,19 @@ def test_another_run_of_that_id_is_not_touched_and_another_name_can_be_given(
     assert there("decide", "theirs", "--option", "Continue", "--latest").code == 64
 
 
+def test_another_name_makes_a_copy_that_says_where_the_signatures_are(file: Path, there: Command) -> None:
+    assert there("import", str(file), "--as", "theirs").code == 0
+    (forked,) = (event for event in log(there, "theirs") if event["type"] == "Forked")
+    (taken,) = (event for event in log(there, "theirs") if event["type"] == "Imported")
+    assert (forked["source"], forked["source_chain"]) == (RUN, taken["chain"])
+    assert f"copied from {RUN} (chain {taken['chain']})" in there("verify", "theirs").out
+
+
+def test_its_own_name_makes_no_copy(file: Path, there: Command) -> None:
+    assert there("import", str(file), "--as", RUN).code == 0
+    assert not [event for event in log(there) if event["type"] == "Forked"]
+
+
 def test_a_run_that_was_deleted_does_not_come_back_under_its_id(file: Path, reconvene: Command) -> None:
     reconvene("delete", RUN, "--yes")
     assert reconvene("import", str(file)).code == 64

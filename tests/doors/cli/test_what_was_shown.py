@@ -164,7 +164,7 @@ def by_bob(parked: Command, what: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "told"), [("remark", "Bob: The figure is wrong [FB-001]"), ("edit", "Bob: Edited draft.md (+1 −0 lines)")]
+    ("what", "told"), [("remark", "The figure is wrong [FB-001]"), ("edit", "Edited draft.md (+1 −0 lines)")]
 )
 @pytest.mark.parametrize("named", [True, False])
 def test_what_somebody_else_did_since_refuses_the_decision(
@@ -174,7 +174,8 @@ def test_what_somebody_else_did_since_refuses_the_decision(
     at = ("--at", version(reconvene)[:6]) if named else ()
     by_bob(reconvene, what, tmp_path)
     done, now = reconvene(*GO_ON, *at, "--by", "Ada"), version(reconvene)[:4]
-    refused(done, "what you saw is not what is open now", told, f"--option 'Go on' --by Ada --at {now}\n")
+    told, again = f"Bob [claimed by {system_user()}]: {told}", f"--option 'Go on' --by Ada --at {now}\n"
+    refused(done, "what you saw is not what is open now", told, again)
     assert ("+of Bob" in done.err) == (what == "edit")
     assert not decided(reconvene)
     assert reconvene(*GO_ON, "--at", now, "--by", "Ada").code == 3
@@ -207,10 +208,10 @@ def test_the_same_decision_again_is_no_decision_and_says_so(parked: Command) -> 
     words = (*GO_ON, "--feedback", "shorter", "--field", "tone=warm", *at)
     assert parked(*words).code == 3
     again = parked(*words)
-    assert (again.code, again.out) == (0, "flow-1 is waiting at more, round 1\n")
+    assert (again.code, again.out) == (3, "flow-1 is waiting at more, round 1\n")
     assert again.err == "you decided so already, “Go on” at checkpoint C1 (draft): nothing was done again\n"
     told = parked(*words, "--json")
-    assert (told.code, told.object["status"]) == (0, "waiting")
+    assert (told.code, told.object["status"], told.object["nothing_to_do"]) == (3, "waiting", True)
     assert len(decided(parked)) == 1
     parked(*GO_ON, "--latest")
     assert parked(*words).out == "flow-1 is completed\n"
@@ -270,8 +271,18 @@ def test_a_rollback_undoes_only_what_was_shown(parked: Command) -> None:
     parked("decide", RUN, "--option", "Once more", "--latest", "--by", "Bob")
     now = version(parked)[:4]
     way_on = f"undo it as it is: reconvene rollback flow-1 --at {now}\n"
-    refused(parked("rollback"), "you saw checkpoint C1 (draft, round 1) of flow-1 last", "Bob decided", way_on)
-    refused(parked("rollback", "--at", seen), "Checkpoint C1 is not open any more", "Bob decided", way_on)
+    refused(
+        parked("rollback"),
+        "you saw checkpoint C1 (draft, round 1) of flow-1 last",
+        f"Bob [claimed by {system_user()}] decided",
+        way_on,
+    )
+    refused(
+        parked("rollback", "--at", seen),
+        "Checkpoint C1 is not open any more",
+        f"Bob [claimed by {system_user()}] decided",
+        way_on,
+    )
     assert not undone(parked)
     assert parked("rollback", RUN, "--at", now).code == 3
     refused(parked("rollback"), "another one is open")

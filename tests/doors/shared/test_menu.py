@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reconvene.app.views.read_model import Said
-from reconvene.doors.cli.stops import describe
 from reconvene.doors.shared.advice import talk_before, talk_lines
 from reconvene.doors.shared.fields import mark, title_of, unanswered
 from reconvene.doors.shared.options import Entry, build, find
+from reconvene.doors.shared.whole_checkpoint import describe
 
 from .made import checkpoint, field, option
 

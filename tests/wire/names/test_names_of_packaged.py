@@ -18,7 +18,10 @@ _CHAIN = re.compile(
 _AT_ONCE = 60  # misspelt in one go: a list of problems ends at a hundred
 # The feature is whatever JSON is given, the validator has no contract, and prompts name documents that are inputs in
 # prose: that is no look-up.
-_OPEN = ("context.feature.flags", "context.feature.flags.includes", "context.validation.critical")
+_METHOD = "items.tactics.items"  # of a mapping
+_OPEN = ("context.feature.flags", "context.feature.flags.includes", "context.validation.critical", _METHOD)
+# What a kit gives is known to the kit alone.
+_OF_KITS = {("prompts/todo.md", "item.id"), ("prompts/todo.md", "item.index"), ("prompts/todo.md", "item.text")}
 _PROSE = {
     ("prompts/steps/find.md", "inputs.spec"),
     ("prompts/steps/final.md", "inputs.spec"),
@@ -47,7 +50,7 @@ def spots(files: Mapping[str, str], depth: int) -> Iterator[Spot]:
             continue
         for found in _CHAIN.finditer(text):
             names = found[2][1:].split(".")
-            if (found[0] in _OPEN and depth) or (file, found[0]) in _PROSE:
+            if (found[0] in _OPEN and depth) or (file, found[0]) in _PROSE | _OF_KITS:
                 continue
             start = found.start(2) + 1 + sum(len(name) + 1 for name in names[:depth] if depth)
             name = names[depth]

@@ -14,7 +14,7 @@ from reconvene.adapters.agents.unkept import Open
 from reconvene.errors import AgentError, ReconveneError
 from reconvene.ports import Answer, Assignment, Listener
 from reconvene.sandbox_ports import Leftovers, Sandbox
-from reconvene.tool_ports import CallsWait, Turns
+from reconvene.tool_ports import CallsWait, ToolInfo, Turns
 
 if TYPE_CHECKING:
     from reconvene.adapters.agents.auto import Picked
@@ -83,12 +83,23 @@ class Agents:
             case "recorded":
                 from reconvene.adapters.agents import asking, recorded
 
-                return await recorded.run(asking.whole(assignment), listener, self._environ)
+                asked, turns = asking.whole(assignment), assignment.turns
+                if self._toolboxes is None or turns is None:
+                    return await recorded.run(asked, listener, self._environ)
+                from reconvene.adapters.agents import recorded_calls
+
+                return await recorded_calls.run(asked, listener, self._environ, self._toolboxes, turns)
             case "survey":
                 problem = f"{assignment.agent.name} surveys a project, and this run was given none."
                 raise AgentError(problem, hint="Start a run with --input project=FOLDER.", retryable=False)
             case kind:
                 assert_never(kind)
+
+    async def tools(self, assignment: Assignment) -> tuple[ToolInfo, ...]:
+        if self._toolboxes is None:
+            return ()
+        async with self._toolboxes.open(assignment, {}, lambda _: None) as box:
+            return box.tools()
 
     async def window(self, agent: Agent) -> int:
         if agent.kind != "model" and "window" not in agent.options:

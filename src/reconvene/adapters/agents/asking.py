@@ -39,7 +39,8 @@ def in_words(assignment: Assignment) -> Assignment:
 
 
 def _schema(assignment: Assignment) -> str:
-    asked = "Answer with JSON only, no prose and no code fence, valid against this JSON Schema:\n\n"
+    answer = "Beside the files, answer" if assignment.writes else "Answer"
+    asked = f"{answer} with JSON only, no prose and no code fence, valid against this JSON Schema:\n\n"
     return asked + json.dumps(compact(assignment.schema), ensure_ascii=False, separators=(",", ":"))
 
 

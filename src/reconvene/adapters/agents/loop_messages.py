@@ -10,9 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from reconvene.adapters.agents import model
+from reconvene.adapters.agents.made_calls import Told
 from reconvene.adapters.agents.model_reply import ANSWER_TOOL
 from reconvene.errors import AgentError
 from reconvene.ports import Assignment
+from reconvene.prompts import marks
 from reconvene.prompts.documents import tokens_in
 from reconvene.tool_ports import ToolInfo
 
@@ -36,13 +38,6 @@ class _Part(Struct, frozen=True):
 
     library: str
     messages: list[object]
-
-
-class Told(Struct, frozen=True):
-    """What the model is told of a call. by_person: somebody decided on it, and their words may be in it."""
-
-    text: str
-    by_person: bool = False
 
 
 _PERSON = {"person": True}
@@ -83,6 +78,8 @@ class Conversation:
             )
             for part, told in zip(self.calls(self.last()), self._results)
         ]
+        if said := "\n".join(told.said for told in self._results if told.said):
+            parts.append(UserPromptPart(_alone("person", said)))
         if again or not parts:
             parts.append(UserPromptPart(again or "Go on."))
         self._request = ModelRequest(parts)
@@ -106,10 +103,10 @@ class Conversation:
         from pydantic_ai.messages import ModelRequest, UserPromptPart
 
         request = self.newest_request()
-        if not self._memory:
-            return [*self._past, request]
-        now = [UserPromptPart(f"Your {name} as it is now:\n\n{text}") for name, text in self._memory.items()]
-        return [*self._past, ModelRequest([*request.parts, *now])]
+        now = [UserPromptPart(_alone("document", text, f"{name}, as it is now")) for name, text in self._memory.items()]
+        if now and not self._past and self._work.latest:
+            now.append(UserPromptPart(self._work.latest))  # what the person says comes last
+        return [*self._past, ModelRequest([*request.parts, *now])] if now else [*self._past, request]
 
     def parameters(self) -> ModelRequestParameters:
         from dataclasses import replace
@@ -150,10 +147,11 @@ class Conversation:
         return msgspec.json.encode(_Part(version("pydantic-ai-slim"), msgspec.json.decode(dumped)))
 
     def size(self) -> int:
-        """Tokens of the next request, roughly."""
+        """Tokens of the next request, roughly, with what is said of the tools."""
         from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-        return tokens_in(len(ModelMessagesTypeAdapter.dump_json(self.messages())))
+        tools = msgspec.json.encode(self._tools)
+        return tokens_in(len(ModelMessagesTypeAdapter.dump_json(self.messages())) + len(tools))
 
     def compact(self, room: int) -> str:
         """Until the next request fits into so many tokens: long results and arguments of old calls are left out, the
@@ -179,20 +177,29 @@ class Conversation:
         return found
 
 
-def _read(stored: bytes) -> list[ModelMessage]:
-    from pydantic import ValidationError
-    from pydantic_ai.messages import ModelMessagesTypeAdapter
+def _alone(kind: str, text: str, name: str = "") -> str:
+    """A message of one section. Its mark is made of the text, so nothing in it can end the section."""
+    mark = marks.chosen(marks.seed(kind, text), (text.lower(),))
+    return f"{marks.first_line(mark)}\n\n{marks.tagged(marks.Section(kind, text, name), mark)}"
 
+
+def _read(stored: bytes) -> list[ModelMessage]:
     part = msgspec.json.decode(stored, type=_Part)
     try:
-        return list(ModelMessagesTypeAdapter.validate_python(part.messages))
-    except ValidationError as error:
+        return _known(part.messages)
+    except ValueError as error:  # the library's own is one
         raise AgentError(
             f"What is on record of this attempt was written by pydantic-ai {part.library}, and {_installed()} cannot "
             "read it.",
             hint=f"Install that release or a newer one: pip install 'pydantic-ai-slim>={part.library}'",
             retryable=False,
         ) from error
+
+
+def _known(messages: list[object]) -> list[ModelMessage]:
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    return list(ModelMessagesTypeAdapter.validate_python(messages))
 
 
 def _shortened(message: ModelMessage) -> tuple[ModelMessage, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -200,16 +200,23 @@ def _not_blanked(way: Way, name: str) -> Lack:
     return Lack("note", way.who, way.line, problem, "a longer value, with letters and digits, is blanked")
 
 
-def unpriced(ways: Iterable[Way]) -> list[Lack]:
-    """Models that a limit of cost does not bound."""
-    from reconvene.adapters.agents.prices import expected
+def unpriced(ways: Iterable[Way], *, limited: bool, loops: Collection[str] = ()) -> list[Lack]:
+    """Models that a limit of cost does not bound. `limited`: the workflow has one for its runs; `loops`: these agents
+    have one for each attempt."""
+    found: list[Lack] = []
+    for way in ways:
+        loop = any(name in loops for name in way.who)
+        if way.kind != "model" or not (limited or loop):
+            continue
+        from reconvene.adapters.agents.prices import expected
 
-    unknown = [way for way in ways if way.kind == "model" and expected(way.agent.model, 1000, 1000, way.url) is None]
-    hint = "its tokens are counted; limits: {calls: …} bounds it as well"
-    return [
-        Lack("note", way.who, way.line, f"no price is known for {way.name}, so limits.cost does not bound it", hint)
-        for way in unknown
-    ]
+        if expected(way.agent.model, 1000, 1000, way.url) is None:
+            what = " and ".join(["limits.cost"] * limited + ["loop.cost"] * loop)
+            bounds = "limits: {calls: …}" if limited else "loop: {tokens: …}"
+            problem = f"no price is known for {way.name}, so {what} {'do' if limited and loop else 'does'} not bound it"
+            hint = f"its tokens are counted; {bounds} bounds it as well"
+            found.append(Lack("note", way.who, way.line, problem, hint))
+    return found
 
 
 _Found = Iterator[tuple[Level, str, str]]

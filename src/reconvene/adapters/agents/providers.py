@@ -64,14 +64,7 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
     base_url = str(agent.options.get("base_url") or "")
     _require_right(wrong_with(agent.model, base_url), "not_found" if provider else "usage")
     _require_right(wrong_address("base_url", base_url))
-    if not base_url and provider in _OPENAI:
-        _require_right(wrong_address("OPENAI_BASE_URL", environ.get("OPENAI_BASE_URL", "")))
-        base_url = _foreign(environ.get("OPENAI_BASE_URL", ""))
-    if not base_url and provider == "ollama":
-        base_url = ollama_url(environ)
-    if not base_url and provider in LOCAL:
-        base_url = environ.get(f"{provider.upper()}_BASE_URL") or LOCAL[provider]
-        _require_right(wrong_address(f"{provider.upper()}_BASE_URL", base_url))
+    base_url = base_url or _said_address(provider, environ)
     key_name = str(agent.options.get("api_key_env") or _KEYS.get(provider) or f"{provider or 'openai'}_api_key".upper())
     key = _key(environ, key_name, provider)
     _require_right(wrong_key(key_name, key), "authentication")
@@ -89,6 +82,34 @@ def connect(agent: Agent, environ: Mapping[str, str], limits: Limits) -> Connect
     # by name: the class may be one whose library is not installed
     one_text = any(kind.__name__ == "OpenAIChatModel" for kind in type(model).__mro__)
     return Connection(model, client, tap, provider, agent.model, base_url, key_name, custom, limits.connect, one_text)
+
+
+def own_server(provider: str, environ: Mapping[str, str]) -> Provider[Any] | None:
+    """A server that speaks the protocol of OpenAI and that the environment names, or that listens here; None where the
+    provider is one that the library knows. AgentError where the address is none."""
+    address = _said_address(provider, environ)
+    if not address:
+        return None
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    key = _key(environ, _KEYS.get(provider) or f"{provider}_api_key".upper(), provider) or "none"
+    return OpenAICompatibleProvider(
+        "openai-compatible", base_url=address, api_key=key, http_client=_client(address, Limits())
+    )
+
+
+def _said_address(provider: str, environ: Mapping[str, str]) -> str:
+    """Where the environment says that a provider is; "" = at its own place."""
+    if provider in _OPENAI:
+        _require_right(wrong_address("OPENAI_BASE_URL", environ.get("OPENAI_BASE_URL", "")))
+        return _foreign(environ.get("OPENAI_BASE_URL", ""))
+    if provider == "ollama":
+        return ollama_url(environ)
+    if provider in LOCAL:
+        address = environ.get(f"{provider.upper()}_BASE_URL") or LOCAL[provider]
+        _require_right(wrong_address(f"{provider.upper()}_BASE_URL", address))
+        return address
+    return ""
 
 
 def _require_right(wrong: Wrong | None, outcome: Outcome = "usage") -> None:

@@ -20,6 +20,17 @@ entries:
   - fails: "The archive does not answer."             # this attempt fails
 ```
 
+An agent with tools may make calls before it answers. They are really made: what they give is `results.NAME`.
+
+```yaml
+  - when: {agent: analyst}
+    calls:                               # one turn after the other; a list is one turn of several calls
+      - {query_source: {source: shop.db, query: "select count(*) as n from orders"}, as: orders}
+      - {write_file: {path: report.md, text: "{{ facts.n }} orders"}}
+    facts: {n: {find: '(\d+)', in: results.orders, as: number}}
+    says: "Done: {{ facts.n }} orders."
+```
+
 The keys of `when` may also stand beside `says`. `find` looks at the delivered remarks (`in: remarks`), at the prompt
 (`in: prompt`) or at a file that was given (`in: plan.md`); the last match wins, and figures that a remark denies ("not
 $850M", "from 850 to 900") do not count. `as`: text (the default), number, millions. Strings inside `value` are
@@ -50,16 +61,38 @@ class _Recording(NamedTuple):
     entries: list[Mapping[str, object]]
 
 
-async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, str]) -> Answer:
-    began = time.monotonic()
+class Played(NamedTuple):
+    """What is answered in one attempt. `entry`: of the recording."""
+
+    recording: _Recording
+    entry: Mapping[str, object]
+
+
+def found(assignment: Assignment) -> Played:
     recording = _parse(assignment)
-    entry = _choose(recording.entries, assignment)
+    return Played(recording, _choose(recording.entries, assignment))
+
+
+async def run(assignment: Assignment, listener: Listener, environ: Mapping[str, str]) -> Answer:
+    return await answered(found(assignment), assignment, listener, environ)
+
+
+async def answered(
+    played: Played,
+    assignment: Assignment,
+    listener: Listener,
+    environ: Mapping[str, str],
+    results: Mapping[str, str] | None = None,
+) -> Answer:
+    """`results`: what calls gave, by name."""
+    began = time.monotonic()
+    entry = played.entry
     try:
-        result = _perform(recording, entry, assignment)
+        result = _perform(played.recording, entry, assignment, results or {})
     except AgentError:
         raise
     except (ReconveneError, ValueError, TypeError, re.error) as error:
-        raise _bad(assignment, str(error)) from error
+        raise bad(assignment, str(error)) from error
     tokens = _usage(entry)
     await _pretend(entry, assignment, listener, environ, tokens)
     if fails := entry.get("fails"):
@@ -82,14 +115,14 @@ def _parse(assignment: Assignment) -> _Recording:
     if isinstance(raw, Mapping):
         facts, raw = raw.get("facts") or {}, raw.get("entries")
     if not isinstance(raw, list | tuple) or not isinstance(facts, Mapping):
-        raise _bad(assignment, "it should be a list of entries, or have `facts` and `entries`")
+        raise bad(assignment, "it should be a list of entries, or have `facts` and `entries`")
     entries = [entry for entry in raw if isinstance(entry, Mapping)]
     if len(entries) != len(raw):
-        raise _bad(assignment, "every entry should be a mapping")
+        raise bad(assignment, "every entry should be a mapping")
     return _Recording(facts, entries)
 
 
-def _bad(assignment: Assignment, problem: str) -> AgentError:
+def bad(assignment: Assignment, problem: str) -> AgentError:
     name = assignment.agent.recorded or assignment.agent.name
     return AgentError(f"The recording {name!r} cannot be played: {problem}.", retryable=False)
 
@@ -134,7 +167,7 @@ def _holds(name: str, wanted: object, assignment: Assignment) -> bool:
         case "prompt":
             return _any_matches(str(wanted), [_task_first(assignment)], assignment)
         case _:
-            raise _bad(assignment, f"`when` does not know {name!r} (it knows {', '.join(_CONDITIONS)})")
+            raise bad(assignment, f"`when` does not know {name!r} (it knows {', '.join(_CONDITIONS)})")
 
 
 def _one_of(wanted: object, actual: str) -> bool:
@@ -154,14 +187,24 @@ def _any_matches(pattern: str, texts: list[str], assignment: Assignment) -> bool
     try:
         compiled = re.compile(pattern, re.IGNORECASE)
     except re.error as error:
-        raise _bad(assignment, f"{pattern!r} is not a regular expression: {error}") from None
+        raise bad(assignment, f"{pattern!r} is not a regular expression: {error}") from None
     return any(compiled.search(text) for text in texts)
 
 
 # --- what it answers
 
 
-def _perform(recording: _Recording, entry: Mapping[str, object], assignment: Assignment) -> dict[str, object]:
+def arguments(played: Played, assignment: Assignment, results: Mapping[str, str], given: object) -> object:
+    """Of a call, with its templates filled in."""
+    try:
+        return _rendered_within(given, _scope(played.recording, played.entry, assignment, results))
+    except (ReconveneError, ValueError, TypeError, re.error) as error:
+        raise bad(assignment, str(error)) from error
+
+
+def _scope(
+    recording: _Recording, entry: Mapping[str, object], assignment: Assignment, results: Mapping[str, str]
+) -> dict[str, object]:
     scope: dict[str, object] = {
         "phase": assignment.phase,
         "round": assignment.round,
@@ -169,19 +212,30 @@ def _perform(recording: _Recording, entry: Mapping[str, object], assignment: Ass
         "agent": assignment.agent.name,
         "remarks": [dict(remark) for remark in assignment.remarks],
         "files": sorted(assignment.files),
+        "results": dict(results),
         "facts": {},
     }
+    assignment = assignment._replace(
+        files={**assignment.files, **{f"results.{name}": text.encode() for name, text in results.items()}}
+    )
     own = entry.get("facts") or {}
     if not isinstance(own, Mapping):
-        raise _bad(assignment, "`facts` should be a mapping")
+        raise bad(assignment, "`facts` should be a mapping")
     facts: dict[str, object] = {}
     for name, spec in {**recording.facts, **own}.items():
         facts[str(name)] = _fact(spec, assignment, scope)
         scope["facts"] = dict(facts)
+    return scope
+
+
+def _perform(
+    recording: _Recording, entry: Mapping[str, object], assignment: Assignment, results: Mapping[str, str]
+) -> dict[str, object]:
+    scope = _scope(recording, entry, assignment, results)
     result: dict[str, object] = {"text": _rendered(entry.get("says", ""), scope)}
     files = entry.get("files") or {}
     if not isinstance(files, Mapping):
-        raise _bad(assignment, "`files` should be a mapping of path to text")
+        raise bad(assignment, "`files` should be a mapping of path to text")
     result["files"] = {str(path): _rendered(text, scope) for path, text in files.items()} or _spoken(assignment, result)
     if "value" in entry:
         result["value"] = _rendered_within(entry["value"], scope)

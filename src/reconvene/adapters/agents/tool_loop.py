@@ -13,22 +13,21 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec.structs import replace
-
 from reconvene.adapters.agents import model, token_limits
 from reconvene.adapters.agents.as_answer import Interpreted, ReplyError, take_files
-from reconvene.adapters.agents.loop_messages import MEMORY, Conversation, Told
+from reconvene.adapters.agents.loop_messages import MEMORY, Conversation
+from reconvene.adapters.agents.made_calls import Calls
 from reconvene.adapters.agents.model_reply import must_be_whole, read
 from reconvene.adapters.agents.windows import window_of
 from reconvene.adapters.shared.file_names import wanted
 from reconvene.core.definition.workflow import Loop
 from reconvene.core.facts.events import Usage
 from reconvene.core.facts.loops import plus
-from reconvene.errors import AgentError, ReconveneError
+from reconvene.core.working.spending import dollars
+from reconvene.errors import AgentError
 from reconvene.ports import Answer, Assignment, Listener, Progress
 from reconvene.secrets import redact_text
-from reconvene.tool_ports import CallsWait, Known, Outcome, Toolbox, ToolInfo, ToolResult, Turns, Wanted
-from reconvene.wire import replies
+from reconvene.tool_ports import Toolbox, Turns, Wanted
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse, ToolCallPart
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from reconvene.adapters.agents.providers import Connection
 
 _FULL = 0.75  # of the window: the rest is for the reply
-_SHOWN = 200  # characters of a call's arguments, in the line that tells of it
 
 
 class Toolboxes(Protocol):
@@ -77,7 +75,7 @@ class _Loop:
         self._connection = connection
         self._box = box
         self._turns = turns
-        self._tools = {tool.name: tool for tool in box.tools()}
+        self._calls = Calls(assignment, listener, box, turns)
         self._limits = token_limits.limits(assignment.agent)
         self._talk = Conversation(assignment, connection, box.tools(), turns.so_far().messages)
         self._sent = self._got = b""
@@ -86,11 +84,11 @@ class _Loop:
         """Make the calls that are due, then ask once more; an answer, once the model has given one."""
         so_far = self._turns.so_far()
         if so_far.calls:
-            results = await self._make(so_far.calls)
+            results = await self._calls.make(so_far.calls)
             self._talk.told(results)
         elif so_far.turn and (not so_far.fresh or not self._work.again):
             return self._answer()  # it had been given, and its end was not on record
-        self._within_bounds(so_far.turn, so_far.usage or Usage())
+        self._within_bounds(so_far.turn - so_far.before, so_far.usage or Usage())
         self._talk.asks_again(self._work.again if so_far.fresh else "", self._memory())
         await self._fit(so_far.turn)
         began = time.monotonic()
@@ -114,8 +112,13 @@ class _Loop:
         calls = self._talk.answered(response)
         turn = so_far.turn + 1
         wants = tuple(self._wanted(f"{turn}.{number}", part) for number, part in enumerate(calls, 1))
-        await self._turns.turned(turn, self._talk.newest(), wants, usage, self._sent, self._got)
+        said = (response.text or "").strip() if calls else ""
+        await self._turns.turned(turn, self._talk.newest(), wants, usage, self._sent, self._got, said)
         return self._answer() if not calls else None
+
+    def _wanted(self, name: str, part: ToolCallPart) -> Wanted:
+        text = part.args if isinstance(part.args, str) else json.dumps(part.args or {}, ensure_ascii=False)
+        return self._calls.wanted(name, part.tool_name, text)
 
     def _memory(self) -> dict[str, str]:
         found = {name: self._box.read(name) for name in MEMORY}
@@ -139,74 +142,11 @@ class _Loop:
                 usage=self._turns.so_far().usage or Usage(),
             )
 
-    # --- calls ---
-
-    def _wanted(self, name: str, part: ToolCallPart) -> Wanted:
-        """What cannot be made as it is written has no entry: nobody is asked about it."""
-        text = part.args if isinstance(part.args, str) else json.dumps(part.args or {}, ensure_ascii=False)
-        tool = self._tools.get(part.tool_name)
-        if tool is None or self._wrong(tool, text):
-            return Wanted(name, part.tool_name, text)
-        return Wanted(name, part.tool_name, text, tool.effects, tool.of, json.dumps(tool.schema, sort_keys=True))
-
-    def _wrong(self, tool: ToolInfo, text: str) -> str:
-        arguments = _object(text)
-        if arguments is None:
-            return f"The arguments of {tool.name} are not a JSON object."
-        problems = replies.validate(tool.schema, arguments)
-        said = "; ".join(problem.replace("the reply", "the arguments", 1) for problem in problems)
-        return f"The arguments of {tool.name} do not fit: {said}." if problems else ""
-
-    async def _make(self, calls: tuple[Known, ...]) -> list[Told]:
-        """What the model is told of each. CallsWait, once all others are made, where a person has to decide."""
-        results = [call.result if call.state == "over" else await self._made(call) for call in calls]
-        if any(result is None for result in results):
-            raise CallsWait
-        return [Told(result or "", bool(call.ruling)) for call, result in zip(calls, results)]
-
-    async def _made(self, call: Known) -> str | None:
-        if call.state == "waits":
-            return None
-        began = time.monotonic()
-        outcome, result = await self._result(call)
-        return await self._turns.ended(call.id, outcome, result, time.monotonic() - began)
-
-    async def _result(self, call: Known) -> tuple[Outcome, ToolResult]:
-        if call.ruling == "refuse":
-            said = f"A person refused this call: {call.words} Do not ask for it again."
-            return "refused", ToolResult(said, failed=True)
-        if call.ruling == "answer":
-            return "answered", ToolResult(call.words)
-        tool = self._tools.get(call.tool)
-        if tool is None:
-            there = ", ".join(self._tools) or "none"
-            return "failed", ToolResult(f"There is no tool {call.tool!r}. There are: {there}.", failed=True)
-        if wrong := self._wrong(tool, call.arguments):
-            return "failed", ToolResult(wrong, failed=True)
-        shown = " ".join(call.arguments.split())
-        self._tell(f"{call.tool} {shown[:_SHOWN]}{'…' if len(shown) > _SHOWN else ''}")
-        if tool.effects:
-            await self._turns.started(call.id)
-        result = await self._called(tool.name, _object(call.arguments) or {})
-        notes = []
-        if call.changed:
-            notes.append(f"A person changed the arguments of this call to {call.arguments}.")
-        if call.ruling == "approve" and call.words:
-            notes.append(f"The person who allowed this call said: {call.words}")
-        text = "\n\n".join([*notes, result.text])
-        return "failed" if result.failed else "done", replace(result, text=text)
-
-    async def _called(self, name: str, arguments: Mapping[str, object]) -> ToolResult:
-        try:
-            return await self._box.call(name, arguments)
-        except ReconveneError as error:
-            return ToolResult(f"{error.message} {error.hint}".strip(), failed=True)
-        except Exception as error:  # a tool's surprise is the model's to deal with
-            return ToolResult(f"{name} failed: {type(error).__name__}: {error}", failed=True)
-
     def _tell(self, line: str) -> None:
         work = self._work
-        self._listener(Progress(work.run, work.task, work.agent.name, "output", line))
+        here = work.run, work.task, work.agent.name
+        self._listener(Progress(*here, "output", line))
+        self._listener(Progress(*here, "text", f"[{line}]\n"))
 
     # --- ends ---
 
@@ -231,7 +171,7 @@ class _Loop:
         reached = (
             f"{turns} turns" if bounds.turns and turns >= bounds.turns else "",
             f"{tokens:,} tokens" if bounds.tokens and tokens >= bounds.tokens else "",
-            f"${usage.cost:.2f}" if bounds.cost and usage.cost >= bounds.cost else "",
+            dollars(usage.cost) if bounds.cost and usage.cost >= bounds.cost else "",
         )
         if found := next(filter(None, reached), ""):
             raise ReplyError(
@@ -264,11 +204,3 @@ class _Loop:
             request=sent,
             reply=got,
         )
-
-
-def _object(text: str) -> dict[str, object] | None:
-    try:
-        found = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -1,5 +1,8 @@
 """One bare repository for all runs, a branch per run, outside every workspace.
 
+What a commit is marked with is a ref as well: `refs/reconvene/<run>/phases/…`, `refs/reconvene/<run>/items/…`. Its
+message names it, so the refs follow from the commits.
+
 It is a projection of the log: a commit is wholly determined by `ports.Commit` and its parent, so the same log gives the
 same ids; delete the repository and it is made again from seq 0. Nothing of anybody's git set-up takes part: no hook,
 filter, attribute or configuration is read, there is no work tree, the git program is never called. Nobody else is meant
@@ -15,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from reconvene.adapters.git import refs
-from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, run_of, seconds_of, seq_of
+from reconvene.adapters.git.message import ENGINE, commit_of, compose, person_of, refs_of, run_of, seconds_of, seq_of
 from reconvene.adapters.git.objects import Found, Objects, TreeWriter
 from reconvene.core.facts.ids import digest_of
 from reconvene.errors import StoreError, UserError
@@ -23,7 +26,8 @@ from reconvene.language.late_patterns import late
 from reconvene.ports import Commit, Witness
 
 _LOCK = "reconvene.lock"
-_PLAIN_RUN = late(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
+_PLAIN = late(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,119}")
+_SCOPE = late(r"[A-Za-z0-9_-]+#[0-9]+(?:/[A-Za-z0-9_-]+#[0-9]+)*")
 _DISK_HINT = "Check free space and permissions there, then resume the run: the history catches up by itself."
 
 
@@ -56,6 +60,8 @@ class GitHistory:
                 if commit.seq > after:
                     newest = self._add(run, commit, writer.write(commit.files, blob), newest)
                     after = commit.seq
+                    for mark in commit.marks:  # before the branch: after a crash the same commits are made once more
+                        refs.put(self.path, _refs(run) + _ref(mark), newest)
             if run in self._heads:
                 self.note_head(run, *self._heads.pop(run))
             if newest != tip:
@@ -109,6 +115,7 @@ class GitHistory:
             tip = refs.target(self.path, branch)
             others = [refs.target(self.path, name) for name in refs.branches(self.path) if name != branch]
             refs.remove(self.path, branch)
+            refs.remove_below(self.path, _refs(run))
             if tip:
                 self._objects.remove(self._objects.reachable([tip]) - self._objects.reachable(others))
 
@@ -117,7 +124,7 @@ class GitHistory:
         with self._in_plain_words():
             tip = refs.target(self.path, _branch(run))
             last, todo = self._noted(run)[2], [tip]
-            seen = not last
+            seen, named, made = not last, dict[str, str](), set[str]()
             while todo and todo[0]:
                 found = self._objects.commit(todo[0])
                 if found is None or not self._objects.is_sound(todo[0]):
@@ -125,10 +132,47 @@ class GitHistory:
                 if seq_of(found.message) is None:
                     return f"the commit {todo[0]} was not made by reconvene"
                 seen = seen or todo[0] == last
+                for name in refs_of(found.message):
+                    named.setdefault(name, todo[0])
+                made.add(todo[0])
                 todo = found.parents[:1]
             if broken := self._objects.unsound(tip):
                 return f"the object {broken} is not there, or its bytes are not those that its id says"
-        return "" if seen else f"the commit {last}, which was its last, is not among them"
+            wrong = self._wrong_ref(run, tip, named) or self._note_problem(_branch(run), made)
+            wrong = wrong or (refs.frame_problem(self.path) if tip else "")
+        return wrong if seen else f"the commit {last}, which was its last, is not among them"
+
+    def _note_problem(self, branch: str, commits: set[str]) -> str:
+        """Of which blobs the next commit would be made, without looking at them."""
+        tip, blobs = refs.note(self.path, branch)
+        if tip and tip not in commits and not self._follows(tip, commits):
+            return f"the note beside it is of a commit {tip}, which is not among them"
+        for digest, oid in blobs.items():
+            if self._objects.unsound(oid) or digest_of(self._objects.blob(oid)) != digest:
+                return f"the note beside it takes {oid} for a file that it is not"
+        return ""
+
+    def _follows(self, commit: str, commits: set[str]) -> bool:
+        """Whether it was made on one of these: a process that died had not moved the branch yet."""
+        while (found := self._objects.commit(commit)) is not None and found.parents:
+            commit = found.parents[0]
+            if commit in commits:
+                return True
+        return False
+
+    def _wrong_ref(self, run: str, tip: str, named: dict[str, str]) -> str:
+        """What the refs should be, the commits say: name → id."""
+        there = refs.below(self.path, _refs(run))
+        for name in sorted({*there, *named}):
+            to = there.get(name, "")
+            if to == named.get(name):
+                continue
+            found = self._objects.commit(to) if to else None
+            if found is not None and name in refs_of(found.message) and self._last_seq(to) > self._last_seq(tip):
+                continue  # the branch is about to follow
+            where = f"the commit {named[name]}" if name in named else "nothing: no commit names it"
+            return f"the ref {_refs(run)}{name} points at {to or 'nothing'}, and should at {where}"
+        return ""
 
     def diff(self, run: str, old: str, new: str, path: str = "") -> str:
         """Unified diff of a file, a folder or all (path ""). "" as old: the empty tree; as new: the newest commit."""
@@ -168,7 +212,8 @@ class GitHistory:
 
     def _add(self, run: str, commit: Commit, tree: str, parent: str) -> str:
         when = seconds_of(commit.at)
-        return self._objects.add_commit(tree, parent, person_of(commit.author), ENGINE, when, compose(run, commit))
+        message = compose(run, commit, [_ref(mark) for mark in commit.marks])
+        return self._objects.add_commit(tree, parent, person_of(commit.author), ENGINE, when, message)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -200,8 +245,23 @@ class GitHistory:
 
 
 def _branch(run: str) -> str:
-    """A ref name for any run id; where it has to be changed, a digest keeps two of them apart."""
-    if _PLAIN_RUN.fullmatch(run) and not run.endswith((".", ".lock")):
-        return f"refs/heads/{run}"
-    clean = re.sub(r"[^A-Za-z0-9_]+", "-", run).strip("-")[:100]
-    return f"refs/heads/{clean or 'run'}-{digest_of(run.encode('utf-8', 'replace'))[:8]}"
+    return f"refs/heads/{_name(run, 'run')}"
+
+
+def _refs(run: str) -> str:
+    return f"refs/reconvene/{_name(run, 'run')}/"
+
+
+def _ref(mark: tuple[str, ...]) -> str:
+    """Below `_refs`. A scope such as `work#1/plan#2` is one name in it, `work-1.plan-2`: a ref cannot be a folder."""
+    kind, scope, *names = mark
+    plain = scope.replace("#", "-").replace("/", ".") if _SCOPE.fullmatch(scope) and len(scope) <= 120 else ""
+    return "/".join([kind, plain or _name(scope, "phase", plain=False), *(_name(name, "item") for name in names)])
+
+
+def _name(given: str, instead: str, *, plain: bool = True) -> str:
+    """A part of a ref's name for any id; where it has to be changed, a digest keeps two of them apart."""
+    if plain and _PLAIN.fullmatch(given) and not given.endswith((".", ".lock")):
+        return given
+    clean = re.sub(r"[^A-Za-z0-9_]+", "-", given).strip("-")[:100]
+    return f"{clean or instead}-{digest_of(given.encode('utf-8', 'replace'))[:8]}"

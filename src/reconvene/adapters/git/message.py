@@ -7,6 +7,7 @@ a trailer is prose. Knows no repository.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ from reconvene.language.late_patterns import late
 from reconvene.ports import Commit
 
 RUN, SEQ = "Reconvene-Run", "Reconvene-Seq"
+REF = "Reconvene-Ref"  # a name below refs/reconvene/<run>/ under which the commit can be found
+_OURS = tuple(name.lower() for name in (RUN, SEQ, REF))
 _HOST = "reconvene.invalid"  # a reserved domain: nobody's address
 _SEQ_LINE = late(rf"{SEQ}: ([0-9]{{1,18}})")
 _TRAILER = late(r"([A-Za-z0-9-]+): (.*)")
@@ -32,9 +35,10 @@ class Person(Struct, frozen=True):
 ENGINE = Person("Reconvene", f"engine@{_HOST}")
 
 
-def compose(run: str, commit: Commit) -> str:
+def compose(run: str, commit: Commit, refs: Sequence[str] = ()) -> str:
     given = [(_key(key), _line(value)) for key, value in commit.trailers]
-    trailers = [f"{key}: {value}" for key, value in given if key and key.lower() not in (RUN.lower(), SEQ.lower())]
+    trailers = [f"{key}: {value}" for key, value in given if key and key.lower() not in _OURS]
+    trailers += [f"{REF}: {name}" for name in refs]
     trailers += [f"{RUN}: {_line(run)}", f"{SEQ}: {commit.seq}"]
     parts = [_line(commit.subject) or "No subject", _block(commit.body), "\n".join(trailers)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -50,6 +54,12 @@ def run_of(message: str) -> str:
     """The run that one of our commits names; "" where it names none."""
     line = message.rstrip("\n").split("\n")[-2:-1]
     return line[0].removeprefix(f"{RUN}: ") if line and line[0].startswith(f"{RUN}: ") else ""
+
+
+def refs_of(message: str) -> list[str]:
+    """The names under which one of our commits says that it can be found."""
+    lines = message.rstrip("\n").rpartition("\n\n")[2].split("\n")
+    return [line.removeprefix(f"{REF}: ") for line in lines if line.startswith(f"{REF}: ")]
 
 
 def commit_of(message: str, author: Person, seconds: int) -> Commit:

@@ -73,6 +73,11 @@ class Objects:
         known = int(seconds) if seconds.isdecimal() else 0
         return Found(oid, parents, Person(name, email), known, message.decode("utf-8", "replace"))
 
+    def blob(self, oid: str) -> bytes:
+        """Empty where there is none."""
+        kind, data = self._read(oid)
+        return data if kind == b"blob" else b""
+
     def is_sound(self, oid: str) -> bool:
         """Whether its bytes are there, and those that its id says."""
         kind, data = self._read(oid)

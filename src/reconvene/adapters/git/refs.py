@@ -1,4 +1,4 @@
-"""Branches, HEAD and the bare frame of a repository, as the files that git keeps them in.
+"""Branches and other refs, HEAD and the bare frame of a repository, as the files that git keeps them in.
 
 A file comes into being whole: it is written as `NAME.lock`, git's own sign that somebody is at it, and renamed. The
 caller sees to it that there is one writer at a time. Beside each branch lies a note of what its last commit is made of.
@@ -7,6 +7,7 @@ caller sees to it that there is one writer at a time. Beside each branch lies a 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 
 import msgspec
@@ -17,6 +18,8 @@ from reconvene.language.late_patterns import late
 _ID = late(r"[0-9a-f]{40}")
 _HALF_WRITTEN = late(r"[0-9a-f]{0,39}")
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
+_SETTINGS = {"repositoryformatversion = 0", "bare = true"}
+_FIRST = "refs/heads/main"
 _FOLDERS = ("objects/info", "objects/pack", "refs/heads", "refs/tags")
 
 
@@ -40,7 +43,19 @@ def create(repository: str) -> None:
         os.makedirs(os.path.join(repository, folder), exist_ok=True)
     if not os.path.exists(os.path.join(repository, "config")):
         _put(repository, "config", _CONFIG)
-    _put(repository, "HEAD", "ref: refs/heads/main\n")
+    _put(repository, "HEAD", f"ref: {_FIRST}\n")
+
+
+def frame_problem(repository: str) -> str:
+    """What is wrong with the files that make a folder a repository. A person may have added settings of their own."""
+    lines = [line.strip() for line in (_read(os.path.join(repository, "config")) or "").splitlines()]
+    if not _SETTINGS.issubset(lines) or lines[:1] != ["[core]"]:
+        return "its config does not say what reconvene wrote"
+    head = (_read(os.path.join(repository, "HEAD")) or "").strip()
+    name = head.removeprefix("ref: ")
+    if not head.startswith("ref: refs/heads/") or (name not in branches(repository) and name != _FIRST):
+        return "its HEAD names no branch"
+    return ""
 
 
 def target(repository: str, name: str) -> str:
@@ -63,6 +78,41 @@ def branches(repository: str) -> list[str]:
     return sorted({*found, *(name for name in packed if name.startswith("refs/heads/"))})
 
 
+def below(repository: str, prefix: str) -> dict[str, str]:
+    """Every ref whose name begins so, which ends with a slash, without that beginning: the id that it points at."""
+    packed = (line.partition(" ") for line in (_read(os.path.join(repository, "packed-refs")) or "").splitlines())
+    found = {name.removeprefix(prefix): oid for oid, _, name in packed if name.startswith(prefix)}
+    root = os.path.join(repository, prefix)
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.relpath(os.path.join(folder, name), root)
+            if not name.endswith(".lock"):
+                found[path] = target(repository, prefix + path)
+    return found
+
+
+def put(repository: str, name: str, to: str) -> None:
+    """A ref that is not a branch, wherever it points now."""
+    if target(repository, name) != to:
+        _put(repository, name, f"{to}\n")
+
+
+def remove_below(repository: str, prefix: str) -> None:
+    _unpack(repository, lambda name: name.startswith(prefix))
+    import shutil
+
+    shutil.rmtree(os.path.join(repository, prefix), ignore_errors=True)
+
+
+def _unpack(repository: str, unwanted: Callable[[str], bool]) -> None:
+    """Without these among the refs that git has packed."""
+    packed = _read(os.path.join(repository, "packed-refs"))
+    lines = packed.splitlines(keepends=True) if packed else []
+    kept = [line for line in lines if not unwanted(line.rstrip("\n").partition(" ")[2])]
+    if kept != lines:
+        _put(repository, "packed-refs", "".join(kept))
+
+
 def _listed(folder: str) -> list[str]:
     with suppress(FileNotFoundError):
         return [name for name in os.listdir(folder) if not name.endswith(".lock")]
@@ -79,13 +129,12 @@ def move(repository: str, name: str, to: str, *, was: str) -> None:
 
 def remove(repository: str, name: str) -> None:
     """The branch, wherever git keeps it, and what is noted beside it."""
-    packed = _read(os.path.join(repository, "packed-refs"))
-    if packed and _packed(repository, name):
-        lines = [line for line in packed.splitlines(keepends=True) if line.rstrip("\n").partition(" ")[2] != name]
-        _put(repository, "packed-refs", "".join(lines))
+    _unpack(repository, lambda packed: packed == name)
     for path in (os.path.join(repository, name), _note(repository, name), _head(repository, name)):
         with suppress(FileNotFoundError):
             os.unlink(path)
+    if (_read(os.path.join(repository, "HEAD")) or "").strip() == f"ref: {name}":
+        _put(repository, "HEAD", f"ref: {next(iter(branches(repository)), _FIRST)}\n")
 
 
 def _packed(repository: str, name: str) -> str:
@@ -141,11 +190,22 @@ class _Note(msgspec.Struct):
 
 def noted_blobs(repository: str, name: str, tip: str) -> dict[str, str]:
     try:
-        with open(_note(repository, name), "rb") as file:
-            note = msgspec.json.decode(file.read(), type=_Note)
-    except (OSError, msgspec.DecodeError):
+        found, blobs = note(repository, name)
+    except Damaged:
         return {}
-    return note.blobs if note.tip == tip else {}
+    return blobs if found == tip else {}
+
+
+def note(repository: str, name: str) -> tuple[str, dict[str, str]]:
+    """The commit, and its blobs; empty where there is no note."""
+    try:
+        with open(_note(repository, name), "rb") as file:
+            found = msgspec.json.decode(file.read(), type=_Note)
+    except OSError:
+        return "", {}
+    except msgspec.DecodeError as error:
+        raise Damaged(f"the note beside {name} cannot be read: {error}") from error
+    return found.tip, found.blobs
 
 
 def note_blobs(repository: str, name: str, tip: str, blobs: dict[str, str]) -> None:

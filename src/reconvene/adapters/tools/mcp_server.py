@@ -90,7 +90,8 @@ class McpServer:
                 await self._end()
                 raise ToolFailed(
                     f"The MCP server {self._settings.name} did not answer within {self._settings.timeout:g} s. Whether "
-                    f"it did what it was asked is not known. It is started anew for the next call."
+                    f"it did what it was asked is not known. It is started anew for the next call.",
+                    unknown=True,
                 ) from None
             finally:
                 if self._talk is not None:
@@ -136,15 +137,18 @@ class McpServer:
             why = gone or "the connection broke"
             return ToolFailed(
                 f"The MCP server {name} failed: {why}. Whether it did what it was asked is not known. It is started "
-                f"anew for the next call."
+                f"anew for the next call.",
+                unknown=True,
             )
         if self._settings.url and getattr(error, "code", 0) not in _OF_A_CALL:
             await self._end()  # a session that the server does not know any more is of no use
         if isinstance(error, MCPError):
             return ToolFailed(f"The MCP server {name} refused the call: {cutting.line(error.message, 2_000)}")
         if isinstance(error, ValidationError):
-            return ToolFailed(f"The MCP server {name} gave an answer that is no MCP: {error.errors()[0]['msg']}.")
-        return ToolFailed(f"The MCP server {name} failed: {type(error).__name__}: {cutting.line(str(error), 500)}")
+            said = f"The MCP server {name} gave an answer that is no MCP: {error.errors()[0]['msg']}."
+            return ToolFailed(said, unknown=True)
+        said = f"The MCP server {name} failed: {type(error).__name__}: {cutting.line(str(error), 500)}"
+        return ToolFailed(said, unknown=True)
 
     async def _why_ended(self, error: BaseException) -> str:
         """The end of a program is heard of a moment after the end of its output."""

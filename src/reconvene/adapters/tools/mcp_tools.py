@@ -62,6 +62,9 @@ def _of(entry: Entry, server: McpServer, listed: list[Listed] | str, taken: set[
         if only and tool.name not in only:
             continue
         called = _called(name, tool.name, taken)
+        if entry.options.get("read") and tool.name not in reads:
+            left_out[called] = "it may change something, and here one may only read"
+            continue
         if wrong := contracts.wrong_with(tool.schema):
             left_out[called] = f"what it takes cannot be checked: {wrong}"
             continue

@@ -28,15 +28,20 @@ class Offered(NamedTuple):
 
 
 class ToolFailed(Exception):
-    """A call that cannot be carried out. The message is for the model."""
+    """A call that cannot be carried out. The message is for the model. `unknown`: it may have had its effect."""
+
+    def __init__(self, message: str, *, unknown: bool = False) -> None:
+        super().__init__(message)
+        self.unknown = unknown
 
 
 class Brought(NamedTuple):
     """What an entry of `tools:` brings. `left_out`: names of tools that it would bring elsewhere → why not here. A name
-    that ends in `*` stands for all that begin so."""
+    that ends in `*` stands for all that begin so. `expected`: of these the person need not be told."""
 
     tools: tuple[Offered, ...] = ()
     left_out: Mapping[str, str] = {}
+    expected: bool = False
 
 
 async def in_thread(function: Callable[..., _Any], *given: object) -> _Any:

@@ -29,7 +29,8 @@ from reconvene.material_ports import Description, Graph, Rows, Source, Table
 from reconvene.ports import Assignment
 from reconvene.tool_ports import ToolInfo, ToolResult
 
-NAMES = ("list_sources", "describe_source", "query_source", "change_graph")
+ASKING = ("list_sources", "describe_source", "query_source")
+NAMES = (*ASKING, "change_graph")
 _ROWS = 100
 _MOST_ROWS = 1_000
 _LONGEST_CELL = 2_000
@@ -56,6 +57,7 @@ def brought(given: Mapping[str, Given]) -> Brought:
     """All entries together: a model asks each of them by its name."""
     asking = _Asking(given)
     of = next(iter(given.values())).entry
+    by_source = {name: one.entry for name, one in given.items()}
     tools = [
         _offered(ToolInfo("list_sources", of, "Lists the sources of data that you may ask.", takes()), asking.list),
         _offered(
@@ -64,6 +66,7 @@ def brought(given: Mapping[str, Given]) -> Brought:
                 of,
                 "Shows the tables of a source with their columns, types and numbers of rows.",
                 takes("source", source=_SOURCE),
+                by_source=by_source,
             ),
             asking.describe,
         ),
@@ -80,6 +83,7 @@ def brought(given: Mapping[str, Given]) -> Brought:
                     query=text("One statement.", "SELECT year, sum(amount) FROM sales GROUP BY year", least=1),
                     limit=whole(f"How many rows at most; {_ROWS} if you leave it out.", 20, most=_MOST_ROWS),
                 ),
+                by_source=by_source,
             ),
             asking.query,
         ),

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from reconvene.adapters.shared.file_names import why_unsafe
 from reconvene.adapters.tools import cutting, file_tools, project_tools, shell_tool
 from reconvene.adapters.tools.attempt_tree import AttemptTree
@@ -129,6 +131,7 @@ class Toolboxes:
 
         given: dict[str, source_tools.Given] = {}
         left_out: dict[str, str] = {}
+        named = any(entry.options.get("source") for entry in entries)  # else whatever the run was given, be it none
         for entry in entries:
             try:
                 if self._reach.sources is None:
@@ -141,8 +144,11 @@ class Toolboxes:
             for name, source in found.items():
                 given.setdefault(name, source_tools.Given(source, entry.name, writable))
         if not given:
-            return [Brought(left_out=left_out | dict.fromkeys(source_tools.NAMES, "; ".join(left_out.values())))]
-        return [source_tools.brought(given), Brought(left_out=left_out)]
+            graph = any(entry.name == "graph" for entry in entries)
+            names = source_tools.NAMES if graph else source_tools.ASKING
+            every = left_out | dict.fromkeys(names, "; ".join(left_out.values()))
+            return [Brought(left_out=every, expected=not named)]
+        return [source_tools.brought(given), Brought(left_out=left_out, expected=not named)]
 
 
 def _kind(entry: Entry) -> str:
@@ -156,7 +162,8 @@ def _variables(entry: Entry) -> list[str]:
 
 
 def _words(error: ReconveneError) -> str:
-    return " ".join(filter(None, [error.message, error.hint]))
+    end = "" if error.message.endswith(".") or not error.hint else ";"
+    return f"{error.message}{end} {error.hint}".strip()
 
 
 def _warn(assignment: Assignment, listener: Listener) -> Callable[[str], None]:
@@ -173,8 +180,10 @@ class _Box:
         self._left_out = {name: secrets.blank_text(why) for each in brought for name, why in each.left_out.items()}
         for one in (one for each in brought for one in each.tools):
             self._offered.setdefault(one.info.name, one)
-        for name, why in self._left_out.items():
-            warn(f"no tool {name}: {why}")
+        told = {name: why for each in brought if not each.expected for name, why in each.left_out.items()}
+        for why in dict.fromkeys(told.values()):
+            names = [name for name, reason in told.items() if reason == why]
+            warn(f"no tool{'s' * (len(names) > 1)} {', '.join(names)}: {secrets.blank_text(why)}")
 
     def tools(self) -> tuple[ToolInfo, ...]:
         return tuple(each.info for each in self._offered.values())
@@ -188,7 +197,7 @@ class _Box:
                 return self._failed(problems)
             result = await offered.carry_out(dict(arguments))
         except ToolFailed as error:
-            return self._failed(str(error))
+            return replace(self._failed(str(error)), unknown=error.unknown and offered.info.effects)
         except ReconveneError as error:
             return self._failed(_words(error))
         except OSError as error:

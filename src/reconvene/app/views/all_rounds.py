@@ -55,6 +55,7 @@ class Undone(Struct, frozen=True):
     within: int = 0
     folder: str = ""  # where its files were put, "" where it had no folder of its own
     archived: tuple[e.FileOut, ...] = ()  # those that are still there
+    user: str = ""  # for whom the system vouches
 
 
 class RoundShown(Struct, frozen=True):
@@ -161,6 +162,10 @@ class _Fold:
                 self._open, self._decision = None, event
             case e.RoundUndone():
                 self._undo(event)
+            case e.Replanned():
+                self._open = self._decision = None
+                if self._current in self.rounds and self.rounds[self._current].outcome == "open":
+                    self._set(self._current, outcome="cut short")
             case e.ArchivesPruned():
                 self._prune(event)
             case e.RunEnded():
@@ -232,6 +237,7 @@ class _Fold:
             tuple(self._remarks.get(checkpoint, ())) if checkpoint else (),
             folder=event.folder,
             archived=event.archived,
+            user=event.user,
         )
         for serial, one in self.rounds.items():
             if serial >= event.serial and one.undone is None:

@@ -16,6 +16,7 @@ class OpenRemark(Shown, frozen=True):
     id: str
     kind: str
     text: str
+    lines: str = ""  # of a comment on lines of a file: plan.md:3-5
 
 
 class Route(Shown, frozen=True):

@@ -44,6 +44,7 @@ class Asked(Struct, frozen=True):
     why: str
     fields: Answers
     remarks: tuple[Said, ...]
+    user: str = ""
 
 
 class Difference(Struct, frozen=True):
@@ -123,7 +124,7 @@ def _asked(one: Round, fields: Callable[[str], Mapping[str, object]]) -> Asked:
     undone = one.undone
     assert undone is not None
     why = undone.option or undone.why
-    return Asked(one.serial, undone.at, undone.by, why, dict(fields(undone.fields)), undone.remarks)
+    return Asked(one.serial, undone.at, undone.by, why, dict(fields(undone.fields)), undone.remarks, undone.user)
 
 
 def _outputs(one: Round) -> dict[tuple[int, str], Tried]:

@@ -5,13 +5,14 @@ What happened, in order; then the question, the options and the shown files, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from reconvene.app.line_diff import unified_diff
 from reconvene.app.views import talk_lines
-from reconvene.app.views.projections import question_in, trouble_in
+from reconvene.app.views.what_is_asked import asked
+from reconvene.app.views.who import told
 from reconvene.core.facts.book import Book
-from reconvene.core.facts.events import CheckpointOpened
+from reconvene.core.facts.events import CheckpointOpened, DecisionRecorded, RemarkAdded
 from reconvene.core.facts.state import RunState, TalkEntry
 from reconvene.core.shown.drafts import ENGINE
 
@@ -44,10 +45,6 @@ def where(state: RunState) -> str:
     return f"checkpoint {point.id} ({point.phase}{count})" if point else "no checkpoint"
 
 
-def asked(point: CheckpointOpened) -> str:
-    return point.question or (trouble_in(point.prompt) if point.attention else question_in(point.prompt))
-
-
 def _happened(before: RunState, after: RunState, book: Book) -> Iterator[str]:
     talk = after.record.talk
     fresh = range(len(before.record.talk) + 1, len(talk) + 1)
@@ -63,7 +60,7 @@ def _happened(before: RunState, after: RunState, book: Book) -> Iterator[str]:
 def _told(state: RunState, book: Book, entry: TalkEntry) -> str:
     text = " ".join(talk_lines.told(state, book, entry).split())
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
-    who = entry.role or "somebody"
+    who = _who(state, entry) or "somebody"
     match entry.kind:
         case "remark":
             remark = state.record.remarks[entry.number]
@@ -78,6 +75,16 @@ def _told(state: RunState, book: Book, entry: TalkEntry) -> str:
             return f"{who} decided “{text}”"
         case _:
             return f"{who} {text}"
+
+
+def _who(state: RunState, entry: TalkEntry) -> str:
+    """A claimed name with who claims it."""
+    made: Iterable[RemarkAdded | DecisionRecorded] = ()
+    if entry.kind == "remark":
+        made = (state.record.remarks[entry.number],)
+    elif entry.kind == "decision":
+        made = (one for one in state.record.decisions.values() if (one.at, one.by) == (entry.at, entry.role))
+    return told(entry.role, next((one.user for one in made), ""))
 
 
 def _options(was: CheckpointOpened, now: CheckpointOpened) -> Iterator[str]:

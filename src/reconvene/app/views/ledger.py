@@ -34,6 +34,8 @@ from reconvene.core import kit_finder
 from reconvene.core.extensions import Citation, Stated
 from reconvene.core.facts import events as e
 from reconvene.core.facts.ids import parse_task, task_id
+from reconvene.core.shown import anchors
+from reconvene.language.following import says
 
 __all__ = ["Answer", "Citation", "Delivery", "Entry", "Ledger", "Reflection", "Unknown", "ledger"]
 
@@ -63,6 +65,16 @@ class _File(Struct, frozen=True):
     rendered: bool = False
 
 
+class _Version(Struct, frozen=True):
+    """A file as somebody left it, and the version before."""
+
+    digest: str  # "" = removed
+    made: int  # how many remarks there were then
+    shown: int  # how many of them its writer had been shown
+    agent: str = ""  # "" = a person wrote it, or the engine
+    before: _Version | None = None
+
+
 class _Fold:
     def __init__(self, kits: tuple[str, ...], earlier: Sequence[tuple[int, tuple[str, ...]]]) -> None:
         self._kits = kits
@@ -75,7 +87,9 @@ class _Fold:
         self.outputs: list[e.AttemptEnded] = []
         self.undone: set[int] = set()
         self.files: Map[str, _File] = Map()
-        self._marks: dict[int, Map[str, _File]] = {}  # round → the files before it
+        self._versions: Map[str, _Version] = Map()
+        self._marks: dict[int, tuple[Map[str, _File], Map[str, _Version]]] = {}  # round → the files before it
+        self._writers: dict[tuple[int, int, str], str] = {}  # round, step, path → the agent whose file it is
         self._rounds: dict[int, e.RoundStarted] = {}
         self._replies: dict[str, range] = {}  # task of a talk → remarks that are new to it
         self._spoken: dict[tuple[str, str], int] = {}  # phase, agent → remarks delivered when it last worked there
@@ -94,20 +108,22 @@ class _Fold:
                 self._sources |= dict.fromkeys(event.remarks, event.source)
             case e.RoundStarted():
                 self._rounds[event.serial] = event
-                self._marks[event.serial] = self.files
+                self._marks[event.serial] = self.files, self._versions
             case e.StepStarted():
                 self._deliver(event)
             case e.AttemptEnded(verdict="accepted", output=e.Ref()):
                 self.outputs.append(event)
+                serial, step, agent = parse_task(event.task)
+                self._writers |= {(serial, step, file.path): agent for file in event.files}
             case e.StepClosed():
-                self._write(event.files, self._shown.get((event.serial, event.step), 0))
+                self._write(event.files, self._shown.get((event.serial, event.step), 0), (event.serial, event.step))
             case e.FilesEdited():
                 self._write(event.files, len(self.remarks))
             case e.FilesRendered():
                 self._write(event.files, 0, rendered=True)
             case e.RoundUndone():
                 self.undone |= {serial for serial in self._rounds if serial >= event.serial}
-                self.files = self._marks.get(event.serial, self.files)
+                self.files, self._versions = self._marks.get(event.serial, (self.files, self._versions))
             case _:
                 pass  # everything else moves the run, and no remark
 
@@ -124,8 +140,13 @@ class _Fold:
                 self._replies[task] = range(self._spoken.get((phase, start.agent), 0) + 1, event.remarks + 1)
             self._spoken[phase, start.agent] = event.remarks
 
-    def _write(self, files: tuple[e.FileOut, ...], remarks: int, *, rendered: bool = False) -> None:
+    def _write(
+        self, files: tuple[e.FileOut, ...], remarks: int, step: tuple[int, int] = (0, 0), *, rendered: bool = False
+    ) -> None:
         for file in files:
+            agent = self._writers.get((*step, file.path), "")
+            version = _Version(file.digest, len(self.remarks), remarks, agent, self._versions.get(file.path))
+            self._versions = self._versions.set(file.path, version)
             if file.digest:
                 ref = e.Ref(file.digest, "text", file.size)
                 self.files = self.files.set(file.path, _File(ref, remarks, rendered))
@@ -205,6 +226,7 @@ class _Fold:
         for remark in known.values():
             if remark.kind == "edit":
                 edits.setdefault(remark.path, []).append(remark)
+        found |= {remark.id: places for remark in known.values() if (places := list(self._changed(remark, text_of)))}
         valued = [remark for remark in known.values() if remark.now and remark.kind != "edit"]
         for path, file in sorted(self.files.items()):
             if file.rendered:
@@ -224,6 +246,28 @@ class _Fold:
                 if reflection := _reflection(remark, page, text_of):
                     found.setdefault(remark.id, []).append(reflection)
         return found
+
+    def _changed(self, remark: e.RemarkAdded, text_of: TextOf) -> Iterator[Reflection]:
+        """Where an agent that was shown the comment changed the lines, or took them out; the first that did."""
+        anchor = remark.anchor
+        if anchor is None or not anchor.version:
+            return
+        since: list[_Version] = []
+        version = self._versions.get(anchor.path)
+        while version is not None and version.made >= remark.number:
+            since.append(version)
+            version = version.before
+        since.reverse()
+        texts = [text_of(e.Ref(one.digest)) if one.digest else "" for one in since]
+        every = list(anchors.standings(anchor, text_of(e.Ref(anchor.version)) or None, texts))
+        last = every[-1].place
+        for one, text, was, now in zip(since, texts, every, every[1:]):
+            if was.place is None:
+                return
+            taken = now.text if now.place is not None else ""
+            if one.agent and one.shown >= remark.number and not says(taken or text, was.text):
+                yield Reflection(anchor.path, "changed", last.first if last is not None else 0, one.agent)
+                return
 
 
 def _reply(value: str) -> str:

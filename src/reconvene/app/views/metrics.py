@@ -219,6 +219,10 @@ class Fold:
                 self._decided(event)
             case e.RoundUndone():
                 self._undone(event)
+            case e.Replanned():
+                self.decisions += self._open is not None
+                self.iterations += self._open is not None
+                self._open, self._paused = None, False
             case e.PhaseClosed():
                 self._closed.add(event.scope)
             case e.RemarkAdded():

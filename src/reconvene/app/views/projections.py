@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from msgspec import convert, structs
 
 from reconvene.app.views import read_model as model
 from reconvene.app.views import talk_lines
+from reconvene.app.views.mendings import Bound, Reopened, Upgraded
+from reconvene.app.views.what_is_asked import asked
 from reconvene.app.views.who import is_proved
 from reconvene.core.definition.workflow import Phase, Workflow, every_phase
 from reconvene.core.facts import events as e
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.ids import parse_task
 from reconvene.core.facts.round import Unasked, Unshown
-from reconvene.core.facts.rows import PassedOver
+from reconvene.core.facts.rows import BoundAt, PassedOver
 from reconvene.core.facts.state import RunState, TalkEntry, children_of
 from reconvene.core.person.checkpoint import current_digest
 from reconvene.core.shown import conversation, on_record, scope
@@ -24,23 +25,22 @@ from reconvene.core.working import spending
 from reconvene.language.late_patterns import late
 from reconvene.prompts.documents import said
 
-_CALL = late(r"call\d+: ")
-_LONGEST_TROUBLE = 100
 
-
-def field(asked: e.FieldAsked) -> model.Field:
+def field(one: e.FieldAsked) -> model.Field:
     return model.Field(
-        asked.id,
-        asked.type,
-        asked.prompt or asked.id,
-        asked.options,
-        asked.required,
-        asked.blank,
-        asked.default,
-        asked.titles,
-        asked.recommend,
-        asked.note,
-        asked.other,
+        one.id,
+        one.type,
+        one.prompt or one.id,
+        one.options,
+        one.required,
+        one.blank,
+        one.default,
+        one.titles,
+        one.recommend,
+        one.note,
+        one.other,
+        one.follows,
+        one.starts,
     )
 
 
@@ -71,37 +71,9 @@ def checkpoint(state: RunState) -> model.Checkpoint | None:
         point.at,
         point.feedback,
         tuple(map(field, point.fields)),
-        question=point.question or (trouble_in(point.prompt) if point.attention else question_in(point.prompt)),
+        question=asked(point),
+        filled=point.filled,
     )
-
-
-def trouble_in(prompt: str) -> str:
-    """What is wrong, in short, and the question that follows: of a checkpoint of the engine's own."""
-    first = next((line[2:] for line in prompt.split("\n") if line.startswith("- ")), "")
-    if _CALL.match(first):
-        return "Shall these calls be made?" if "\n- call2: " in prompt else "Shall this call be made?"
-    short = re.split(r"[.:;]\s", first, maxsplit=1)[0].rstrip(".")
-    return f"{short[:1].upper()}{short[1:_LONGEST_TROUBLE]}. How shall it go on?" if short else "How shall it go on?"
-
-
-def question_in(prompt: str) -> str:
-    """What a prompt asks, where the workflow has no question of its own: its last sentence, or its first line.
-
-    What agents wrote stands in the middle of a prompt, if anywhere: a question there is not the workflow's."""
-    lines = [" ".join(line.strip(" *_#>").split()) for line in prompt.split("\n")]
-    lines = [line for line in lines if line]
-    if not lines:
-        return "What now?"
-    for line in (lines[-1], lines[0]):
-        if line.endswith("?"):
-            return _last_sentence(line)
-    return lines[0]
-
-
-def _last_sentence(line: str) -> str:
-    """Of a line whose words have one space between them."""
-    ends = (at for at in range(len(line) - 1, 0, -1) if line[at] == " " and line[at - 1] in ".!?:")
-    return line[next(ends, -1) + 1 :]
 
 
 def run(state: RunState) -> model.Run:
@@ -148,6 +120,7 @@ def _project(state: RunState) -> model.Project | None:
 
 
 _Passed = TypeVar("_Passed", PassedOver, Unasked)
+_Kind = TypeVar("_Kind")
 
 
 def _since(state: RunState, rows: Sequence[_Passed]) -> list[_Passed]:
@@ -247,15 +220,15 @@ def in_full(state: RunState, book: Book) -> model.RunInFull:
         talk=talk(state, book),
         bindings=bindings(state),
         settled=settled(state),
-        upgrades=tuple(convert(one, model.Upgraded, from_attributes=True) for one in record.upgrades),
-        reopened=tuple(convert(one, model.Reopened, from_attributes=True) for one in record.reopened),
+        upgrades=tuple(structs.replace(_as(Upgraded, one), **_who(one)) for one in record.upgrades),
+        reopened=tuple(structs.replace(_as(Reopened, one), **_who(one)) for one in record.reopened),
     )
 
 
-def bindings(state: RunState) -> tuple[model.Bound, ...]:
-    held = sorted(state.record.bindings.items())
+def bindings(state: RunState) -> tuple[Bound, ...]:
     return tuple(
-        model.Bound(name, at.binding.who, at.binding.fallback, at.by, at.at, at.binding.source) for name, at in held
+        Bound(name, at.binding.who, at.binding.fallback, at.by, at.at, at.binding.source, **_who(at))
+        for name, at in sorted(state.record.bindings.items())
     )
 
 
@@ -280,8 +253,17 @@ def decisions(state: RunState) -> tuple[model.Decision, ...]:
     )
 
 
-def _who(act: e.Act) -> dict[str, str | bool]:
+class _Who(TypedDict):
+    user: str
+    proved: bool
+
+
+def _who(act: e.Act | BoundAt) -> _Who:
     return {"user": act.user, "proved": is_proved(act.by, act.user)}
+
+
+def _as(kind: type[_Kind], act: e.Act) -> _Kind:
+    return convert(act, kind, from_attributes=True)
 
 
 def settled(state: RunState) -> tuple[model.Decision, ...]:

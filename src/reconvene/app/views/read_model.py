@@ -1,8 +1,7 @@
 """The read model: what every door shows, as frozen structs.
 
 Their names and types are promises to scripts: fields are added, never taken away. What a struct has nothing to say of
-is left out of its JSON; what has no default here is always there. How they follow from a run's state and log is the
-business of `projections` and of `app.queries`; `encoding` makes JSON of them. Nothing here knows a door.
+is left out of its JSON; what has no default is always there. `projections` and `app.queries` make them.
 """
 
 from __future__ import annotations
@@ -11,16 +10,16 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from reconvene.app.views.comment_rows import Comment
+from reconvene.app.views.mendings import Bound, Reopened, Upgraded
 from reconvene.core.facts.commands import Answers
+from reconvene.core.facts.events import Filled
 
 LATEST = "--latest"  # the source of a decision on whatever was open, seen or not
 
 
 class Shown(Struct, frozen=True, omit_defaults=True):
     """One thing that doors show."""
-
-
-# --- a checkpoint: where a run waits for a person ---
 
 
 class Field(Shown, frozen=True):
@@ -37,6 +36,8 @@ class Field(Shown, frozen=True):
     recommend: str = ""  # the option that an agent recommends
     note: str = ""  # what became of an earlier answer
     other: bool = False  # of a choice: other words than the options are an answer too
+    follows: str = ""  # the field that it belongs to: it is asked for some of that one's answers
+    starts: Mapping[str, str] = field(default_factory=dict)  # those, with what stands in the line at first
 
 
 class Option(Shown, frozen=True):
@@ -55,8 +56,7 @@ class Option(Shown, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What another round changed in what an agent says. `was` is empty where nothing like it was said before, `now`
-    where it is no longer said."""
+    """What another round changed in what an agent says. `was`, `now`: "" where nothing like it was, or is, said."""
 
     agent: str
     was: str = ""
@@ -89,8 +89,10 @@ class Checkpoint(Shown, frozen=True):
     changed: tuple[Change, ...] = ()  # since the round before, what matters first
     since_try: bool = False  # instead: since a try that the person took back
     question: str = ""  # what is to be decided, in one sentence
+    filled: Filled | None = None  # which lines may hold words of agents; None = any of them
     outputs: tuple[Written, ...] = ()  # what the agents of the round wrote
     missing: tuple[str, ...] = ()  # agents of the round that gave nothing
+    comments: tuple[Comment, ...] = ()  # those that are open
 
 
 # --- a run ---
@@ -240,6 +242,7 @@ class Remark(Shown, frozen=True):
     origin: str
     user: str = ""  # for whom the system vouches
     proved: bool = False  # `by` is that name; else it is only claimed
+    quote: str = ""  # of a comment: the lines that it is about, as they were
 
 
 class Decision(Shown, frozen=True, kw_only=True):
@@ -304,15 +307,14 @@ class Late(Shown, frozen=True):
 
 
 class Budget(Shown, frozen=True):
-    """What was spent, in USD as far as known, of what is allowed. unpriced: of its calls, those without a known price;
-    tokens: theirs."""
+    """What was spent, in USD as far as known, of what is allowed. unpriced: its calls without a known price."""
 
     name: str  # cost, or cost.NAME of an agent or a group, as the limit is called
     cost: float
     allowed: float  # 0 = there is no limit
     calls: int
     unpriced: int
-    tokens: int
+    tokens: int  # of those without a price
 
 
 class Usage(Shown, frozen=True):
@@ -329,38 +331,6 @@ class Todo(Shown, frozen=True):
 
     what: str
     done: bool
-
-
-class Bound(Shown, frozen=True):
-    """Who carries an agent out in place of what the workflow says. agent "": every agent of a model."""
-
-    agent: str
-    who: str  # a model, a command line, or python:module:function
-    fallback: bool  # only agents whose model the workflow leaves open
-    by: str
-    at: str
-    source: str  # the settings file and line that says so; "" = a person did
-
-
-class Upgraded(Shown, frozen=True):
-    """A run went on with another workflow. Both are told by digest; the rounds up to `rounds` had the one before."""
-
-    at: str
-    by: str
-    before: str
-    workflow: str
-    rounds: int
-
-
-class Reopened(Shown, frozen=True):
-    """A run that had ended was taken up again."""
-
-    at: str
-    by: str
-    status: str  # how it had ended
-    outcome: str
-    phase: str
-    grants: dict[str, float]  # limit → what was added to it
 
 
 class RunInFull(Run, frozen=True, kw_only=True):
@@ -386,9 +356,6 @@ class RunInFull(Run, frozen=True, kw_only=True):
     settled: tuple[Decision, ...] = ()  # what was decided where something needed attention
     upgrades: tuple[Upgraded, ...] = ()
     reopened: tuple[Reopened, ...] = ()
-
-
-# --- the log ---
 
 
 class Event(Struct, frozen=True):

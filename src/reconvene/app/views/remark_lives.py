@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconvene.app.views.who import told
+from reconvene.core.facts.events import Anchor
 from reconvene.errors import UserError
 
 Status = Literal["captured", "delivered", "declined", "addressed", "reflected"]
@@ -59,11 +60,13 @@ class Answer(Struct, frozen=True):
 
 
 class Reflection(Struct, frozen=True):
-    """by: cites | value | edit (the person's own lines still stand)."""
+    """by: cites | value | edit (the person's own lines still stand) | changed (an agent that was shown the comment
+    changed the lines that it is about)."""
 
     path: str
-    by: Literal["cites", "value", "edit"]
+    by: Literal["cites", "value", "edit", "changed"]
     line: int = 0
+    agent: str = ""  # who changed the lines
 
 
 class Unknown(Struct, frozen=True):
@@ -95,6 +98,8 @@ class Entry(Struct, frozen=True):
     open: bool = True  # nobody has answered it and no deliverable shows it
     user: str = ""  # for whom the system vouches
     proved: bool = False  # `by` is that name; else it is only claimed
+    lines: str = ""  # of a comment: plan.md:3-5
+    anchor: Anchor | None = None
 
     @property
     def standing(self) -> dict[str, Answer]:
@@ -164,7 +169,8 @@ def _lines(book: Ledger) -> Iterator[str]:
 def _entry_lines(entry: Entry) -> Iterator[str]:
     text = " ".join(entry.text.split())
     state = f"{entry.status}, open" if entry.open else entry.status
-    yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
+    on = f" on {entry.lines}" if entry.lines else ""
+    yield f"{_SIGNS[entry.status]} {entry.id} {entry.kind}{on}: {text[:100]}{'…' if len(text) > 100 else ''} ({state})"
     where = f"{entry.phase} round {entry.n}" if entry.n else entry.phase or "the start"
     who = f" by {told(entry.by, entry.user)}" if entry.by else ""
     who += f", from a file, {entry.source}" if entry.source else ""
@@ -177,7 +183,8 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
         line = f" line {answer.line}" if answer.line else ""
         yield f"    {answer.how} by {answer.agent} in {answer.task}{line}{past}{reason}"
     for place in entry.reflected:
-        yield f"    reflected in {place.path}" + (f" line {place.line}" if place.line else "") + _HOW[place.by]
+        who = f" by {place.agent}" if place.agent else ""
+        yield f"    reflected in {place.path}" + (f" line {place.line}" if place.line else "") + _HOW[place.by] + who
 
 
-_HOW = {"cites": "", "value": " (states the new value)", "edit": " (the edit stands)"}
+_HOW = {"cites": "", "value": " (states the new value)", "edit": " (the edit stands)", "changed": ", changed"}

@@ -30,6 +30,8 @@ class Call(Struct, frozen=True):
     files: tuple[str, ...] = ()
     counts: dict[str, int] = {}
     sandbox: str = ""
+    user: str = ""  # for whom the system vouches
+    recorded: bool = False  # a recording asked for it; the call itself was made
 
 
 class Allowed(Struct, frozen=True):
@@ -39,6 +41,7 @@ class Allowed(Struct, frozen=True):
     arguments: dict[str, str]
     by: str
     at: str
+    user: str = ""
 
 
 def calls(events: Iterable[e.AnyEvent], read: Callable[[str], bytes], agent: str = "") -> list[Call]:
@@ -63,6 +66,7 @@ def calls(events: Iterable[e.AnyEvent], read: Callable[[str], bytes], agent: str
                         state,
                         one.effects,
                         one.why,
+                        recorded=event.usage.model == "recorded",
                     )
             case e.CallStarted():
                 name = f"{event.task}:{event.call}"
@@ -73,9 +77,9 @@ def calls(events: Iterable[e.AnyEvent], read: Callable[[str], bytes], agent: str
                     found[name] = replace(found[name], state="in doubt" if event.doubt else "waits")
             case e.CallRuled():
                 name = f"{event.task}:{event.call}"
-                said = {"ruling": event.ruling, "by": event.by, "words": text(event.words), "state": "due"}
+                said = {"ruling": event.ruling, "by": event.by, "user": event.user, "words": text(event.words)}
                 changed = {"arguments": text(event.arguments)} if event.arguments else {}
-                found[name] = replace(found[name], **said, **changed)
+                found[name] = replace(found[name], state="due", **said, **changed)
             case e.CallEnded():
                 name = f"{event.task}:{event.call}"
                 found[name] = replace(
@@ -93,4 +97,4 @@ def calls(events: Iterable[e.AnyEvent], read: Callable[[str], bytes], agent: str
 
 def allowed(rules: Iterable[e.ToolAllowed]) -> list[Allowed]:
     ordered = sorted(rules, key=lambda rule: int(rule.id[1:]))
-    return [Allowed(rule.id, rule.agent, rule.tool, rule.arguments, rule.by, rule.at) for rule in ordered]
+    return [Allowed(rule.id, rule.agent, rule.tool, rule.arguments, rule.by, rule.at, rule.user) for rule in ordered]

@@ -168,7 +168,8 @@ def carried_out(agent: Agent, bindings: Mapping[str, Binding]) -> Agent:
 
 
 def _bound(agent: Agent, binding: Binding) -> Agent:
-    kept = replace(agent, command=(), command_line="", or_model=False, python="")
+    # no line: what is wrong with it now does not stand in the workflow's file
+    kept = replace(agent, command=(), command_line="", or_model=False, python="", line=0)
     if binding.command:
         return replace(kept, kind="command", command=binding.command)
     if binding.python:

@@ -68,11 +68,24 @@ def complete_settings(
         elif spec.env and variables and variables.get(spec.env):
             chosen[name] = _typed(name, spec, variables[spec.env])
         elif spec.expr:
-            seen = {"inputs": inputs, "settings": dict(chosen), "machine": machine or _NO_MACHINE}
+            seen = {"inputs": inputs, "settings": nested(chosen), "machine": machine or _NO_MACHINE}
             chosen[name] = evaluate(spec.expr, seen)
         else:
             chosen[name] = spec.default
     return chosen
+
+
+def nested(settings: Mapping[str, object]) -> Values:
+    """As expressions and templates see them: `planning.interactive` is a part of `planning`."""
+    found: Values = {}
+    for name, value in settings.items():
+        group, dot, own = name.partition(".")
+        if dot:
+            before = found.get(group)
+            found[group] = {**(before if isinstance(before, dict) else {}), own: value}
+        else:
+            found[name] = value
+    return found
 
 
 def asks_machine(workflow: Workflow) -> bool:
@@ -101,7 +114,7 @@ def settled(agent: Agent, settings: Mapping[str, object], inputs: Mapping[str, o
     if not agent.command_line:
         return agent
     try:
-        words = shlex.split(templates.render(agent.command_line, {"settings": settings, "inputs": inputs}))
+        words = shlex.split(templates.render(agent.command_line, {"settings": nested(settings), "inputs": inputs}))
     except (ReconveneError, ValueError) as error:
         raise UserError(f"the command of {agent.name}, `{agent.command_line}`, is no command line: {error}") from None
     if words:

@@ -272,14 +272,23 @@ class Phase(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     track: Track | None = None
 
 
+class Replan(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Where planning begins anew when a person says so at a stop, and the values that are set then."""
+
+    phase: str
+    set: dict[str, object] = field(default_factory=dict)
+
+
 class FileSpec(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A file the engine renders from views of the log. `each` = "tasks": one per accepted task, from `source`."""
+    """A file the engine renders from views of the log. `each` = "tasks": one per accepted task, from `source`; "tools":
+    `path` is a folder, with a page for each tool that agents have. `after`: only when this phase ends."""
 
     path: str
     template: str = ""  # name in Workflow.templates
     each: str = ""
     source: str = ""
     section: str = ""  # a heading: only what stands below it is the engine's, the rest of the file is others'
+    after: str = ""
 
 
 class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -305,6 +314,7 @@ class Workflow(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     outcome: str = ""  # expression: what a run that reached its end came to, a text or {outcome, status}
     completeness: str = ""  # expression: what the person says to "did we capture everything?"
     sandbox: Literal["auto", "strict", "off"] = "auto"  # for the scripts of its checks
+    replan: Replan | None = None
 
 
 def every_phase(workflow: Workflow) -> Iterator[Phase]:

@@ -9,7 +9,23 @@ from msgspec import Struct, field
 
 from reconvene.core.definition.bindings import Binding
 from reconvene.core.definition.workflow import Workflow
-from reconvene.core.facts.events import CallAsked, DiffSince, FileOut, LeftOut, Ref, RemarkAdded, Usage
+from reconvene.core.facts.call_commands import CompactMessages as CompactMessages
+from reconvene.core.facts.call_commands import DeferCalls as DeferCalls
+from reconvene.core.facts.call_commands import DisallowTool as DisallowTool
+from reconvene.core.facts.call_commands import EndCall as EndCall
+from reconvene.core.facts.call_commands import RecordToolPages as RecordToolPages
+from reconvene.core.facts.call_commands import RecordTurn as RecordTurn
+from reconvene.core.facts.call_commands import StartCall as StartCall
+from reconvene.core.facts.events import (
+    CompanionSaid,
+    DiffSince,
+    FileOut,
+    LeftOut,
+    Lines,
+    Ref,
+    RemarkAdded,
+    Usage,
+)
 
 Answers = dict[str, object]  # by id of a field
 
@@ -22,7 +38,8 @@ class RemarkIn(Struct, frozen=True):
     target: str = ""
     was: str = ""
     now: str = ""
-    lines: str = ""  # "plan.md:3-5": what it is about
+    lines: str = ""  # "plan.md:3-5": what it is about; follows from `on`
+    on: Lines | None = None
 
 
 class StartRun(Struct, frozen=True):
@@ -40,6 +57,7 @@ class StartRun(Struct, frozen=True):
     place: str = ""  # in the queue; "" = begin at once
     remarks: tuple[RemarkAdded, ...] = ()  # the parent's, to be inherited
     bindings: tuple[Binding, ...] = ()
+    draft: str = ""
 
 
 class Pinned(Struct, frozen=True):
@@ -93,6 +111,12 @@ class WithdrawRemark(Struct, frozen=True):
     door: str = ""
 
 
+class RecordCompanion(Struct, frozen=True):
+    """An entry of the conversation with the companion, but for its number and its time. Possible at any time."""
+
+    said: CompanionSaid
+
+
 class SaveDraft(Struct, frozen=True):
     """Answers so far, by field; null takes one back."""
 
@@ -107,6 +131,9 @@ class EditIn(Struct, frozen=True):
     size: int
     diff: str  # digest of the unified diff
     summary: str  # "+3 −1 lines", for the remark
+    base: str | None = (
+        None  # of what it was made: refused where the file is another by now; None = of whatever is there
+    )
 
 
 class RecordEdits(Struct, frozen=True):
@@ -157,61 +184,6 @@ class RecordAttempt(Struct, frozen=True):
     unasked: tuple[str, ...] = ()  # of what the gates ask, what could not be asked, and why
     sandbox: str = ""
     left_out: tuple[LeftOut, ...] = ()  # what did not fit into the prompt
-
-
-class RecordTurn(Struct, frozen=True):
-    """A model answered within an attempt. Whom its calls need is settled by `handle`: their `why` is not read."""
-
-    task: str
-    attempt: int
-    turn: int
-    messages: str
-    calls: tuple[CallAsked, ...] = ()
-    of: Mapping[str, str] = field(default_factory=dict)  # call → the entry of `tools` that brought its tool
-    usage: Usage = field(default_factory=Usage)
-    request: str = ""
-    reply: str = ""
-
-
-class StartCall(Struct, frozen=True):
-    task: str
-    attempt: int
-    call: str
-
-
-class EndCall(Struct, frozen=True):
-    task: str
-    attempt: int
-    call: str
-    outcome: Literal["done", "failed", "refused", "answered"]
-    result: Ref
-    files: tuple[FileOut, ...] = ()
-    seconds: float = 0.0
-    counts: dict[str, int] = field(default_factory=dict)
-    sandbox: str = ""
-
-
-class DeferCalls(Struct, frozen=True):
-    """The attempt stops here: all its calls that do not wait for a person are made."""
-
-    task: str
-    attempt: int
-
-
-class CompactMessages(Struct, frozen=True):
-    task: str
-    attempt: int
-    turn: int
-    messages: str
-    why: str
-
-
-class DisallowTool(Struct, frozen=True):
-    """Ask again about calls that were allowed for good."""
-
-    id: str
-    by: str = ""
-    door: str = ""
 
 
 class RecordFault(Struct, frozen=True):
@@ -309,6 +281,7 @@ class Upgrade(Struct, frozen=True):
     unbound: tuple[str, ...] = ()
     by: str = ""
     door: str = ""
+    dropped: tuple[str, ...] = ()
 
 
 class Reopen(Struct, frozen=True):
@@ -345,6 +318,16 @@ class Rollback(Struct, frozen=True):
     told: tuple[str, ...] = ()  # agents with effects of which the person was told that they act again
 
 
+class Replan(Struct, frozen=True):
+    """Have the run planned anew: it goes back to the phase that the workflow names for that."""
+
+    checkpoint: str = ""  # the one that was open when the person said so; "" = none was
+    by: str = ""
+    door: str = ""
+    remarks: tuple[RemarkIn, ...] = ()
+    told: tuple[str, ...] = ()  # as in Rollback
+
+
 class PruneArchives(Struct, frozen=True):
     """Remove what is kept of undone rounds from the workspace, but for the newest `keep` and the paths to `spare`."""
 
@@ -364,6 +347,7 @@ Command = (
     | AddRemark
     | ReadRemark
     | WithdrawRemark
+    | RecordCompanion
     | SaveDraft
     | RecordEdits
     | RecordAttempt
@@ -373,6 +357,7 @@ Command = (
     | DeferCalls
     | CompactMessages
     | DisallowTool
+    | RecordToolPages
     | RecordFault
     | RecordCheck
     | HoldTask
@@ -387,6 +372,7 @@ Command = (
     | Reopen
     | Abort
     | Rollback
+    | Replan
     | PruneArchives
     | GoOn
 )

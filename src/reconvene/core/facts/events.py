@@ -86,6 +86,8 @@ class FieldAsked(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     replaces: tuple[str, ...] = ()  # fields of the set before, in whose place this one is asked
     note: str = ""  # what became of an earlier answer
     other: bool = False  # of a choice: other words than the options are an answer too
+    follows: str = ""  # the field that it belongs to: it is asked for some of that one's answers
+    starts: dict[str, str] = field(default_factory=dict)  # those answers, each with what stands in the line at first
 
 
 class OptionOffered(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -112,6 +114,34 @@ class Trouble(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     agents: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     boolean: bool = False  # for an expression: true/false is an answer
+
+
+class Lines(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Lines of a file, in the version that the person saw."""
+
+    path: str
+    version: str  # digest; "" = in another run
+    first: int  # the first line is 1
+    last: int
+
+    @property
+    def name(self) -> str:
+        """`plan.md:3-5`, `plan.md:3`"""
+        return f"{self.path}:{self.first}" + (f"-{self.last}" if self.last != self.first else "")
+
+    @property
+    def key(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+class Anchor(Lines, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Lines that a remark is about, as they stood there. `before` and `after`: those with words around them;
+    `heading`: the nearest above."""
+
+    quote: str
+    before: str = ""
+    after: str = ""
+    heading: str = ""
 
 
 class Event(
@@ -146,6 +176,7 @@ class RunStarted(Act, frozen=True, kw_only=True):
     piece: str = ""  # its key among the parent's children
     title: str = ""
     place: str = ""  # in the queue; "" = it begins at once
+    draft: str = ""  # what it was prepared as
 
 
 class Forked(Act, frozen=True, kw_only=True):
@@ -292,6 +323,7 @@ class ModelTurned(Event, frozen=True):
     usage: Usage = field(default_factory=Usage)
     request: str = ""  # digest of the request as sent, secrets redacted
     reply: str = ""
+    said: str = ""  # digest: what it wrote beside its calls
 
 
 class CallStarted(Event, frozen=True):
@@ -316,6 +348,7 @@ class CallEnded(Event, frozen=True):
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)  # what a database says that it changed
     sandbox: str = ""
+    doubt: bool = False  # it failed, and may have had its effect
 
 
 class CallsDeferred(Event, frozen=True):
@@ -500,6 +533,21 @@ class CheckpointSkipped(Event, frozen=True):
     phase: str
 
 
+class Stretch(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Some lines of a text, counted from 0."""
+
+    first: int
+    end: int  # the line after the last
+
+
+class Filled(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The lines of a checkpoint's texts that may hold words of agents. Others are the workflow's or the engine's."""
+
+    prompt: tuple[Stretch, ...] = ()
+    question: bool = False
+    feedback: tuple[Stretch, ...] = ()
+
+
 class CheckpointOpened(Event, frozen=True):
     id: str
     number: int
@@ -516,6 +564,7 @@ class CheckpointOpened(Event, frozen=True):
     digest: str = ""
     reopened: bool = False
     question: str = ""  # what is to be decided, where the workflow says it apart from the prompt
+    filled: Filled | None = None  # None: it is not known, as in logs of older releases
 
 
 class RemarkAdded(Act, frozen=True, kw_only=True):
@@ -540,6 +589,7 @@ class RemarkAdded(Act, frozen=True, kw_only=True):
     opinion: str = ""  # what a model thinks, where one was asked: minor | major
     because: str = ""  # and why
     origin: str = ""  # inherited: the run it was made in, and its id there
+    anchor: Anchor | None = None  # the lines that it is about; `lines` names them
 
 
 class RemarkRead(Act, frozen=True, kw_only=True):
@@ -561,6 +611,44 @@ class RemarkWithdrawn(Act, frozen=True, kw_only=True):
 
     id: str
     number: int
+
+
+class Consulted(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A tool that the companion used; what it was given and what it gave by digest."""
+
+    tool: str
+    arguments: str
+    result: str = ""
+    failed: bool = False
+
+
+class Proposal(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What the companion proposes, and only a person carries out: words for the agents, or an edit of a file."""
+
+    kind: Literal["remark", "edit"]
+    text: str  # digest: the remark, or why it should be edited so
+    path: str = ""
+    lines: str = ""  # of a remark that is about part of a file: "3-5"
+    before: str = ""  # of an edit: digest of the file that was looked at
+    after: str = ""  # and of the file as it would be
+
+
+class CompanionSaid(Act, frozen=True, kw_only=True):
+    """One entry of the conversation with the companion; `by` talks with it. No agent is shown it, and nothing that a
+    person decides on changes by it."""
+
+    number: int
+    role: Literal["person", "companion"]
+    text: Ref
+    stage: str = ""
+    answers: int = 0  # of what the companion says: the number of the entry that it answers
+    cites: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()  # what it cites and is not there
+    tools: tuple[Consulted, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    fault: str = ""  # why no model answered, where one was to
+    said: str = ""  # when, of what was said before the run started
 
 
 class FilesEdited(Act, frozen=True, kw_only=True):
@@ -658,6 +746,17 @@ class Reran(Event, frozen=True):
     child: int  # index of target among its siblings
 
 
+class Replanned(Act, frozen=True, kw_only=True):
+    """A person has the run planned anew, from wherever it stood. What was under way there is given up; what was
+    accepted stays."""
+
+    phase: str  # where it stood; "" = it had ended
+    target: str  # where planning begins
+    checkpoint: str = ""  # that was open, and is decided by nobody
+    tasks: tuple[str, ...] = ()  # that were at work, or waited
+    acts: tuple[str, ...] = ()  # agents with effects that act again, as the person was told
+
+
 class AgainOrdered(Event, frozen=True):
     """One more round of the phase in front, beyond its plan."""
 
@@ -744,6 +843,7 @@ class WorkflowUpgraded(Act, frozen=True, kw_only=True):
     rounds: int = 0  # so many were begun with the one before
     moved: dict[str, tuple[int, ...]] = field(default_factory=dict)  # phase → where its phases, and its end, are now
     unbound: tuple[str, ...] = ()  # agents whose bindings hold no more
+    dropped: tuple[str, ...] = ()  # values on record that it has no name for, as the person wanted
 
 
 EndStatus = Literal["completed", "failed", "aborted"]
@@ -768,6 +868,7 @@ class RunReopened(Act, frozen=True, kw_only=True):
 
 AnyEvent = (
     RunStarted
+    | Replanned
     | KeyIntroduced
     | Forked
     | Imported
@@ -807,6 +908,7 @@ AnyEvent = (
     | RemarkAdded
     | RemarkRead
     | RemarkWithdrawn
+    | CompanionSaid
     | FilesEdited
     | FilesFound
     | DraftSaved

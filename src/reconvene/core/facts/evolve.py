@@ -17,6 +17,7 @@ from reconvene.core.facts.round import LoopAt, OutputAt, RoundAt, StepAt, TaskAt
 from reconvene.core.facts.rows import (
     BoundAt,
     ChildAt,
+    CompanionAt,
     Failed,
     FoundAt,
     GapCheck,
@@ -58,8 +59,13 @@ def evolve(state: RunState, event: e.AnyEvent) -> RunState:
     return replace(changed, seq=state.seq + 1, updated=event.at)
 
 
-def remark_key(checkpoint: str, kind: str, target: str, text: str, by: str) -> str:
-    return digest_of("\x00".join((checkpoint, kind, target, text, by)).encode())
+def remark_key(checkpoint: str, kind: str, target: str, text: str, by: str, on: str = "") -> str:
+    """`on`: the diff of an edit, or the lines that a comment is about."""
+    return digest_of("\x00".join((checkpoint, kind, target, text + on, by)).encode())
+
+
+def remark_is_on(remark: e.RemarkAdded) -> str:
+    return remark.anchor.key if remark.anchor is not None else remark.diff
 
 
 # --- small tools ---
@@ -150,15 +156,17 @@ def _put_files(
 ) -> World:
     if not files:
         return world
-    known = world.files
+    known, revisions = world.files, world.revisions
     phase = world.top.phase if world.cursor else ""
     for file in files:
         if file.digest:
             version = FileVersion(file.digest, file.size, by, phase, at, person=person, rendered=rendered)
             known = known.set(file.path, version)
+            if file.path in revisions:
+                revisions = revisions.set(file.path, (*revisions[file.path], file.digest))
         elif file.path in known:
             known = known.delete(file.path)
-    return replace(world, files=known)
+    return replace(world, files=known, revisions=revisions)
 
 
 # --- the run ---
@@ -213,7 +221,7 @@ def _agents_bound(state: RunState, ev: e.AgentsBound) -> RunState:
     held = combined({name: at.binding for name, at in before.items()}, ev.bindings)
     fresh = {each.agent for each in ev.bindings}
     bound = {
-        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at)
+        name: before[name] if name not in fresh and before[name].binding == one else BoundAt(one, ev.by, ev.at, ev.user)
         for name, one in held.items()
     }
     return _set_record(state, bindings=Map(bound))
@@ -554,7 +562,7 @@ def _attempt_ended(state: RunState, ev: e.AttemptEnded) -> RunState:
             since="",
             parked=None,
             answer="" if counted else task.answer,
-            loop=replace(task.loop, usage=e.Usage()) if task.loop is not None else None,
+            loop=loops.tried_anew(task.loop) if task.loop is not None else None,
         )
         return _set_task(state, round_, step, task)
     if ev.then == "done" and ev.commit:
@@ -924,6 +932,12 @@ def check_key(world: World, phase: str) -> str:
     return pass_key(world.cursor[-2], phase) + (f"[{world.top.item.key}]" if world.top.item else "")
 
 
+def _replanned(state: RunState, ev: e.Replanned) -> RunState:
+    """Nobody waits for anything any more. Where the run goes on, `Reran` says."""
+    world = replace(state.world, open=None, trouble=(), found=Map())
+    return replace(state, world=world, paused=False, pause_now=False, awaits=None)
+
+
 def _again_ordered(state: RunState, ev: e.AgainOrdered) -> RunState:
     return _move_top(state, ev, pending=Again(ev.agents))
 
@@ -966,16 +980,20 @@ def _checkpoint_skipped(state: RunState, ev: e.CheckpointSkipped) -> RunState:
 
 def _remark_added(state: RunState, ev: e.RemarkAdded) -> RunState:
     record = state.record
-    said = record.said.set(remark_key(ev.checkpoint, ev.kind, ev.target, ev.text + ev.diff, ev.by), ev.number)
-    record = replace(record, remarks=record.remarks.set(ev.number, ev), said=said)
-    return talk.remark(replace(state, record=record, world=_dirtied(state.world)), ev)
+    key = remark_key(ev.checkpoint, ev.kind, ev.target, ev.text, ev.by, remark_is_on(ev))
+    record = replace(record, remarks=record.remarks.set(ev.number, ev), said=record.said.set(key, ev.number))
+    world = _dirtied(state.world)
+    if ev.anchor is not None and ev.anchor.path in world.files and ev.anchor.path not in world.revisions:
+        now = world.files[ev.anchor.path].digest
+        world = replace(world, revisions=world.revisions.set(ev.anchor.path, (now,)))
+    return talk.remark(replace(state, record=record, world=world), ev)
 
 
 def _remark_read(state: RunState, ev: e.RemarkRead) -> RunState:
     record = state.record
     fresh = {"kind": ev.kind, "target": ev.target, "was": ev.was, "now": ev.now, "level": ev.level, "reason": ev.reason}
     remark = replace(record.remarks[ev.number], **fresh, opinion="", because="")
-    key = remark_key(remark.checkpoint, ev.kind, ev.target, remark.text + remark.diff, remark.by)
+    key = remark_key(remark.checkpoint, ev.kind, ev.target, remark.text, remark.by, remark_is_on(remark))
     return _set_record(
         replace(state, world=_dirtied(state.world)),
         remarks=record.remarks.set(ev.number, remark),
@@ -986,6 +1004,17 @@ def _remark_read(state: RunState, ev: e.RemarkRead) -> RunState:
 
 def _remark_withdrawn(state: RunState, ev: e.RemarkWithdrawn) -> RunState:
     return _set_record(state, withdrawn=state.record.withdrawn.set(ev.number, ev.by))
+
+
+def _companion_said(state: RunState, ev: e.CompanionSaid) -> RunState:
+    before, used = state.record.companion, ev.usage
+    now = CompanionAt(
+        ev.number,
+        before.input_tokens + used.input_tokens,
+        before.output_tokens + used.output_tokens,
+        before.cost + used.cost,
+    )
+    return _set_record(state, companion=now)
 
 
 def _files_edited(state: RunState, ev: e.FilesEdited) -> RunState:
@@ -1152,6 +1181,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.RemarkAdded: _remark_added,
         e.RemarkRead: _remark_read,
         e.RemarkWithdrawn: _remark_withdrawn,
+        e.CompanionSaid: _companion_said,
         e.FilesEdited: _files_edited,
         e.FilesFound: _files_found,
         e.DraftSaved: _draft_saved,
@@ -1161,6 +1191,7 @@ _HANDLERS: dict[type, _Handler] = cast(
         e.WentBack: _went_back,
         e.WentOn: _went_on,
         e.Reran: _reran,
+        e.Replanned: _replanned,
         e.FilesRendered: _files_rendered,
         e.RenderFailed: _render_failed,
     },

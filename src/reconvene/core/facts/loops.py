@@ -28,14 +28,22 @@ def turned(loop: LoopAt | None, ev: e.ModelTurned) -> LoopAt:
     )
     messages = (*loop.messages, ev.messages)
     used = plus(loop.usage, ev.usage)
-    return replace(loop, turn=ev.turn, attempt=ev.attempt, messages=messages, calls=calls, usage=used)
+    return replace(loop, turn=ev.turn, attempt=ev.attempt, messages=messages, calls=calls, usage=used, said=ev.said)
 
 
 def started(loop: LoopAt, ev: e.CallStarted) -> LoopAt:
     return _with(loop, ev.call, state="begun")
 
 
+def key(call: CallAt | e.CallAsked | e.CallEnded) -> str:
+    """What is the same in two calls that do the same."""
+    return f"{call.tool} {call.arguments}"
+
+
 def ended(loop: LoopAt, ev: e.CallEnded) -> LoopAt:
+    if ev.doubt or key(ev) in loop.doubted:
+        doubted = loop.doubted.set(key(ev), ev.call) if ev.doubt else loop.doubted.delete(key(ev))
+        loop = replace(loop, doubted=doubted)
     files = loop.files.update({file.path: file.digest for file in ev.files}) if ev.files else loop.files
     return replace(_with(loop, ev.call, state="over", outcome=ev.outcome, result=ev.result.digest), files=files)
 
@@ -50,9 +58,14 @@ def ruled(loop: LoopAt, ev: e.CallRuled) -> LoopAt:
     """A permission is for one start: whoever began and did not end is asked about again."""
     call = call_of(loop, ev.call)
     if ev.ruling == "refuse":
-        loop = replace(loop, refused=loop.refused.set(f"{call.tool} {call.arguments}", ev.words))
+        loop = replace(loop, refused=loop.refused.set(key(call), ev.words))
     changed = {"arguments": ev.arguments or call.arguments, "changed": bool(ev.arguments) or call.changed}
     return _with(loop, ev.call, state="due", ruling=ev.ruling, words=ev.words, doubt=False, **changed)
+
+
+def tried_anew(loop: LoopAt) -> LoopAt:
+    """Another attempt goes on in the same conversation; what it uses is counted anew."""
+    return replace(loop, usage=e.Usage(), before=loop.turn)
 
 
 def compacted(loop: LoopAt, ev: e.MessagesCompacted) -> LoopAt:

@@ -38,6 +38,9 @@ class LoopAt(Struct, frozen=True):
     files: Map[str, str] = Map()  # path → digest, "" = removed: what calls made of the attempt's folder
     usage: Usage = Usage()  # of this attempt, as far as it is on record
     refused: Map[str, str] = Map()  # tool and arguments → digest of what the person said who refused them
+    before: int = 0  # turns of earlier attempts
+    doubted: Map[str, str] = Map()  # tool and arguments → the call that failed, and may have happened
+    said: str = ""  # digest: what the model wrote beside the calls of the last turn
 
 
 class TaskAt(Struct, frozen=True):

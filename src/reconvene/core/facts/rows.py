@@ -98,12 +98,22 @@ class Undone(Struct, frozen=True):
     outputs: tuple[OutputAt, ...] = ()
 
 
+class CompanionAt(Struct, frozen=True, omit_defaults=True):
+    """The conversation with the companion: how many entries it has, and what its model used."""
+
+    said: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+
 class BoundAt(Struct, frozen=True):
     """A binding that holds, and who said so."""
 
     binding: Binding
     by: str
     at: str
+    user: str = ""
 
 
 class Spent(Struct, frozen=True, omit_defaults=True):

@@ -41,6 +41,7 @@ from reconvene.core.facts.round import OutputAt, RoundAt, Unasked, Unshown
 from reconvene.core.facts.rows import (
     BoundAt,
     ChildAt,
+    CompanionAt,
     Failed,
     FoundAt,
     GapCheck,
@@ -186,6 +187,7 @@ class World(Struct, frozen=True):
     rulings: Map[str, str] = Map()  # where an expression stands → true | false | without | raise
     head: str = ""  # the project's commit that holds all accepted work; "" = the one the run began with
     diffs: Map[str, Ref] = Map()  # commit at which an item under way began → what changed from there to `head`
+    revisions: Map[str, tuple[str, ...]] = Map()  # file with comments → digests of its versions since the first
 
     @property
     def top(self) -> Frame:
@@ -281,6 +283,7 @@ class Record(Struct, frozen=True):
     reopened: tuple[RunReopened, ...] = ()
     allowed: Map[str, ToolAllowed] = Map()  # calls of tools that are not asked about
     allowances: int = 0  # numbers given out for them
+    companion: CompanionAt = CompanionAt()
 
 
 class RunState(Struct, frozen=True):

@@ -37,7 +37,8 @@ def _use_label(agent: str) -> str:
 
 def open_attention(tx: Transaction) -> None:
     troubles = tx.state.world.trouble
-    lines = "\n".join([*(f"- {trouble.message}" for trouble in troubles), *_what_came(tx)])
+    came, advice = _what_came(tx)
+    told = "\n".join([*(f"- {trouble.message}" for trouble in troubles), *came])
     labels: list[str] = []
     kinds = {trouble.kind for trouble in troubles}
     if any(trouble.boolean for trouble in troubles):
@@ -66,8 +67,10 @@ def open_attention(tx: Transaction) -> None:
     )
     if kinds == {"expression"}:
         how = f"reconvene upgrade {tx.state.run} --to {tx.book.workflow.file or 'FILE'}"
-        lines += f"\n\nThe mistake may be in the workflow: correct it there, then: {how}"
-    emit_opened(tx, prompt=f"This needs you before the run can go on:\n{lines}", options=options, attention=True)
+        advice += f"\n\nThe mistake may be in the workflow: correct it there, then: {how}"
+    theirs = (e.Stretch(1, 2 + told.count("\n")),)  # why something failed may be told in an agent's words
+    prompt = f"This needs you before the run can go on:\n{told}{advice}"
+    emit_opened(tx, prompt=prompt, options=options, attention=True, filled=e.Filled(theirs))
 
 
 def _at_work(tx: Transaction) -> bool:
@@ -97,8 +100,8 @@ def _rebind(tx: Transaction, point: e.CheckpointOpened, command: c.AnswerCheckpo
         raise Refused(f"{REBIND!r} needs the other model.", hint="Add --model provider:name, or --agent 'NAME=command'")
 
 
-def _what_came(tx: Transaction) -> list[str]:
-    """What missing agents answered last, unusable as it is: a person may go on by hand with it."""
+def _what_came(tx: Transaction) -> tuple[list[str], str]:
+    """What missing agents answered last, unusable as it is, and what a person can do with it."""
     step = tx.frame.round.open if tx.frame.round else None
     tasks = [step.tasks[agent] for agent in step.order] if step else []
     missing = [task for task in tasks if task.status == "missing"]
@@ -110,12 +113,11 @@ def _what_came(tx: Transaction) -> list[str]:
             more = f"\n… ({len(text) - _MOST_SHOWN} more characters)" if len(text) > _MOST_SHOWN else ""
             quoted = "\n".join(f"> {line}" for line in (text[:_MOST_SHOWN] + more).splitlines())
             lines.append(f"\nWhat came from {task.agent}:\n\n{quoted}\n")
-    if missing:
-        lines.append(
-            f"\n“{AGAIN}” asks once more: say with it what should be different. “{WITHOUT}” keeps "
-            "what was there before, if anything was, and you go on by hand."
-        )
-    return lines
+    advice = (
+        f"\n\n“{AGAIN}” asks once more: say with it what should be different. “{WITHOUT}” keeps "
+        "what was there before, if anything was, and you go on by hand."
+    )
+    return lines, advice if missing else ""
 
 
 _RULINGS = {

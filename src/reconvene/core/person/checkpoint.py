@@ -32,16 +32,20 @@ def open_checkpoint(tx: Transaction, *, reopened: bool = False) -> None:
     options = tuple(_offer(tx, option, index) for index, option in enumerate(point.options))
     if not any(option.available for option in options):
         options = (*options, e.OptionOffered(WITHOUT, index=-1))
+    prompt, theirs = _question(tx, point)
+    question = " ".join(tx.filled(point.question, f"question of {frame.phase}").split())
+    feedback = tx.filled(point.feedback, f"feedback of {frame.phase}")
     emit_opened(
         tx,
-        prompt=_question(tx, point),
+        prompt=prompt,
         options=options,
         fields=fields,
         show_files=show,
         status=point.status,
-        feedback=tx.filled(point.feedback, f"feedback of {frame.phase}"),
+        feedback=feedback,
         reopened=reopened,
-        question=" ".join(tx.filled(point.question, f"question of {frame.phase}").split()),
+        question=question,
+        filled=e.Filled(theirs, bool(tx.theirs(point.question, question)), tx.theirs(point.feedback, feedback)),
     )
 
 
@@ -57,6 +61,7 @@ def emit_opened(
     attention: bool = False,
     reopened: bool = False,
     question: str = "",
+    filled: e.Filled,
 ) -> None:
     frame = tx.frame
     number = tx.state.record.checkpoints + 1
@@ -79,6 +84,7 @@ def emit_opened(
             reopened=reopened,
             digest=digest(tx.state, checkpoint_id(number), serial, options, show_files),
             question=question,
+            filled=filled,
         )
     )
 
@@ -254,19 +260,20 @@ def _name(item: object, keys: tuple[str, ...]) -> str:
 # --- texts ---
 
 
-def _question(tx: Transaction, point: Checkpoint) -> str:
-    """What is asked. Where a part of it cannot be filled in: which, why, and what to do."""
+def _question(tx: Transaction, point: Checkpoint) -> tuple[str, tuple[e.Stretch, ...]]:
+    """What is asked, and which of its lines were filled in. Where a part cannot be: which, why, and what to do."""
     found = tx.tried(point.prompt, f"prompt of {tx.frame.phase}")
     if isinstance(found, str):
-        return found
+        return found, tx.theirs(point.prompt, found)
     file = tx.book.workflow.file
     part = f"`{found.part}`: " if found.part else ""
     where = f"{file}, line {point.line}" if file and point.line else file or "the workflow"
-    return (
+    text = (
         f"{found.text}\n\n! A part of this question cannot be shown: {part}{found.why}.\n\n"
         f"- The options mean what they say. What there is: reconvene show {tx.state.run}\n"
         f"- Or correct the checkpoint in {where}, then: reconvene upgrade {tx.state.run} --to {file or 'FILE'}"
     )
+    return text, (e.Stretch(0, found.text.count("\n") + 1),)
 
 
 def revise(tx: Transaction) -> None:

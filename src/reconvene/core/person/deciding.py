@@ -74,11 +74,13 @@ def _already_decided(tx: Transaction, command: c.AnswerCheckpoint, key: str) -> 
             hint=f"reconvene show {tx.state.run}",
         )
     decision = tx.state.record.decisions[number]
-    if decision.key == key and decision.by == command.by and command.digest in ("", decision.digest):
+    same = decision.by == command.by and (decision.user or tx.user) == tx.user
+    if decision.key == key and same and command.digest in ("", decision.digest):
         return
+    claimed = f" (claimed by {decision.user})" if decision.user and decision.user != decision.by else ""
     raise StaleDecision(
-        f"Checkpoint {command.checkpoint} was decided already: {decision.option!r} by {decision.by or 'somebody'} at "
-        f"{decision.at}.",
+        f"Checkpoint {command.checkpoint} was decided already: {decision.option!r} by "
+        f"{decision.by or 'somebody'}{claimed} at {decision.at}.",
         changes=(f"decided: {decision.option}",),
         hint=f"reconvene show {tx.state.run}",
     )
@@ -147,7 +149,7 @@ def _decide(
     )
     undone = option.undo and undo(tx, point, dropped=not isinstance(move, Again), by=command.by, why=offered.label)
     fields = (*(point.fields if leaving else ()), *offered.fields)
-    if writes := _writes(tx, fields, answers, option.set, command.by):
+    if writes := written(tx, fields, answers, option.set, command.by):
         tx.emit(e.ValuesSet(at=tx.now, values=writes))
     fresh = tuple(phase for phase in option.skip if phase not in tx.state.world.skips)
     if fresh:
@@ -253,7 +255,7 @@ def _chosen_agents(option: e.OptionOffered, answers: c.Answers) -> tuple[str, ..
     return ()
 
 
-def _writes(
+def written(
     tx: Transaction, fields: tuple[e.FieldAsked, ...], answers: c.Answers, constants: Mapping[str, object], by: str
 ) -> tuple[e.ValueWrite, ...]:
     """The values that these answers and `set` constants make, one write per name, unchanged ones left out."""

@@ -41,6 +41,7 @@ def upgrade(tx: Transaction, command: c.Upgrade) -> None:
             rounds=state.record.rounds,
             moved=command.moved,
             unbound=command.unbound,
+            dropped=command.dropped,
             by=command.by,
             door=command.door,
         )

@@ -8,11 +8,11 @@ from reconvene.core import kit_finder
 from reconvene.core.extensions import Reading
 from reconvene.core.facts import commands as c
 from reconvene.core.facts import events as e
-from reconvene.core.facts.evolve import remark_key
+from reconvene.core.facts.evolve import remark_is_on, remark_key
 from reconvene.core.facts.ids import remark_id
-from reconvene.core.shown import drafts
+from reconvene.core.shown import anchors, drafts
 from reconvene.core.working.transaction import Transaction
-from reconvene.errors import Refused
+from reconvene.errors import Refused, StoreError
 
 
 def require_alive(tx: Transaction) -> None:
@@ -32,7 +32,9 @@ def add_remark(tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path:
     state = tx.state
     point = state.world.open
     checkpoint = point.id if point else ""
-    known = state.record.said.get(remark_key(checkpoint, remark.kind, remark.target, remark.text + diff, by))
+    anchor = _anchored(tx, remark.on) if remark.on is not None else None
+    on = anchor.key if anchor is not None else diff
+    known = state.record.said.get(remark_key(checkpoint, remark.kind, remark.target, remark.text, by, on))
     if known is not None and known not in state.record.withdrawn:
         return state.record.remarks[known].id
     number = len(state.record.remarks) + 1
@@ -52,7 +54,8 @@ def add_remark(tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path:
             checkpoint=checkpoint,
             path=path,
             diff=diff,
-            lines=remark.lines,
+            lines=anchor.name if anchor is not None else remark.lines,
+            anchor=anchor,
             was=read.was,
             now=read.now,
             level=read.level,
@@ -60,6 +63,15 @@ def add_remark(tx: Transaction, remark: c.RemarkIn, by: str, door: str, *, path:
         )
     )
     return remark_id(number)
+
+
+def _anchored(tx: Transaction, on: e.Lines) -> e.Anchor:
+    """Made of what the version says, whatever a door thinks."""
+    try:
+        text = tx.book.text(on.version)
+    except StoreError:
+        raise Refused(f"There is no version {on.version[:12]!r} of {on.path}.") from None
+    return anchors.make(on.path, on.version, text, on.first, on.last)
 
 
 def read_again(tx: Transaction, command: c.ReadRemark) -> None:
@@ -141,7 +153,9 @@ def inherit(tx: Transaction, remarks: tuple[e.RemarkAdded, ...], parent: str) ->
     """A parent's remarks as this run's own, weighed as they were there, with where they come from."""
     for remark in remarks:
         known = tx.state.record.said
-        if remark_key("", remark.kind, remark.target, remark.text + remark.diff, remark.by) in known:
+        away = replace(remark.anchor, version="") if remark.anchor is not None else None  # the file is the parent's
+        remark = replace(remark, anchor=away)
+        if remark_key("", remark.kind, remark.target, remark.text, remark.by, remark_is_on(remark)) in known:
             continue
         number = len(tx.state.record.remarks) + 1
         origin = remark.origin or f"{parent} {remark.id}"
@@ -162,6 +176,11 @@ def record_edits(tx: Transaction, command: c.RecordEdits) -> None:
     fresh = [edit for edit in command.edits if (known[edit.path].digest if edit.path in known else "") != edit.digest]
     if not fresh:
         return
+    for edit in fresh:
+        if edit.base is not None and (known[edit.path].digest if edit.path in known else "") != edit.base:
+            raise Refused(
+                f"{edit.path} was changed meanwhile.", hint=f"See it: reconvene files {tx.state.run} {edit.path}"
+            )
     files = tuple(e.FileOut(edit.path, edit.digest, edit.size) for edit in fresh)
     if command.found is not None:
         tx.emit(e.FilesFound(at=tx.now, files=files, agents=command.found))

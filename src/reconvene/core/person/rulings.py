@@ -27,14 +27,15 @@ LABELS = (APPROVE, MAKE_AGAIN, REFUSE, EACH)
 
 _ANSWERS = {
     "approve": "make the call",
-    "refuse": "do not make it; the words say why",
-    "change": "make it with other arguments; the words are them, as JSON",
-    "answer": "do not make it; the words are its answer",
-    "always": "make it, and never ask again about this call with these arguments",
-    "always like": "make it, and never ask again about such calls; the words are the pattern, if not the one shown",
-    "later": "leave it waiting",
+    "refuse": "do not make it, and say why",
+    "change": "make it with other arguments",
+    "answer": "do not make it, and answer in its place",
+    "always": "make it, and never ask again about this very call",
+    "always like": "make it, and never ask again about calls that fit the pattern above, or yours",
+    "later": "leave it waiting, and be asked again",
 }
 _MOST_SHOWN = 2000  # characters of the arguments of one call
+_MOST_SAID = 300  # and of what the agent says with it
 
 
 class Waiting(Struct, frozen=True):
@@ -45,6 +46,7 @@ class Waiting(Struct, frozen=True):
     attempt: int
     agent: str
     call: CallAt
+    said: str = ""  # digest: what the agent wrote beside its calls
 
 
 def waiting(state: RunState) -> list[Waiting]:
@@ -60,7 +62,7 @@ def waiting(state: RunState) -> list[Waiting]:
         for call in loops.waiting(task.loop)
     ]
     return [
-        Waiting(f"call{number}", name, task.attempt, task.agent, call)
+        Waiting(f"call{number}", name, task.attempt, task.agent, call, task.loop.said if task.loop else "")
         for number, (name, task, call) in enumerate(found, 1)
     ]
 
@@ -73,12 +75,37 @@ def message(tx: Transaction, tasks: list[TaskAt]) -> str:
 
 
 def _told(tx: Transaction, one: Waiting) -> str:
-    text = tx.book.text(one.call.arguments)
-    more = f" … ({len(text) - _MOST_SHOWN} more characters)" if len(text) > _MOST_SHOWN else ""
-    what = f"{one.field}: {one.agent} wants {one.call.tool} {text[:_MOST_SHOWN]}{more}"
+    """In Markdown. What the agent wrote stands in a block, or is one line: nothing in it looks like ours."""
+    why = f" ({one.call.why})" if one.call.why and not one.call.doubt else ""
+    lines = [f"{one.field}: {one.agent} wants {one.call.tool}{why}"]
     if one.call.doubt:
-        return f"{what}\n  It was begun, and nobody knows whether it happened: the process ended before its outcome"
-    return f"{what}\n  ({one.call.why})" if one.call.why else what
+        lines.append("  It was begun, and nobody knows whether it happened: the process ended before its outcome")
+    if said := " ".join(tx.book.text(one.said).split()) if one.said else "":
+        lines.append(f"  It says: “{said[:_MOST_SAID]}{'…' if len(said) > _MOST_SAID else ''}”")
+    return "\n".join([*lines, "", *(f"      {line}" for line in _block(tx, one))])
+
+
+def _block(tx: Transaction, one: Waiting) -> list[str]:
+    """Its arguments, a name and a value each, as the call would get them."""
+    lines: list[str] = []
+    for name, value in _arguments(tx, one.call).items():
+        first, *more = allowances.as_text(value).rstrip("\n").split("\n")
+        lines += [f"{name}:", *(f"  {line}" for line in (first, *more))] if more else [f"{name}: {first}"]
+    shown = _both_ends("\n".join(lines) or "(without arguments)", f"{one.task}:{one.call.id}", tx)
+    return ["".join(sign if sign.isprintable() else _escaped(sign) for sign in line) for line in shown.split("\n")]
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape").decode("ascii")
+
+
+def _both_ends(text: str, call: str, tx: Transaction) -> str:
+    """What is long is cut in its middle: what counts may stand at the end."""
+    if len(text) <= _MOST_SHOWN:
+        return text
+    cut, half = len(text) - _MOST_SHOWN, _MOST_SHOWN // 2
+    where = f"reconvene calls {tx.state.run} --call {call}"
+    return f"{text[:half]}\n[… {cut:,} characters are not shown; all of it: {where} …]\n{text[-half:]}"
 
 
 def options(tx: Transaction) -> list[e.OptionOffered]:
@@ -86,7 +113,7 @@ def options(tx: Transaction) -> list[e.OptionOffered]:
     calls = waiting(tx.state)
     doubt = any(one.call.doubt for one in calls)
     every = e.OptionOffered(MAKE_AGAIN if doubt else APPROVE, index=-1, remark="optional")
-    each = e.OptionOffered(EACH, index=-1, remark="optional", fields=tuple(_fields(tx, calls)))
+    each = e.OptionOffered(EACH, index=-1, fields=tuple(_fields(tx, calls)))
     refuse = e.OptionOffered(REFUSE, index=-1, remark="required")
     return [each, refuse, every] if doubt else [every, refuse, each]
 
@@ -94,12 +121,15 @@ def options(tx: Transaction) -> list[e.OptionOffered]:
 def _fields(tx: Transaction, calls: list[Waiting]) -> list[e.FieldAsked]:
     fields: list[e.FieldAsked] = []
     for one in calls:
-        like = json.dumps(allowances.alike(_arguments(tx, one.call)), ensure_ascii=False)
-        prompt = f"{_told(tx, one)}\n  always like: {one.call.tool} {like}"
-        titles = tuple(f"{name}: {meaning}" for name, meaning in _ANSWERS.items())
+        arguments = _arguments(tx, one.call)
+        like = json.dumps(allowances.alike(arguments), ensure_ascii=False)
+        prompt = f"{_told(tx, one)}\n\n  always like: {one.call.tool} {like}"
+        titles = tuple(_ANSWERS.values())
         fields.append(e.FieldAsked(one.field, "choice", prompt, tuple(_ANSWERS), blank="later", titles=titles))
-        words = f"{one.field}: why you refuse, other arguments, its answer, or a pattern"
-        fields.append(e.FieldAsked(f"{one.field}_words", "text", words))
+        words = f"{one.field}: why, the other arguments, the answer, or the pattern"
+        starts = {"refuse": "", "change": json.dumps(arguments, ensure_ascii=False), "answer": "", "always like": like}
+        starts = {answer: text if len(text) <= _MOST_SHOWN else "" for answer, text in starts.items()}
+        fields.append(e.FieldAsked(f"{one.field}_words", "text", words, follows=one.field, starts=starts))
     return fields
 
 

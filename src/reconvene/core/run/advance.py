@@ -145,8 +145,7 @@ def _next_item(tx: Transaction, frame: Frame) -> bool:
         if enough is None:
             return False
         if enough:
-            tx.emit(e.PhaseClosed(at=tx.now, phase=frame.phase, scope=frame.scope, ended_by="until"))
-            return True
+            return _close_phase(tx, frame, "until")
     items = tx.names(each.of, f"each.of of {frame.scope} after {len(frame.done)}")
     if items is None:
         return False
@@ -155,8 +154,7 @@ def _next_item(tx: Transaction, frame: Frame) -> bool:
         if key not in frame.done:
             tx.emit(e.ItemStarted(at=tx.now, scope=frame.scope, key=key, index=index, item=tx.keep(item)))
             return True
-    tx.emit(e.PhaseClosed(at=tx.now, phase=frame.phase, scope=frame.scope, ended_by="items"))
-    return True
+    return _close_phase(tx, frame, "items")
 
 
 def _item_key(item: object, key: str, index: int) -> str:
@@ -168,10 +166,15 @@ def _item_key(item: object, key: str, index: int) -> str:
 
 def _leave(tx: Transaction, frame: Frame, ended_by: str) -> bool:
     """The phase, or this item of it, is done."""
-    if frame.item is not None:
-        tx.emit(e.ItemDone(at=tx.now, scope=frame.scope, key=frame.item.key))
-    else:
-        tx.emit(e.PhaseClosed(at=tx.now, phase=frame.phase, scope=frame.scope, ended_by=ended_by))
+    if frame.item is None:
+        return _close_phase(tx, frame, ended_by)
+    tx.emit(e.ItemDone(at=tx.now, scope=frame.scope, key=frame.item.key))
+    return True
+
+
+def _close_phase(tx: Transaction, frame: Frame, ended_by: str) -> bool:
+    rendering.render_after(tx, frame.phase)
+    tx.emit(e.PhaseClosed(at=tx.now, phase=frame.phase, scope=frame.scope, ended_by=ended_by))
     return True
 
 

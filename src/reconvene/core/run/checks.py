@@ -61,7 +61,7 @@ def gap(tx: Transaction, move: Move | None, say: str) -> bool:
         tx.emit(e.RunEnded(at=tx.now, status=move.status, outcome=move.outcome, why=say))
         return False
     if move is None:
-        tx.met("escalated", key, say)
+        tx.met("escalated", key, f"the check of {frame.phase} says: {say}")
         return False
     if count > check.max and not isinstance(move, Continue):
         tx.met(

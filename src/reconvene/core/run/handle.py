@@ -21,10 +21,11 @@ from reconvene.core.facts.ids import late_key, parse_task
 from reconvene.core.facts.round import StepAt, TaskAt
 from reconvene.core.facts.state import RunState
 from reconvene.core.paths import why_no_run_id
-from reconvene.core.person import binding, checkpoint, deciding, mending, rulings, undoing
+from reconvene.core.person import binding, checkpoint, deciding, mending, replanning, rulings, undoing
 from reconvene.core.person.remarking import add_remarks, inherit, read_again, record_edits, require_alive, withdraw
 from reconvene.core.run import checks
 from reconvene.core.run.advance import advance
+from reconvene.core.shown import drafts
 from reconvene.core.working import attempts, calls, children, gates, rendering, spending
 from reconvene.core.working.steps import open_tasks
 from reconvene.core.working.transaction import Transaction
@@ -37,14 +38,19 @@ class Handled(Struct, frozen=True):
     blobs: dict[str, bytes]  # artefacts that the events name and that are new
 
 
-# What only ends, stops, sorts or mends runs: possible also where a kit of the run is missing.
-_NEED_NO_KIT = (c.Upgrade, c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives)
+_LONGEST_NAME = 200  # characters
+# What only ends, stops, sorts, mends or tells of runs: possible also where a kit of the run is missing.
+_NEED_NO_KIT = (
+    *(c.Upgrade, c.Abort, c.Pause, c.DropQueued, c.MoveInQueue, c.RecordChild, c.PruneArchives),
+    c.RecordCompanion,
+)
 
 
 def handle(state: RunState, command: c.Command, now: str, book: Book, claim: str = "", user: str = "") -> Handled:
     """`claim` is the driver's token: tasks that start are taken up by it. "" = nobody drives. `user`: see `e.Act`."""
     tx = _taken(state, command, now, book, claim, user)
-    advance(tx)
+    if not isinstance(command, c.RecordCompanion):  # to talk about a run moves nothing in it
+        advance(tx)
     return _handled(tx, state)
 
 
@@ -59,8 +65,17 @@ def _taken(state: RunState, command: c.Command, now: str, book: Book, claim: str
         raise Refused("There is no such run.")
     if not isinstance(command, _NEED_NO_KIT):
         kit_finder.require(book.workflow)
+    _require_name(str(getattr(command, "by", "")), user)
     _dispatch(tx, command)
     return tx
+
+
+def _require_name(by: str, user: str) -> None:
+    """Nobody claims the engine's name, or one that takes more than a line."""
+    engines = by.casefold() == drafts.ENGINE and by != user
+    if engines or not by.isprintable() or len(by) > _LONGEST_NAME:
+        why = "is the engine's own name" if engines else "is no name: write it on one line"
+        raise Refused(f"{by[:_LONGEST_NAME]!r} {why}. Nothing was recorded.", hint="Give another one with --by NAME")
 
 
 def _handled(tx: Transaction, before: RunState) -> Handled:
@@ -86,6 +101,9 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
         case c.WithdrawRemark():
             withdraw(tx, command)
             checkpoint.revise(tx)
+        case c.RecordCompanion():
+            number = tx.state.record.companion.said + 1
+            tx.emit(structs.replace(command.said, at=tx.now, number=number))
         case c.SaveDraft():
             deciding.save_draft(tx, command)
             checkpoint.revise(tx)
@@ -96,6 +114,8 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             _attempt(tx, command)
         case c.RecordTurn() | c.StartCall() | c.EndCall() | c.DeferCalls() | c.CompactMessages():
             calls.record(tx, command)
+        case c.RecordToolPages():
+            rendering.record(tx, command.files)
         case c.DisallowTool():
             rulings.disallow(tx, command)
         case c.RecordFault():
@@ -147,6 +167,8 @@ def _dispatch(tx: Transaction, command: c.Command) -> None:
             tx.emit(e.RunEnded(at=tx.now, status="aborted", outcome="aborted", by=command.by))
         case c.Rollback():
             undoing.rollback(tx, command)
+        case c.Replan():
+            replanning.replan(tx, command)
         case c.PruneArchives():
             undoing.prune(tx, command)
         case c.GoOn():

@@ -56,7 +56,9 @@ _SAID = (
 def remark_view(remark: RemarkAdded, reading: RemarkRead | None = None) -> dict[str, str]:
     """`reading`: the last one, where the rules' was not the last."""
     read_by = reading.by if reading else "" if remark.diff else "rules"
-    return {name: getattr(remark, name) for name in _SAID} | {"round": str(remark.n), "read_by": read_by}
+    quote = remark.anchor.quote if remark.anchor is not None else ""
+    own = {"round": str(remark.n), "read_by": read_by, "quote": quote}
+    return {name: getattr(remark, name) for name in _SAID} | own
 
 
 def remark_views(state: RunState, book: Book, most: int | None = None) -> list[dict[str, str]]:

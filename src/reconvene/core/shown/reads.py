@@ -84,8 +84,10 @@ def _output(output: OutputAt, form: str) -> Read:
 def _resolve(state: RunState, book: Book, name: str) -> Iterator[Read]:
     frame = state.world.top
     if name == "files":
+        pages = tuple(f"{spec.path}/" for spec in book.workflow.files if spec.each == "tools")  # for people
         for path in sorted(state.world.files):
-            yield _file(state, path)
+            if not path.startswith(pages) or not pages:
+                yield _file(state, path)
     elif name == "values":
         for value_name in book.workflow.names:
             yield from _value(state, book, value_name, quiet=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from reconvene.core import kit_finder
+from reconvene.core.definition.run_inputs import nested
 from reconvene.core.definition.workflow import Phase, Step
 from reconvene.core.facts.book import Book
 from reconvene.core.facts.round import RoundAt
@@ -28,8 +29,8 @@ ROOTS = frozenset(
     "context inputs settings phase round item items up groups feedback drafts attempts rollbacks project kit".split()
 )
 ENGINE_NAMES = (
-    *("feature", "checkpoints", "skip_phases", "phases", "subagents_spawned", "deliverables", "gap_checks"),
-    *("inputs", "settings", "run", "phase", "outcome", "status"),
+    *("feature", "checkpoints", "skip_phases", "phases", "subagents_spawned", "deliverables", "files"),
+    *("gap_checks", "inputs", "settings", "run", "phase", "outcome", "status"),
 )
 
 
@@ -94,6 +95,8 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
             return record.tasks
         case "deliverables":
             return on_record.deliverables(state)
+        case "files":
+            return sorted(state.world.files)
         case "gap_checks":
             return [
                 {
@@ -109,7 +112,7 @@ def _engine_value(state: RunState, book: Book, key: str) -> object:
         case "inputs":
             return _inputs(state, book)
         case "settings":
-            return book.object(state.settings)
+            return nested(book.object(state.settings))
         case "run":
             return state.run
         case "phase":
@@ -172,7 +175,7 @@ def build(
             case "inputs":
                 scope[root] = _inputs(state, book)
             case "settings":
-                scope[root] = book.object(state.settings)
+                scope[root] = nested(book.object(state.settings))
             case "phase":
                 scope[root] = {
                     "id": frame.phase,
@@ -278,6 +281,22 @@ def render(text: str, state: RunState, book: Book, failed: Callable[[str], None]
     except ReconveneError as error:
         failed(str(error))
         return f"({error})" if isinstance(error, KitFailed) else text
+
+
+# What these hold, nobody but the workflow and the person wrote. Of a run that another one started, not even inputs.
+_OWN = ("run", "workflow", "started", "updated", "output_dir", "phase", "round", "groups", "settings")
+
+
+def filled_lines(source: str, text: str, state: RunState, book: Book) -> templates.Spans:
+    """The lines of `text`, which `source` was rendered to, that may hold words of agents."""
+    if "{" not in source:
+        return ()
+    own = _OWN if state.parent else (*_OWN, "inputs")
+    try:
+        seen = for_template(state, book, book.names_in(source))
+    except KitFailed:
+        return ((0, text.count("\n") + 1),)
+    return templates.filled_lines(source, seen, text, own, loader=book.workflow.templates)
 
 
 # --- names that a workflow writes as templates ---

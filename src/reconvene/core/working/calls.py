@@ -57,7 +57,7 @@ def in_a_loop(tx: Transaction, task: TaskAt) -> bool:
     if task.loop is not None or not tx.book.workflow.agents[task.agent].tools:
         return task.loop is not None
     try:
-        return settled_agent(tx.state, tx.book, task.agent).kind == "model"
+        return settled_agent(tx.state, tx.book, task.agent).kind in ("model", "recorded")
     except UserError:  # said when it is to work
         return False
 
@@ -101,6 +101,7 @@ def _turned(tx: Transaction, command: c.RecordTurn, task: TaskAt) -> None:
             usage=command.usage,
             request=command.request,
             reply=command.reply,
+            said=command.said,
         )
     )
 
@@ -110,9 +111,12 @@ def _asked(tx: Transaction, task: TaskAt, call: e.CallAsked, of: Mapping[str, st
     entry = of.get(call.id)
     if entry is None:
         return replace(call, why="")
-    refused = task.loop.refused.get(f"{call.tool} {call.arguments}", "") if task.loop else ""
-    if refused:
-        return replace(call, why="", refused=refused)
+    if task.loop is not None:
+        key = loops.key(call)
+        if refused := task.loop.refused.get(key, ""):
+            return replace(call, why="", refused=refused)
+        if before := task.loop.doubted.get(key, "") if call.effects else "":
+            return replace(call, why=f"call {before} was the same, and nobody knows whether it happened")
     tools = settled_agent(tx.state, tx.book, task.agent).tools
     tool = next((one for one in tools if one.name == entry), None)
     return replace(call, why=_why(tx, task.agent, tool, call) if tool is not None else "")
@@ -167,5 +171,6 @@ def _ended(tx: Transaction, command: c.EndCall, loop: LoopAt) -> None:
             seconds=command.seconds,
             counts=command.counts,
             sandbox=command.sandbox,
+            doubt=command.doubt,
         )
     )

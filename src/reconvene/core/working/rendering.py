@@ -19,7 +19,24 @@ from reconvene.language import templates
 
 def render(tx: Transaction) -> None:
     """Every templated file of the workflow that is not per task."""
-    specs = [spec for spec in tx.book.workflow.files if not spec.each]
+    _render(tx, "")
+
+
+def render_after(tx: Transaction, phase: str) -> None:
+    """`after`: those that are for the end of this phase."""
+    _render(tx, phase)
+
+
+def record(tx: Transaction, files: tuple[e.FileOut, ...]) -> None:
+    """What was made of something that the log does not hold, such as the schemas of tools."""
+    known = tx.state.world.files
+    fresh = tuple(file for file in files if file.path not in known or known[file.path].digest != file.digest)
+    if fresh and not tx.state.ended:
+        tx.emit(e.FilesRendered(at=tx.now, files=fresh))
+
+
+def _render(tx: Transaction, after: str) -> None:
+    specs = [spec for spec in tx.book.workflow.files if not spec.each and spec.after == after]
     if specs:
         _emit(tx, [(spec, tx.book.workflow.templates.get(spec.template, ""), {}) for spec in specs])
 

@@ -162,6 +162,10 @@ class Transaction:
             return said  # a kit is at fault, and that is said
         return unfilled(text, wrong[0], self._part)
 
+    def theirs(self, source: str, text: str) -> tuple[e.Stretch, ...]:
+        """The lines of `text`, which `source` was filled in to, that may hold words of agents."""
+        return tuple(e.Stretch(*each) for each in scope.filled_lines(source, text, self.state, self.book))
+
     def _part(self, text: str) -> str:
         def refuse(message: str) -> None:
             raise UserError(message)

@@ -6,10 +6,12 @@ Ctrl-C and Ctrl-D leave as KeyboardInterrupt and EOFError; whoever asks says wha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from reconvene.doors.cli.text import clean, one_line, screen_width, wrapped
 from reconvene.doors.shared.fields import answer_in, title_of, wrong
+from reconvene.doors.shared.passages import barred
 from reconvene.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,7 +36,10 @@ def ask_text(title: str, default: str = "", broken_off: Callable[[str], None] = 
     """`broken_off`: given what stands in the line where the person leaves instead of ending it."""
     import questionary
 
-    question = questionary.text(_asked(title), default=default, qmark=MARK)
+    return _typed(questionary.text(_asked(title), default=default, qmark=MARK), broken_off)
+
+
+def _typed(question: Question, broken_off: Callable[[str], None]) -> str:
     try:
         return str(ask(question))
     except (KeyboardInterrupt, EOFError):
@@ -46,6 +51,22 @@ def ask_yes(title: str, *, default: bool = True) -> bool:
     import questionary
 
     return bool(ask(questionary.confirm(_asked(title), default=default, qmark=MARK)))
+
+
+def ask_key(title: str) -> str:
+    """One key, without Enter; "" for one that stands for no character."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import ANSI
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    keys = KeyBindings()
+
+    @keys.add("<any>")
+    def pressed(event: KeyPressEvent) -> None:
+        event.app.exit(result=event.data)
+
+    session: PromptSession[str] = PromptSession(key_bindings=keys)
+    return session.prompt(ANSI(f"{MARK} {one_line(title)} "))
 
 
 def pick(title: str, entries: Sequence[tuple[T, str]], default: T | None = None) -> T:
@@ -87,7 +108,7 @@ def _asked(title: str) -> str:
     plain = one_line(title)
     if len(plain) <= max(screen_width() - _ROOM, _ROOM):
         return plain
-    print(wrapped(plain))
+    print(barred(wrapped(plain, 2)))
     return "Your answer:"
 
 
@@ -98,20 +119,39 @@ def ask_fields(
     keep: Callable[[Answers], None] = lambda _: None,
 ) -> Answers:
     """Ask each field in turn; what is left empty is left out. `before`: what was answered to them once. `reasons`:
-    agent → why it would be chosen. `keep`: given all answers that there are, after each."""
+    agent → why it would be chosen. `keep`: given all answers that there are, after each, and half a line as well."""
     answers: Answers = {}
     for field in fields:
-        answer = ask_field(field, before.get(field.id, field.default), reasons)
+        followed = str(answers.get(field.follows) or "")
+        if field.follows and followed not in field.starts:
+            continue
+        rest = {name: value for name, value in before.items() if name not in answers and name != field.id}
+        known = {**rest, **answers}
+        half = partial(_keep_half, keep, known, field.id)
+        answer = ask_field(field, before.get(field.id, field.starts.get(followed, field.default)), reasons, half)
         if answer is not None:
             answers[field.id] = answer
-        rest = {name: value for name, value in before.items() if name not in answers and name != field.id}
-        keep({**rest, **answers})
+        keep({**known, **answers})
     return answers
 
 
-def ask_field(field: Field, default: object, reasons: Mapping[str, str] = _NO_REASONS) -> object:
-    """One answer; None = none."""
-    title = one_line(field.prompt or field.id) + ("" if field.required else " (optional)")
+def _keep_half(keep: Callable[[Answers], None], known: Answers, name: str, text: str) -> None:
+    if text.strip():
+        keep({**known, name: text})
+
+
+def ask_field(
+    field: Field,
+    default: object,
+    reasons: Mapping[str, str] = _NO_REASONS,
+    broken_off: Callable[[str], None] = lambda _: None,
+) -> object:
+    """One answer; None = none. `broken_off`: as in `ask_text`."""
+    prompt = clean(field.prompt or field.id)
+    if "\n" in prompt:  # laid out: it stands above, as it is
+        print(f"\n{wrapped(prompt)}\n")
+        prompt = field.id
+    title = one_line(prompt) + ("" if field.required or field.follows else " (optional)")
     match field.type:
         case "choice":
             return _ask_choice(field, title, None if default is None else str(default))
@@ -122,7 +162,7 @@ def ask_field(field: Field, default: object, reasons: Mapping[str, str] = _NO_RE
             # None ticked is an answer too: left out, it would fall back to the default that was just unticked.
             return tick(title, field.options, chosen, reasons, lambda names: wrong(field, names))
         case _:
-            return _ask_line(field, title if title.endswith("?") else f"{title}:", default)
+            return _ask_line(field, title if title.endswith("?") else f"{title}:", default, broken_off)
 
 
 def _ask_choice(field: Field, title: str, default: str | None) -> object:
@@ -139,7 +179,7 @@ def _ask_choice(field: Field, title: str, default: str | None) -> object:
     return ask_text("In your words:", clean(default) if own else "").strip() or None
 
 
-def _ask_line(field: Field, title: str, default: object) -> object:
+def _ask_line(field: Field, title: str, default: object, broken_off: Callable[[str], None]) -> object:
     """Whatever is typed on a line, and nothing that is no answer to the field."""
     import questionary
 
@@ -150,5 +190,5 @@ def _ask_line(field: Field, title: str, default: object) -> object:
             return error.message
 
     start = "" if default is None else clean(default)
-    text = str(ask(questionary.text(_asked(title), default=start, validate=valid, qmark=MARK)))
+    text = _typed(questionary.text(_asked(title), default=start, validate=valid, qmark=MARK), broken_off)
     return answer_in(field, text) if text.strip() else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from reconvene.doors.cli.text import clean, command_line, screen_width, table, to_json, wrapped
-from reconvene.errors import UserError
-from reconvene.home import Home, find, is_there, require_fit, user_file
+from reconvene.errors import ReconveneError, UserError
+from reconvene.home import Home, find, holds_store, is_found_without_name, is_there, require_fit, user_file
 from reconvene.settings import claimed, person
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ _AGENT = click.option(
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 2, "waiting": 3, "paused": 3, "queued": 3, "running": 0}
 OPEN = ("waiting", "paused", "running")
 HOME_HELP = "Where state lives; else RECONVENE_HOME, else .reconvene here or above."
-_START = "reconvene run WORKFLOW"
+_CALL = "reconvene.call"  # where the context keeps it
+_WITHOUT_HOME = ("check", "completion", "demo", "doctor", "eject", "schema", "workflows")
 
 
 class Call(NamedTuple):
@@ -80,9 +82,8 @@ class Call(NamedTuple):
         return not self.as_json and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
     def command(self, *words: str) -> str:
-        """A command to paste that finds the same state."""
-        elsewhere = self.home != find().folder
-        return command_line(*(("--home", self.home) if elsewhere else ()), *words)
+        """A command to paste that finds the same state, also in a shell without the variable that named it here."""
+        return command_line(*(() if is_found_without_name(self.home) else ("--home", self.home)), *words)
 
 
 def binds(function: Callable[..., int]) -> Callable[..., int]:
@@ -115,7 +116,12 @@ def command(
             call = Call(where, scripted, models=models, agents=agents, live=live, quiet=quiet)
             if by is not None:
                 call = call._replace(by=person(by, _by_file), claimed=claimed(by, _by_file))
-            return function(call, **arguments)
+            click.get_current_context().meta[_CALL] = call
+            try:
+                return function(call, **arguments)
+            except ReconveneError as error:
+                error.hint = pasted(error.hint)
+                raise
 
         named = function.__name__.removesuffix("_command")
         shaped = "\b\n" + epilog.strip() if epilog else None  # \b: keep the lines of examples as they are
@@ -147,6 +153,17 @@ def _nearest(name: str, own: T) -> T:
     while context and not own:
         own, context = context.params.get(name, own), context.parent
     return own
+
+
+def pasted(text: str) -> str:
+    """Words of the engine, in which every command finds the state of this call. The engine knows no homes."""
+    call = click.get_current_context().meta.get(_CALL)
+    if "reconvene " not in text or not isinstance(call, Call) or not holds_store(call.home):
+        return text
+    root = click.get_current_context().find_root()
+    names = root.command.list_commands(root) if isinstance(root.command, click.Group) else []
+    verbs = "|".join(name for name in names if name not in _WITHOUT_HOME)
+    return re.sub(rf"(?<![\w/.-])reconvene (?=(?:{verbs})\b)", lambda _: f"{call.command()} ", text)
 
 
 def put(text: str = "") -> None:
@@ -198,7 +215,7 @@ def open_engine(call: Call) -> Engine:
     from reconvene.wiring import open_engine as opened
 
     require_fit(call.place)
-    engine = opened(call.home, say=note, foreign=is_foreign(call.place))
+    engine = opened(call.home, say=lambda text: note(pasted(text)), foreign=is_foreign(call.place))
     click.get_current_context().call_on_close(engine.log.close)
     return engine
 
@@ -206,7 +223,9 @@ def open_engine(call: Call) -> Engine:
 def open_home(call: Call) -> Engine:
     """The engine over a home that is there: looking for a run must not create one."""
     if not is_there(call.place):
-        raise UserError(f"there are no runs here ({call.place.told})", hint=f"start one with: {_START}")
+        raise UserError(
+            f"there are no runs here ({call.place.told})", hint=f"start one with: {call.command('run', 'WORKFLOW')}"
+        )
     return open_engine(call)
 
 
@@ -215,7 +234,8 @@ def put_none(call: Call, text: str) -> None:
     if is_there(call.place):
         put(text)
     else:
-        put(f"no runs here ({call.place.told})\nstart one with: {_START}, or see one at work: reconvene demo")
+        start = call.command("run", "WORKFLOW")
+        put(f"no runs here ({call.place.told})\nstart one with: {start}, or see one at work: reconvene demo")
 
 
 def open_run(call: Call, given: str | None) -> tuple[Engine, str]:

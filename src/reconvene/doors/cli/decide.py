@@ -9,7 +9,21 @@ from msgspec import structs
 
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.acting_again import RUN_AGAIN
-from reconvene.doors.cli.common import BY, DOOR, LIVE, MOST, Call, answer, binds, command, note, put, put_json, say
+from reconvene.doors.cli.common import (
+    BY,
+    DOOR,
+    EXIT_CODES,
+    LIVE,
+    MOST,
+    Call,
+    answer,
+    binds,
+    command,
+    note,
+    put,
+    put_json,
+    say,
+)
 from reconvene.errors import Refused, Repeated, UserError
 
 if TYPE_CHECKING:
@@ -79,7 +93,7 @@ def decide(
             "which option? nothing was decided", hint=f"add --option LABEL to: {call.command('decide', found)}"
         )
     if call.live:
-        from reconvene.doors.cli.drive import check_live
+        from reconvene.doors.cli.starting import check_live
 
         check_live(call, engine.session(found).book.workflow)
     if option is not None:
@@ -120,16 +134,23 @@ def _wanted(call: Call, engine: Engine, run: str) -> tuple[Binding, ...]:
 def _list_options(call: Call, engine: Engine, run: str) -> None:
     """What can be decided here, each option with what follows from it and the fields that it takes."""
     from reconvene.app import queries
-    from reconvene.doors.cli.stops import field_lines, option_lines
+    from reconvene.doors.shared.comment_lines import still_open
     from reconvene.doors.shared.options import on_offer
+    from reconvene.doors.shared.passages import question_line
+    from reconvene.doors.shared.whole_checkpoint import field_lines, option_lines
 
     point = queries.standing(engine, run).checkpoint
     if point is None:
         raise _no_checkpoint(engine.load(run))
     if call.as_json:
-        put_json({"run": run, "question": point.question, "options": point.options, "fields": point.fields})
+        own = {"question": point.question, "options": point.options, "fields": point.fields}
+        put_json({"run": run, **own, "comments": point.comments})
         return
-    say(point.question)
+    say(question_line(point))
+    if point.comments:
+        put("\ncomments that are still open:")
+        for line in still_open(point.comments, call.command("comments", run)):
+            say(f"  {line}")
     if point.fields:
         put("\nfields, with any option (--field ID=VALUE):")
         for line in field_lines(point.fields, point.answers):
@@ -209,12 +230,18 @@ def _tell_repeated(call: Call, engine: Engine, run: str, error: Repeated) -> int
     note(error.message)
     if summary.driven is False:
         note(f"go on with: {call.command('resume', run)}")
-    return answer(call, summary, headline(summary))
+    answer(call, summary, headline(summary), nothing_to_do=True)
+    return EXIT_CODES[summary.status]
 
 
 def _submit(call: Call, engine: Engine, run: str, command: Command, *, drive: bool = False) -> int:
     """On disk before anything is loaded that only driving on needs."""
+    before = engine.log.head(run)
     state = engine.submit(run, command, driving=drive, once=True)
+    if engine.log.head(run) == before:
+        from reconvene.doors.cli.proceed import tell_nothing_to_do
+
+        return tell_nothing_to_do(call, engine, run)
     for remark in _own_since(state, command):
         note(f"with your {remark.id}: {remark.text}")
     if call.models or call.agents:

@@ -9,7 +9,7 @@ import click
 from reconvene.app.views.who import told
 from reconvene.authority import require_person
 from reconvene.doors.cli.common import BY, DOOR, Call, command, note, open_home, put, put_json
-from reconvene.doors.cli.text import clean
+from reconvene.doors.cli.text import clean, clock_time
 from reconvene.errors import UserError
 from reconvene.wiring import showings
 
@@ -32,6 +32,7 @@ def delete(call: Call, run: str, yes: bool) -> int:
     What stays is its id, its last event's number and chain value, who deleted it and when. Files of its folder that you
     changed stay where they are. While a process drives the run, it is not deleted.
     """
+    from reconvene import search_wiring
     from reconvene.app import deleting
     from reconvene.app.tombstones import gone, left_of
     from reconvene.doors.cli.unsent_answers import forget
@@ -39,18 +40,23 @@ def delete(call: Call, run: str, yes: bool) -> int:
     require_person("to delete a run")
     engine = open_home(call)
     found = run if left_of(engine.log, run) is not None else engine.find(run)
-    if left_of(engine.log, found) is None and not yes:
+    already = left_of(engine.log, found) is not None
+    if not already and not yes:
         _ask(call, engine, found)
     done = deleting.delete(engine, found, by=call.by, door=DOOR)
     showings(call.home).drop(found)
+    search_wiring.forget(call.home, found)
     forget(call.home, found)
     shown = gone(done.left)
     if done.stayed:
         note(f"these stay in {done.folder}, because you changed them: {', '.join(done.stayed)}")
+    by = clean(told(shown.by, shown.user))
     if call.as_json:
-        put_json(shown, stayed=done.stayed)
+        put_json(shown, stayed=done.stayed, **({"nothing_to_do": True} if already else {}))
+    elif already:
+        put(f"{clean(found)} was deleted {clock_time(shown.at)} by {by}: there is nothing to do")
     else:
-        put(f"{clean(found)} is deleted ({shown.head} events) by {clean(told(shown.by, shown.user))}")
+        put(f"{clean(found)} is deleted ({shown.head} events) by {by}")
     return 0
 
 

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 
 from reconvene.app.views.who import told
 from reconvene.doors.cli import pager
+from reconvene.doors.cli.common import pasted
 from reconvene.doors.cli.text import clean, fitted, one_line
+from reconvene.doors.shared import passages
 from reconvene.doors.shared.advice import changed_lines, sections, talk_lines, weighed, weight_of
+from reconvene.doors.shared.comment_lines import still_open
 from reconvene.doors.shared.fields import asked, mark, worded
-from reconvene.doors.shared.glance import aside, text_of, written_lines
+from reconvene.doors.shared.glance import aside, written_lines
 from reconvene.doors.shared.options import Menu, on_offer
 from reconvene.doors.shared.remarks import said_in
 
@@ -84,9 +87,10 @@ class Screen:
         for warning in warnings:
             self.line(warning, "yellow")
         if checkpoint.question:
-            self.line(one_line(checkpoint.question), "bold")
+            self.line(passages.question_line(checkpoint), "bold")
         title, *changed = changed_lines(checkpoint) or [""]
         self._section(title, changed)
+        self.open_comments(checkpoint)
         if checkpoint.feedback:  # the menu comes later
             width = max(self._console.width - 4, 20)
             told = [fitted(f"{one.label} → {aside(one)}", width) for one in on_offer(checkpoint.options)]
@@ -94,12 +98,12 @@ class Screen:
 
     def _below(self, checkpoint: Checkpoint, talk: Sequence[Said]) -> None:
         self._section("the talk so far:", talk_lines(talk))
-        if text := text_of(checkpoint):
+        for one in passages.to_read(checkpoint):
             self._console.print()
-            self.markdown(text)
+            self._passage(one)
         for path in checkpoint.show_files:
             self._beginning(path, self._engine.load(self._run).workspace)
-        self._section("What the agents wrote:", written_lines(checkpoint))
+        self._section("What the agents wrote:", list(map(pasted, written_lines(checkpoint))))
         self._said(checkpoint)
 
     @property
@@ -152,6 +156,17 @@ class Screen:
         from rich.markdown import Markdown
 
         self._console.print(Markdown(clean(text), hyperlinks=False))
+
+    def _passage(self, one: passages.Passage) -> None:
+        """What may be words of agents stands behind a bar, line by line, however it is laid out."""
+        if not one.theirs:
+            return self.markdown(pasted(one.text))
+        from rich.markdown import Markdown
+        from rich.segment import Segment, Segments
+
+        room = self._console.options.update_width(max(self._console.width - 2, 20))
+        for line in self._console.render_lines(Markdown(one.text, hyperlinks=False), room):
+            self._console.print(Segments([Segment(f"{passages.BAR} "), *line, Segment.line()]), end="")
 
     def file(self, path: str) -> None:
         """A whole file: Markdown as Markdown, anything else as it is."""
@@ -207,10 +222,16 @@ class Screen:
             self._indented(f"{one.id} {said_in(one)}{by}")
             self._indented(f"  {weight_of(one)}", "dim")
 
-    def question(self, text: str) -> None:
+    def open_comments(self, checkpoint: Checkpoint) -> None:
+        """Before anything is approved: the comments on files that nobody has acted on."""
+        lines = still_open(checkpoint.comments, f"reconvene comments {self._run}")
+        self._section("Comments that are still open:", lines)
+
+    def question(self, checkpoint: Checkpoint) -> None:
         """The workflow's own words for "what do you say?"."""
-        self._console.print()
-        self.markdown(text)
+        for one in passages.wanted(checkpoint):
+            self._console.print()
+            self._passage(one)
         self._console.print()
 
     def weighed(self, remarks: Sequence[Remark]) -> None:
@@ -220,7 +241,7 @@ class Screen:
             self._indented(weighed(remark), "bold yellow" if remark.level == "major" else "green")
 
     def advice(self, review: Review, *, brief: bool = False) -> None:
-        ledger, whole = f"reconvene ledger {self._run}", f"reconvene show {self._run}"
+        ledger, whole = pasted(f"reconvene ledger {self._run}"), pasted(f"reconvene show {self._run}")
         for one in sections(review, ledger=ledger, whole=whole, brief=brief):
             self._section(one.title, one.lines)
 

@@ -9,37 +9,31 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.authority import require_person
+from reconvene.doors.cli import drafted, starting
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import (
     BY,
-    DOOR,
     LIVE,
     Call,
     answer,
     binds,
     command,
     note,
-    open_engine,
-    say,
 )
-from reconvene.doors.cli.named_workflow import file_of, load
-from reconvene.doors.cli.text import clean, command_line, nearest, one_line, ungated
+from reconvene.doors.cli.named_workflow import load
+from reconvene.doors.cli.playing import introduce, recording_of
 from reconvene.errors import UserError, WorkflowError
 from reconvene.home import require_fit
 
 if TYPE_CHECKING:
-    from reconvene.app.engine import Engine
-    from reconvene.core.definition.bindings import Binding
-    from reconvene.core.definition.run_inputs import Values
-    from reconvene.core.definition.workflow import Workflow
     from reconvene.doors.cli.stops import Decider
     from reconvene.wire.recordings import Recording
 
 _ANYWAY = click.option("--anyway", is_flag=True, help="Start also where an agent lacks something on this machine.")
-_DOCUMENTS = click.option(
+DOCUMENTS = click.option(
     "--doc", "documents", multiple=True, metavar="PATH", help="A document or a folder of them, for agents to read."
 )
-_SOURCES = click.option(
+SOURCES = click.option(
     "--datasource", "sources", multiple=True, metavar="PATH|URL", help="A database, graph file or folder to ask."
 )
 _RECORDED = click.option(
@@ -56,10 +50,11 @@ Examples:
   reconvene run market-entry --model ollama:qwen3 --agent 'moderator=claude -p'
   reconvene run two-step.yaml --answers answers.yaml --json
 """)
-@click.argument("workflow")
+@click.argument("workflow", required=False)
+@click.option("--draft", default="", metavar="ID", help="Start what `chat --new` prepared; WORKFLOW is left out.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
-@_DOCUMENTS
-@_SOURCES
+@DOCUMENTS
+@SOURCES
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @click.option("--auto", is_flag=True, help="Go on by itself wherever the workflow can; the same as --set auto=true.")
 @click.option("--answers", metavar="FILE", help="Decisions to take in order (a YAML list); parks when they run out.")
@@ -72,7 +67,8 @@ Examples:
 @_ANYWAY
 def run_command(
     call: Call,
-    workflow: str,
+    workflow: str | None,
+    draft: str,
     inputs: tuple[str, ...],
     documents: tuple[str, ...],
     sources: tuple[str, ...],
@@ -90,15 +86,19 @@ def run_command(
     command that continues it.
     """
     _require_place(call, recorded)
-    inputs = (*inputs, *_material(workflow, documents, sources))
-    played = _recording(workflow, inputs) if recorded else None
+    named = drafted.what_to_run(call, workflow, draft, recorded)
+    inputs = (*inputs, *material(named, documents, sources))
+    played = recording_of(named, inputs) if recorded else None
     decider = who_decides(call, answers, no_input, played)
     if auto:
         settings = (*settings, "auto=true")
     ask = call.interactive and not no_input
     if played and not call.as_json:
-        _introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
-    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway, driving=not no_drive)
+        introduce(call, played, inputs, wait=ask and answers is None and not no_drive)
+    if draft:
+        engine, run = drafted.start(call, draft, inputs, settings, ask=ask, anyway=anyway, driving=not no_drive)
+    else:
+        engine, run = starting.started(call, named, inputs, settings, ask, played, anyway, driving=not no_drive)
     if not call.as_json:
         note(f"run {run} started")
     from reconvene.doors.cli.proceed import proceed
@@ -109,8 +109,8 @@ def run_command(
 @command("Example:\n  reconvene new scenario-planning --input company=@company.md")
 @click.argument("workflow")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
-@_DOCUMENTS
-@_SOURCES
+@DOCUMENTS
+@SOURCES
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the workflow.")
 @binds
 @BY
@@ -135,16 +135,16 @@ def new(
     from reconvene.app import queries
 
     _require_place(call, recorded)
-    inputs = (*inputs, *_material(workflow, documents, sources))
-    ask, played = call.interactive and not no_input, _recording(workflow, inputs) if recorded else None
-    engine, run = _started(call, workflow, inputs, settings, ask, played, anyway)
+    inputs = (*inputs, *material(workflow, documents, sources))
+    ask, played = call.interactive and not no_input, recording_of(workflow, inputs) if recorded else None
+    engine, run = starting.started(call, workflow, inputs, settings, ask, played, anyway)
     workspace = engine.load(run).workspace
     goes_on = call.command("resume", run)
     told = f"{run}\nits folder: {workspace}\ngo on with: {goes_on}"
     return answer(call, queries.summary(engine, run), told, workspace=workspace, next=goes_on)
 
 
-def _material(workflow: str, documents: tuple[str, ...], sources: tuple[str, ...]) -> Iterator[str]:
+def material(workflow: str, documents: tuple[str, ...], sources: tuple[str, ...]) -> Iterator[str]:
     """Of the inputs that take documents and sources of data, what was given for them by these options."""
     for given, kind, option in ((documents, "documents", "--doc"), (sources, "sources", "--datasource")):
         if given:
@@ -167,86 +167,6 @@ def _require_place(call: Call, recorded: bool) -> None:
     from reconvene.doors.cli.accepting import permit_home
 
     permit_home(call)
-
-
-def _recording(workflow: str, inputs: tuple[str, ...]) -> Recording:
-    from reconvene.doors.cli.typed_values import split_pair
-    from reconvene.wire.recordings import recording
-
-    return recording(file_of(workflow), dict(split_pair(pair, "--input") for pair in inputs))
-
-
-def _started(
-    call: Call,
-    workflow: str,
-    inputs: tuple[str, ...],
-    settings: tuple[str, ...],
-    ask: bool,
-    played: Recording | None,
-    anyway: bool,
-    *,
-    driving: bool = False,
-) -> tuple[Engine, str]:
-    """A new run on record. Inputs that are missing are the recording's, or asked for where there is somebody to ask."""
-    from reconvene.core.definition.bindings import bound
-    from reconvene.doors.cli.typed_values import missing_inputs, read_inputs, read_settings
-
-    loaded = played.workflow if played else load(workflow)
-    bindings: tuple[Binding, ...] = ()
-    if not played:
-        from reconvene.doors.cli.typed_bindings import for_new
-
-        bindings = for_new(call, loaded, str(file_of(workflow).resolve().parent))
-    ready = bound(loaded, bindings)
-    check_live(call, loaded)
-    values = read_inputs(loaded, inputs)
-    chosen = read_settings(loaded, settings)
-    kept_in: tuple[str, ...] = ()
-    if not played:
-        kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
-    if played:
-        values, chosen = _filled_in(call.home, played, values), {**played.case.settings, **chosen}
-    missing = missing_inputs(loaded, values)
-    if missing and not ask:
-        names = ", ".join(missing)
-        raise UserError(
-            f"the workflow needs the input{'s' * (len(missing) > 1)} {names}",
-            hint=f"add --input {missing[0]}=… or =@file",
-        )
-    for name in missing:
-        values[name] = _ask_input(loaded, name)
-    if missing and not played:  # commands may depend on what was just said
-        kept_in = _require_ready(workflow, ready, values, chosen, anyway=anyway)
-    engine = open_engine(call)
-    for warning in engine.foreseen(loaded, values):
-        note(f"before it comes to building: {warning}")
-    if not played:
-        _say_ungated(engine, loaded)
-    for line in kept_in if not call.as_json else ():
-        note(line)
-    started = engine.start(
-        loaded, values, settings=chosen, by=call.by, door=DOOR, bindings=bindings, driving=driving
-    )
-    return engine, started
-
-
-def _require_ready(
-    named: str, workflow: Workflow, inputs: Values, settings: Values, *, anyway: bool
-) -> tuple[str, ...]:
-    """Nothing is recorded where an agent that the run may come to cannot work here. What is said of their sandbox."""
-    from reconvene.wiring import located, preflight, require_ready
-
-    beside = file_of(named).resolve().parent
-    found = preflight(workflow, inputs, settings, beside=str(beside))
-    if anyway:
-        return found.kept_in
-    recorded = (beside / "recorded").is_dir() or (beside / "recorded.yaml").is_file()
-    also = f"or see it at work with what is recorded: {command_line('demo', named)}" if recorded else ""
-    check = f"look again: {command_line('check', named)}; start all the same: --anyway"
-    require_ready(workflow, found, check=check, also=also)
-    for lack in found.only("note"):
-        note(f"{located(workflow, lack)}{lack.problem} ({lack.whom}); {lack.hint}")
-    return found.kept_in
 
 
 @command()
@@ -275,27 +195,14 @@ def resume(call: Call, run: str | None, answers: str | None, now: bool, no_input
     engine, found = open_to_change(call, run)
     bind(call, engine, found)
     workflow = engine.session(found).book.workflow
-    check_live(call, workflow)
-    _say_ungated(engine, workflow)
+    starting.check_live(call, workflow)
+    starting.say_ungated(engine, workflow)
     if not anyway:
         require_ready_to_go_on(engine, found)
     say_what_does_not_fit(engine, found)
     # The time that a provider asked for does not hold for another one.
-    return proceed(call, engine, found, decider, at_once=now or bool(call.models or call.agents), looks=not anyway)
-
-
-def _say_ungated(engine: Engine, workflow: Workflow) -> None:
-    from reconvene.app.views.projections import asking_gates
-
-    if not engine.judge_model and (asking := asking_gates(workflow)):
-        note(f"! {ungated(asking)}")
-
-
-def check_live(call: Call, workflow: Workflow) -> None:
-    """Nobody waits for the words of an agent that there is not."""
-    for name in call.live:
-        if name not in (*workflow.agents, "all"):
-            raise UserError(f"there is no agent {clean(name)!r} to watch", hint=nearest(name, workflow.agents))
+    at_once = now or bool(call.models or call.agents)
+    return proceed(call, engine, found, decider, at_once=at_once, looks=not anyway, expected=True)
 
 
 def who_decides(call: Call, answers: str | None, no_input: bool, played: Recording | None = None) -> Decider:
@@ -323,62 +230,3 @@ def who_decides(call: Call, answers: str | None, no_input: bool, played: Recordi
 
         return Person(call.by, partial(keep, call), played.case.answers if played else ())
     return Decider()
-
-
-def _ask_input(workflow: Workflow, name: str) -> object:
-    """Ask for a required input that was not given."""
-    from reconvene.doors.cli.ask import ask_text
-    from reconvene.doors.cli.typed_values import input_value
-
-    spec = workflow.inputs[name]
-    places = {"file": "path of a file", "files": "paths", "folder": "path of a folder", "project": "path of a folder"}
-    what = f" ({places[spec.type]})" if spec.type in places else ""
-    while True:
-        typed = ask_text(f"{spec.description or name}{what}:")
-        try:
-            if typed.strip():
-                return input_value(name, spec, typed)
-        except UserError as error:
-            note(error.message)
-
-
-# --- `--recorded` ---
-
-
-def _filled_in(home: str, played: Recording, given: Values) -> Values:
-    """The inputs given, and of those left out the recording's. Its project is a new one, never the person's."""
-    from reconvene.wiring import new_project
-
-    values: Values = {**played.case.inputs, **given}
-    wanted = [name for name, spec in played.workflow.inputs.items() if spec.type == "project" and name not in given]
-    if wanted and played.project:
-        values[wanted[0]] = new_project(home, played.workflow.name, played.project)
-    return values
-
-
-def _introduce(call: Call, played: Recording, given: tuple[str, ...], *, wait: bool) -> None:
-    """Who works on what. `given`: the inputs typed, as name=value. `wait`: until the person has read it."""
-    from reconvene.core.shown.summaries import summary_in
-    from reconvene.doors.cli.typed_values import split_pair
-
-    workflow, typed = played.workflow, dict(split_pair(pair, "--input") for pair in given)
-    say(f"{workflow.name}: {one_line(workflow.description)}" if workflow.description else workflow.name)
-    but = f" but {' and '.join(played.real)}" if played.real else ""
-    say(f"All agents{but} are recorded: no model is asked, nothing leaves this machine.")
-    say("What you say changes what they answer all the same.")
-    for name, spec in workflow.inputs.items():
-        value = played.case.inputs.get(name, spec.default)
-        told = spec.type in ("text", "file") and typed.get(name, value) == value
-        if told and isinstance(value, str) and value.strip():
-            say(f"\n{name}: {one_line(summary_in(value))}")
-    say()
-    if wait:
-        from reconvene.doors.cli.ask import ask_text
-
-        stops = len(played.case.answers)
-        say(
-            f"The run stops and asks you, about {stops} time{'s' * (stops != 1)}. The arrow keys choose, Enter takes "
-            "what is marked. Leave at any stop with “Pause here” or Ctrl-C: nothing is lost, and this goes on:\n"
-            f"  {call.command('resume')}\n"
-        )
-        ask_text("Press Enter to begin")

@@ -6,7 +6,7 @@ import click
 
 from reconvene.authority import require_person
 from reconvene.doors.cli.accepting import permit_home
-from reconvene.doors.cli.common import BY, DOOR, Call, command, open_engine, open_run, put, put_json
+from reconvene.doors.cli.common import BY, DOOR, Call, command, note, open_engine, open_run, put, put_json
 from reconvene.doors.cli.stops import keep_history
 from reconvene.doors.cli.text import clean
 
@@ -64,5 +64,7 @@ def import_command(call: Call, file: str, name: str) -> int:
     elif done.already:
         put(f"{clean(done.run)} is here already, with everything that is in the file; nothing to do")
     else:
+        if done.left_out:
+            note(f"work was under way: what the last {done.left_out} events tell of it is not copied to another id")
         put(f"{clean(done.run)} is here ({done.head} events); look at it: {call.command('show', done.run)}")
     return 0

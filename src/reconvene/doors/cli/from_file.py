@@ -6,10 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from reconvene.doors.cli.common import DOOR, note, put, say
-from reconvene.doors.cli.stops import Decider, not_asked, to_read
-from reconvene.doors.cli.text import clean, one_line
+from reconvene.doors.cli.stops import HERE, Decider, not_asked
+from reconvene.doors.cli.text import one_line
+from reconvene.doors.shared import passages
 from reconvene.doors.shared.glance import project_lines
 from reconvene.doors.shared.options import match_option, on_offer
+from reconvene.doors.shared.whole_checkpoint import put_down, to_read
 from reconvene.errors import Repeated, UserError
 
 if TYPE_CHECKING:
@@ -29,6 +31,14 @@ def _as_read_here(engine: Engine, run: str, remarks: tuple[RemarkIn, ...]) -> tu
     return tuple(reader(kits).typed(said.text) if kits and said.kind == "comment" else said for said in remarks)
 
 
+def _wanted_by_recordings(engine: Engine, run: str) -> bool:
+    """Whether all that needs attention are calls that recorded agents want to make: it is known which ones come."""
+    session = engine.session(run)
+    troubles, agents = session.state.world.trouble, session.book.workflow.agents
+    whose = [agent for trouble in troubles for agent in trouble.agents]
+    return {trouble.kind for trouble in troubles} == {"calls"} and {agents[one].kind for one in whose} == {"recorded"}
+
+
 class FromFile(Decider):
     """Answers taken in order. One that does not fit stops everything and stays unused; nothing is guessed."""
 
@@ -42,7 +52,7 @@ class FromFile(Decider):
     def decide(self, engine: Engine, run: str, checkpoint: Checkpoint) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
 
-        if checkpoint.attention or not self._left:
+        if not self._left or (checkpoint.attention and not _wanted_by_recordings(engine, run)):
             if self._left:
                 note("this checkpoint needs a person's attention; the answers file is not used for it")
             return False
@@ -84,8 +94,9 @@ class FromFile(Decider):
         title = one_line(engine.session(run).book.phase(summary.phase or "").title or summary.phase)
         put(f"\n── {title}, round {summary.round} ".ljust(_RULE, "─") + "\n")
         current = summary.checkpoint or checkpoint
-        lines = [*project_lines(summary.project), *to_read(current)]
-        if (asks := clean(current.feedback).strip()) and asks != self._asked:
+        lines = [*project_lines(summary.project), *to_read(current, HERE)]
+        asks = put_down(passages.wanted(current), HERE)
+        if asks and asks != self._asked:
             lines += ["", asks]
             self._asked = asks
         say("\n".join(lines))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconvene.doors.cli.common import Call, answer, command, note, put, put_json, put_table, say
+from reconvene.doors.cli.common import Call, answer, binds, command, note, put, put_json, put_table, say
 from reconvene.doors.cli.text import clean
-from reconvene.errors import WorkflowError
+from reconvene.errors import UserError, WorkflowError
 from reconvene.home import SERVERS, is_there
 
 if TYPE_CHECKING:
@@ -41,22 +41,28 @@ def workflows(call: Call) -> int:
     return 0
 
 
-@command()
+@command("""
+Examples:
+  reconvene check two-step.yaml
+  reconvene check scenario-planning --sizes --model ollama:qwen3
+""")
 @click.argument("file", metavar="FILE")
+@binds
 @click.option("--here", is_flag=True, help="Exit code 1 where this machine lacks something that an agent needs.")
 @click.option("--sizes", is_flag=True, help="How many tokens each agent will get, against what its model can take.")
 def check(call: Call, file: str, here: bool, sizes: bool) -> int:
     """Check a workflow FILE: every problem at once, with its line and the nearest valid spelling.
 
     Of a valid one it also says what this machine lacks: libraries, keys, programs, Python functions. That does not make
-    the file wrong: the exit code stays 0 without --here.
+    the file wrong: the exit code stays 0 without --here. Agents are those that a run would have: as the settings files
+    and --model or --agent say.
     """
     from reconvene.doors.cli.named_workflow import file_of
     from reconvene.doors.cli.readiness import here_json, look, put_here
     from reconvene.wire.workflow_file import workflow_warnings
 
     try:
-        looked = look(file, as_settings_say=sizes)
+        looked = look(call, file)
     except WorkflowError as error:
         if not call.as_json:
             raise
@@ -125,8 +131,10 @@ def schema(call: Call) -> int:
 Examples:
   reconvene doctor
   reconvene doctor two-step.yaml         # does each of its agents answer?
+  reconvene doctor brainstorm --model ollama:qwen3 --agent coder=codex
 """)
 @click.argument("workflow", required=False)
+@binds
 @click.option("--forget", is_flag=True, help="Ask servers of your own anew whether they take a JSON schema.")
 def doctor(call: Call, workflow: str | None, forget: bool) -> int:
     """What this machine offers: Python, SQLite, where state lives, and what can play an agent.
@@ -135,6 +143,8 @@ def doctor(call: Call, workflow: str | None, forget: bool) -> int:
     call to each model and program that its agents are done by, with seconds, tokens and cost; exit code 1 where one of
     them fails. Agents that have effects, and Python functions, are not called.
     """
+    if workflow is None and (call.models or call.agents):
+        raise UserError("--model and --agent are for a workflow", hint="name it: reconvene doctor WORKFLOW --model …")
     if forget:
         _forget_servers(call)
     if workflow is not None:

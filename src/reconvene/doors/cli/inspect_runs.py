@@ -18,6 +18,7 @@ from reconvene.doors.cli.common import (
     command,
     note,
     open_run,
+    pasted,
     put,
     put_json,
     put_table,
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from reconvene.app.views.beside import Review
-    from reconvene.app.views.read_model import Bound, Budget, Child, Decision, Event, Late, Remark, RunInFull
+    from reconvene.app.views.mendings import Bound, Upgraded
+    from reconvene.app.views.read_model import Budget, Child, Decision, Event, Late, Remark, RunInFull
 
 _RANGE = re.compile(r"(\d*)\.\.(\d*)|(\d+)")
 _NOT_TAKEN = "files that were not taken"
@@ -54,16 +56,21 @@ def show(call: Call, run: str | None) -> int:
 
     from reconvene.app import queries
     from reconvene.app.measures import review
+    from reconvene.app.views.companion_talk import spent
     from reconvene.doors.cli.stops import report, was_shown
     from reconvene.doors.shared.advice import talk_lines
 
     engine, found = open_run(call, run)
     shown = queries.show(engine, found)
-    beside = review(engine, found)
+    beside, talked = review(engine, found), spent(engine.load(found))
     if call.as_json:
-        put_json(shown, review=beside or {})
+        put_json(shown, review=beside or {}, **({"companion": talked} if talked else {}))
         was_shown(call, shown)
         return 0
+    if talked is not None:
+        tokens = talked.input_tokens + talked.output_tokens
+        price = f", {tokens:,} tokens, ${talked.cost:.4f} beside the agents' cost" if tokens else ""
+        put(f"companion  {talked.said} entries{price}: {call.command('chat', found)}")
     _put_details(shown)
     if shown.talk:
         put(f"the talk at {shown.phase}")
@@ -80,7 +87,10 @@ def _put_review(review: Review, run: str) -> None:
     from reconvene.doors.shared.advice import Section, sections, weighed
 
     told = [Section("said at this checkpoint", tuple(map(weighed, review.remarks)))] if review.remarks else []
-    for one in [*told, *sections(review, ledger=f"reconvene ledger {run}", whole=f"reconvene show {run}")]:
+    for one in [
+        *told,
+        *sections(review, ledger=pasted(f"reconvene ledger {run}"), whole=pasted(f"reconvene show {run}")),
+    ]:
         put(one.title)
         for line in one.lines:
             say(f"  {line}")
@@ -103,7 +113,7 @@ def _put_details(shown: RunInFull) -> None:
     _put_list("to do", [f"[{'x' if row.done else ' '}] {one_line(row.what)}" for row in shown.todo])
     _put_list("runs that it started", map(_child, shown.children))
     _put_list("files", [f"{file.path}  ({file.size} bytes, {file.by})" for file in shown.files], put)
-    _put_list(_NOT_TAKEN, [one_line(line, 300) for line in shown.not_taken])
+    _put_list(_NOT_TAKEN, [pasted(one_line(line, 300)) for line in shown.not_taken])
     _put_list("decisions", map(_decision, shown.decisions))
     _put_list("decisions about trouble", map(_decision, shown.settled))
     _put_list("mended", _mended(shown))
@@ -141,7 +151,7 @@ def _put_list(title: str, lines: Iterable[str], tell: Callable[[str], None] = sa
 def _bound(one: Bound) -> str:
     """`reviewer: ollama:qwen3 (Ada, 2026-11-16 14:02)`"""
     whom = one.agent or ("agents whose model is left open" if one.fallback else "all agents of a model")
-    told = ", ".join(part for part in (one.source, one.by, one.at[:16].replace("T", " ")) if part)
+    told = ", ".join(part for part in (one.source, by_whom(one.by, one.user), one.at[:16].replace("T", " ")) if part)
     return f"{whom}: {one_line(one.who, 200)} ({told})"
 
 
@@ -156,21 +166,26 @@ def _decision(one: Decision) -> str:
 
 def _mended(shown: RunInFull) -> list[str]:
     """Every upgrade and every reopening, in order."""
-    told = [
-        (one.at, f"from round {one.rounds + 1} on: workflow {one.workflow[:8]}, instead of {one.before[:8]}", one.by)
-        for one in shown.upgrades
-    ]
+    told = [(one.at, f"{_upgraded(one)}{_left(one)}", by_whom(one.by, one.user)) for one in shown.upgrades]
     for one in shown.reopened:
         where = f" at {one.phase}" if one.phase else ""
         added = "".join(f", {name} +{more:g}" for name, more in one.grants.items())
-        told.append((one.at, f"reopened{where} after it was {one.status}{added}", one.by))
+        told.append((one.at, f"reopened{where} after it was {one.status}{added}", by_whom(one.by, one.user)))
     return [f"{at[:16].replace('T', ' ')}  {text}" + (f" ({by})" if by else "") for at, text, by in sorted(told)]
+
+
+def _upgraded(one: Upgraded) -> str:
+    return f"from round {one.rounds + 1} on: workflow {one.workflow[:8]}, instead of {one.before[:8]}"
+
+
+def _left(one: Upgraded) -> str:
+    return f", without {', '.join(one.dropped)}" if one.dropped else ""
 
 
 def _child(child: Child) -> str:
     outcome = f" ({child.outcome})" if child.outcome not in ("", child.status) else ""
     where = f" at {child.phase}" if child.phase and child.status in OPEN else ""
-    return f"{child.run}  {child.status}{where}{outcome}  {child.title}"
+    return f"{child.run}  {child.status}{where}{outcome}  {one_line(child.title)}"
 
 
 def _unjudged(shown: RunInFull) -> list[str]:
@@ -182,7 +197,7 @@ def _unjudged(shown: RunInFull) -> list[str]:
 def _remark(remark: Remark) -> str:
     by, origin = by_whom(remark.by, remark.user), f"in {remark.origin}" if remark.origin else ""
     told = ", ".join(part for part in (by, origin) if part)
-    target = f" to {remark.target}" if remark.target else ""
+    target = (f" to {remark.target}" if remark.target else "") + (f" on {remark.lines}" if remark.lines else "")
     text = one_line(remark.text or remark.path, 200)
     return f"{remark.id} {remark.kind}{target}: {text}" + (f" ({told})" if told else "")
 
@@ -223,7 +238,10 @@ def log(call: Call, run: str | None, follow: bool, after: int, limit: int) -> in
 
 def _event_line(event: Event) -> str:
     """The event's own words, its longest ones cut."""
-    told = " ".join(f"{key}={one_line(_told(value), 60)}" for key, value in event.facts.items())
+    facts = dict(event.facts)
+    if facts.get("by") and facts.get("user"):
+        facts["by"] = by_whom(str(facts["by"]), str(facts.pop("user")))
+    told = " ".join(f"{key}={one_line(_told(value), 60)}" for key, value in facts.items())
     return f"{event.seq:>5}  {event.at}  {event.type}" + (f"  {told}" if told else "")
 
 

@@ -179,7 +179,7 @@ def runs(call: Call, status: str | None, deleted: bool, after: str, limit: int) 
         else:
             put_table(lines, head)
     else:
-        of = f" that are {status}" if status else " yet; start one with: reconvene run WORKFLOW"
+        of = f" that are {status}" if status else f" yet; start one with: {call.command('run', 'WORKFLOW')}"
         put_none(call, f"there are no runs{of}")
     _tell_more(call, "runs", found, limit, *(("--status", status) if status else ()))
     _put_alone(call, alone)

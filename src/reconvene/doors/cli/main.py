@@ -31,6 +31,10 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "worker": ("worker", "worker", "Drive every run that is due, until you stop it."),
     "decide": ("decide", "decide", "Answer the open checkpoint and drive on."),
     "remark": ("remark", "remark", "Say something that every later agent will be shown."),
+    "ask": ("companion", "ask", "Ask about a run: how it stands, what it says, what went wrong; with citations."),
+    "chat": ("chat", "chat", "Talk about a run, or prepare one: questions, feedback, proposed edits."),
+    "review": ("comments", "review", "A file with its comments in your editor: comment on lines, change the text."),
+    "comments": ("comments", "comments", "Comments on lines of files: where they stand, what became of them."),
     "pause": ("decide", "pause", "Let running agents finish, start nothing new."),
     "abort": ("decide", "abort", "End a run for good."),
     "rollback": ("decide", "rollback", "Undo the round you are looking at and run it again."),
@@ -50,8 +54,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "rounds": ("rounds", "rounds", "Every round, those rolled back included, and what differed in a retry."),
     "log": ("inspect_runs", "log", "A run's events, one per line."),
     "files": ("inspect_runs", "files", "A run's files, or the content of one."),
+    "search": ("search", "search", "Passages of a run that answer a question, with where they stand."),
+    "cite": ("search", "cite", "Open what a search or an agent cites."),
     "take": ("take", "take", "Take a file that was kept aside because it holds a secret."),
     "diff": ("inspect_runs", "diff", "What a round changed in the files."),
+    "replan": ("replan", "replan", "Go back to planning at any stop, with what you have to say."),
     "fork": ("decide", "fork", "A new run that shares another's history up to an event."),
     "verify": ("verify", "verify", "Whether what is stored of a run fits together."),
     "export": ("exchange", "export_command", "Write a run into one file, to take it elsewhere."),
@@ -64,18 +71,21 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "schema": ("help", "schema", "The JSON Schema of workflow files, for editors."),
     "doctor": ("help", "doctor", "What this machine offers, and what is missing."),
     "completion": ("completing", "completion", "The script with which your shell completes commands and run ids."),
+    "mcp": ("serve_mcp", "mcp", "Serve runs to an MCP client; its person may decide."),
     "demo": ("demo", "demo", "See agents, a checkpoint and feedback at work, offline."),
 }
 
 # How --help lists them. What is in no group is listed last.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start and go on": ("run", "new", "resume", "queue", "worker", "demo"),
-    "Decide and say": ("inbox", "decide", "remark", "allowed", "rollback", "pause", "abort"),
+    "Decide and say": ("inbox", "decide", "remark", "review", "allowed", "rollback", "replan", "pause", "abort"),
+    "Ask": ("ask", "chat", "search", "cite"),
     "Mend": ("upgrade", "reopen"),
-    "Look": ("runs", "show", "output", "calls", "ledger", "rounds", "gaps", "view", "stats", "log"),
+    "Look": ("runs", "show", "output", "calls", "comments", "ledger", "rounds", "gaps", "view", "stats", "log"),
     "Files and history": ("files", "diff", "take", "fork"),
     "What is stored": ("verify", "export", "import", "delete"),
     "Workflows": ("workflows", "check", "schema", "eject"),
+    "Other programs": ("mcp",),
     "This machine": ("doctor", "accept", "completion"),
 }
 

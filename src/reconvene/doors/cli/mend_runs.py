@@ -33,6 +33,9 @@ Examples:
 @click.option(
     "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input that RUN does not have; NAME=@FILE."
 )
+@click.option(
+    "--drop", multiple=True, metavar="NAME", help="A value on record that is not in the workflow; may be repeated."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @BY
 @LIVE
@@ -44,6 +47,7 @@ def upgrade(
     run: str,
     to: str,
     inputs: tuple[str, ...],
+    drop: tuple[str, ...],
     dry_run: bool,
     no_input: bool,
     no_drive: bool,
@@ -54,18 +58,21 @@ def upgrade(
     At an open checkpoint, also one that a mistake in the workflow caused, or when RUN has ended. Prompts and templates
     beside the file are read anew, too. Rounds that are over stay as they were; the checkpoint opens anew, so that
     nobody decides on what they saw before. Phases and values that RUN has on record must be in the new workflow as
-    well. Where something does not fit, all of it is said, with the line, and from where RUN can be forked instead.
+    well; --drop NAME gives a value up. Where something does not fit, all of it is said, with the line, and from where
+    RUN can be forked instead.
     """
     from reconvene.app.upgrading import fit
     from reconvene.app.upgrading import upgrade as carry_out
-    from reconvene.doors.cli.drive import check_live, who_decides
+    from reconvene.doors.cli.drive import who_decides
     from reconvene.doors.cli.proceed import proceed
+    from reconvene.doors.cli.starting import check_live
     from reconvene.doors.cli.typed_values import read_inputs
 
     engine, found = open_to_change(call, run)
     workflow = _loaded(engine, found, to)
     check_live(call, workflow)
-    fitting = fit(engine, found, workflow, read_inputs(workflow, inputs), named=to, by=call.by, door=DOOR)
+    given = read_inputs(workflow, inputs)
+    fitting = fit(engine, found, workflow, given, drop=drop, named=to, by=call.by, door=DOOR)
     if dry_run:
         return _put_fitting(call, fitting, dry=True)
     if fitting.is_same:
@@ -143,6 +150,7 @@ def _put_fitting(call: Call, fitting: Fitting, *, dry: bool) -> int:
                 "changes": found,
                 "passed": fitting.passed,
                 "unbound": command.unbound,
+                "dropped": command.dropped,
                 "dry_run": dry,
             }
         )
@@ -156,6 +164,8 @@ def _put_fitting(call: Call, fitting: Fitting, *, dry: bool) -> int:
         put("  nothing but where things are written" if not fitting.is_same else "  nothing is different")
     for phase in fitting.passed:
         say(f"  ! the run is past the place of phase {clean(phase)}: it is not entered by itself")
+    for name in command.dropped:
+        say(f"  ! the value {clean(name)} is on record, and nothing sees it any more")
     for agent in command.unbound:
         say(f"  ! {clean(agent) or 'all agents of a model'}: the binding holds no more")
     put("nothing was changed (--dry-run)" if dry else "")
@@ -213,8 +223,9 @@ def reopen(
     from reconvene.app.reopening import reopen as take_up
     from reconvene.doors.cli.acting_again import require_word
     from reconvene.doors.cli.decide import remarks_in
-    from reconvene.doors.cli.drive import check_live, who_decides
+    from reconvene.doors.cli.drive import who_decides
     from reconvene.doors.cli.proceed import proceed
+    from reconvene.doors.cli.starting import check_live
     from reconvene.doors.cli.typed_bindings import bind
 
     engine, found = open_to_change(call, run)

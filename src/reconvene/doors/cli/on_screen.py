@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.app.shown_versions import versions
 from reconvene.app.views import projections
 from reconvene.authority import agents_task
 from reconvene.doors.cli.common import DOOR, Call
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from reconvene.app.engine import Engine
     from reconvene.app.views.read_model import Checkpoint
+    from reconvene.core.facts.state import RunState
 
 
 def keep(call: Call, run: str, point: Checkpoint) -> None:
@@ -51,6 +53,16 @@ def find(call: Call, engine: Engine, run: str, at: str, latest: bool) -> Meant:
     if at and latest:
         raise UserError("--at names one version, --latest takes whichever is open", hint="leave one of them out")
     return meant(engine, showings(call.home).of(run), _viewer(call), run, at, latest=latest)
+
+
+def last_seen(call: Call, engine: Engine, run: str) -> RunState | None:
+    """The run as it was when a checkpoint of it was last shown to this person."""
+    viewer = _viewer(call)
+    own = [
+        one for one in showings(call.home).of(run) if one.to.user == viewer.user and one.to.name in ("", viewer.name)
+    ]
+    found = versions(engine.log, run, own[-1].version) if own else []
+    return found[-1].state if found else None
 
 
 def with_way_on(call: Call, engine: Engine, run: str, error: Refused, option: str, more: Sequence[str]) -> Refused:

@@ -13,7 +13,6 @@ from reconvene.errors import Problem, WorkflowError
 if TYPE_CHECKING:
     from reconvene.adapters.agents.preflight import Lack, Way
     from reconvene.app.trial_calls import Trial
-    from reconvene.core.definition.bindings import Binding
     from reconvene.core.definition.workflow import Workflow
     from reconvene.wiring import Preflight
 
@@ -23,35 +22,33 @@ _MARKS = {"file": "✗", "machine": "✗", "note": "–"}
 class Looked(NamedTuple):
     workflow: Workflow
     found: Preflight
-    named: str  # as it was typed
+    words: tuple[str, ...]  # the workflow and who its agents are, as it was typed
 
     @property
     def ready(self) -> bool:
         return not self.found.only("file", "machine")
 
 
-def look(named: str, *, as_settings_say: bool = False) -> Looked:
-    """WorkflowError where the file itself is wrong, be it that no machine could do what it says. `as_settings_say`:
-    with the agents that the settings files found here name; nothing of theirs is started."""
+def look(call: Call, named: str, *, to_start: bool = False) -> Looked:
+    """With the agents that the command line and the settings files found here name, as a run would have them.
+    WorkflowError where the file itself is wrong, be it that no machine could do what it says. `to_start`: what the
+    settings files name is accepted first."""
+    from reconvene.core.definition.bindings import bound
+    from reconvene.doors.cli import typed_bindings
     from reconvene.doors.cli.named_workflow import file_of, load
     from reconvene.wiring import preflight
 
     loaded = load(named)
-    if as_settings_say:
-        from reconvene.core.definition.bindings import bound, combined, fitting
-        from reconvene.settings_file import in_force
-
-        held: dict[str, Binding] = {}
-        for settings in in_force():
-            held = combined(held, fitting(loaded, settings.bindings))
-        loaded = bound(loaded, held.values())
     beside = Path(file_of(named)).resolve().parent
+    loaded = bound(loaded, typed_bindings.for_a_look(call, loaded, str(beside), to_start=to_start))
     found = preflight(loaded, {}, {}, beside=str(beside))
+    who = [*(("--model", each) for each in call.models), *(("--agent", each) for each in call.agents)]
+    words = (named, *(word for pair in who for word in pair))
     wrong = [lack for lack in found.only("file") if lack.line]
     if wrong:
         problems = [Problem(loaded.file, lack.line, f"{lack.whom}: {lack.problem}", lack.hint) for lack in wrong]
-        raise WorkflowError(problems, hint=f"correct this, then look again: {command_line('check', named)}")
-    return Looked(loaded, found, named)
+        raise WorkflowError(problems, hint=f"correct this, then look again: {command_line('check', *words)}")
+    return Looked(loaded, found, words)
 
 
 def here_json(looked: Looked) -> dict[str, object]:
@@ -80,7 +77,7 @@ def put_here(looked: Looked) -> None:
     for line in _here(looked):
         say(line)
     if looked.ready:
-        put(f"\none tiny real call to each: {command_line('doctor', looked.named)}")
+        put(f"\none tiny real call to each: {command_line('doctor', *looked.words)}")
     else:
         put("\nthe file is right; a run starts here once this is there")
 
@@ -112,7 +109,7 @@ def try_out(call: Call, named: str) -> int:
     """One call to each model and program that agents of this workflow are done by; 1 where one of them fails."""
     from reconvene.wiring import try_agents
 
-    looked = look(named)
+    looked = look(call, named, to_start=True)
     rows = [_before(looked, way) for way in looked.found.ways]
     lost = [lack for lack in looked.found.lacks if not any(set(lack.who) & set(way.who) for way in looked.found.ways)]
     called = [row.way for row in rows if not row.problem]
@@ -129,7 +126,7 @@ def try_out(call: Call, named: str) -> int:
     else:
         _put(done, lost)
         if failed or lost:
-            put(f"\nlook again: {command_line('doctor', named)}")
+            put(f"\nlook again: {command_line('doctor', *looked.words)}")
     return 1 if failed or lost else 0
 
 

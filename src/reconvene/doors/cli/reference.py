@@ -36,6 +36,9 @@ show it in brackets take the only open run when it is left out.
 | 64 | wrong usage or bad input: nothing was recorded |
 | 130 | interrupted by Ctrl-C while nothing was being driven, or by a second Ctrl-C |
 
+Where there is nothing to do (the same decision again, a pause of what is paused, an abort of what is aborted), that is
+said, the exit code is the same, and the JSON has `nothing_to_do`.
+`ask` exits with 1 where a model was to answer and could not; `chat` from a pipe with 1 where a line of it failed.
 `queue run` exits with 3 if any of the runs waits, else 1 if any failed, 2 if any was aborted, else 0.
 `check` exits with 64 where the file is wrong; `check --here` and `doctor WORKFLOW` with 1 where an agent could not work
 on this machine. Every other command exits with 0 when it worked.
@@ -132,6 +135,10 @@ Every variable that Reconvene reads, sets or passes on. A test compares this tab
 | `RECONVENE_BY` | the name that decisions and remarks carry |
 | `RECONVENE_FEEDBACK_MODEL` | a model, as provider:name, that reads typed feedback after the rules |
 | `RECONVENE_GATE_MODEL` | a model, as provider:name, that answers what gates `ask`; without it they pass |
+| `RECONVENE_COMPANION_MODEL` | a model, as provider:name, that answers `ask` and `chat`; without it the record answers |
+| `RECONVENE_SEARCH_MODEL` | what makes vectors for [searches](search.md): `minilm`, `wordllama`, `none`, or a model as provider:name; else what is installed |
+| `OPENBLAS_NUM_THREADS` | threads that compare and make vectors; else 1 |
+| `RECONVENE_MCP_TOKEN` | what clients of `mcp --http` must send; else one is made up and printed |
 | `RECONVENE_PROVIDER_WAIT` | seconds that a process waits for a provider that fails before the run parks; else 120 |
 | `XDG_CONFIG_HOME` | where your own configuration lies, in `reconvene/`: settings, what you accepted; `~/.config` |
 | `RECONVENE_SANDBOX` | what `sandbox: auto` means on this machine: `auto`, `strict` or `off` |

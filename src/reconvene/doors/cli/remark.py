@@ -10,6 +10,7 @@ import click
 from reconvene.doors.cli.accepting import open_to_change
 from reconvene.doors.cli.common import BY, DOOR, Call, answer, command, note, put, put_json, say
 from reconvene.errors import UserError
+from reconvene.language.following import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,17 +18,24 @@ if TYPE_CHECKING:
     from reconvene.app.engine import Engine
     from reconvene.app.model_reader import Entry
     from reconvene.app.views.read_model import Remark
+    from reconvene.core.facts.events import Lines
 
 
 @command("""
 Examples:
   reconvene remark two-step-1 'correction: Revenue is $900M, not $850M'
   reconvene remark two-step-1 --understand 'Revenue is $900M, not $850M. The board approved the pivot yesterday'
+  reconvene remark two-step-1 --on draft.md:12-14 'too vague: which year?'
   reconvene remark two-step-1 --form remarks.md --dry-run
   reconvene remark two-step-1 --reread FB-002 --kind 'strategic shift' --level major
 """)
 @click.argument("run")
 @click.argument("text", required=False)
+@click.option(
+    "--on",
+    metavar="FILE:LINES",
+    help='The lines that TEXT is about: plan.md:12, plan.md:12-14, plan.md:"words that stand there", todo:ID.',
+)
 @click.option("--understand", is_flag=True, help="TEXT is free text: split it, and find out what each part is.")
 @click.option("--form", metavar="FILE", help="Read a filled-in form instead of TEXT; see docs/cli.md.")
 @click.option("--dry-run", is_flag=True, help="Only show how it is understood.")
@@ -45,6 +53,7 @@ def remark(
     call: Call,
     run: str,
     text: str | None,
+    on: str | None,
     understand: bool,
     form: str | None,
     dry_run: bool,
@@ -56,7 +65,12 @@ def remark(
 
     Without a known kind the whole text is a comment, unless --understand is given. What was said stays as it was said;
     --reread changes how it is read, and the last reading counts.
+
+    With --on it is a comment on lines of a file. It follows them through later versions of the file; where they are
+    lost it is outdated, and keeps the old lines. `comments` lists all, `review` opens a file with them in your editor.
     """
+    from msgspec.structs import replace
+
     from reconvene.app import queries
     from reconvene.app.model_reader import OnRecord
     from reconvene.app.views.projections import remarks
@@ -67,6 +81,8 @@ def remark(
     if [text, form, reread, withdraw].count(None) != 3:
         raise UserError("give one of them: TEXT, --form FILE, --reread ID, --withdraw ID", hint=hint)
     said = {name: value for name, value in reading.items() if value is not None}
+    if on is not None and not text:
+        raise UserError("--on goes with TEXT", hint=hint)
     if said and reread is None:
         raise UserError("--kind, --to, --was, --now and --level go with --reread ID", hint=hint)
     engine, found = open_to_change(call, run)
@@ -75,22 +91,42 @@ def remark(
     workflow = engine.session(found).book.workflow
     agents, kits = tuple(workflow.agents), workflow.kits
     entries = _entries(text or "", form, agents, kits, understand=understand)
+    about = None
+    if on is not None:
+        from reconvene.doors.cli.typed_lines import lines_meant
+
+        about = lines_meant(call, engine, found, on)
+        entries = [one._replace(remark=replace(one.remark, on=about, lines=about.name)) for one in entries]
     record = OnRecord(engine, found, call.by, DOOR)
     if not dry_run:
         record.become(entries)
     if understand:
         entries, told = understood_better(text or "", agents, entries, kits)
+        entries = [one._replace(remark=replace(one.remark, on=about)) for one in entries]
         if told:
             note(told)
     if not dry_run:
         record.become(entries)
     made = remarks(engine.load(found), record.remarks)
     say_what_is_too_large(engine, found, (entry.remark.text for entry in entries))
+    entries = engine.discretion.of(workflow).blank_in(entries)  # as they are on record
     if call.as_json:
         put_json(queries.summary(engine, found), understood=list(map(_told, entries)), remarks=made)
     else:
         _tell(found, entries, made, dry_run=dry_run)
+        for line in _about(engine, about):
+            say(line)
     return 0
+
+
+def _about(engine: Engine, lines: Lines | None) -> list[str]:
+    """The lines that were commented on, so that nobody comments on others by mistake."""
+    if lines is None:
+        return []
+    text = engine.log.artefact(lines.version).decode()
+    return [f"  {lines.path}:{number}  {line}" for number, line in enumerate(lines_of(text), 1)][
+        lines.first - 1 : lines.last
+    ]
 
 
 def _entries(
@@ -121,6 +157,7 @@ def _again(call: Call, engine: Engine, run: str, reread: str | None, withdraw: s
     from reconvene.doors.shared.advice import weighed
     from reconvene.doors.shared.remarks import said_in
 
+    before = engine.log.head(run)
     if reread is None:
         engine.submit(run, WithdrawRemark(str(withdraw), call.by, DOOR))
     else:
@@ -132,6 +169,9 @@ def _again(call: Call, engine: Engine, run: str, reread: str | None, withdraw: s
         put(said_in(one))
         say(f"  {weighed(one)}")
     told = f"read again for {run}" if reread else f"taken back: {meant[0].id}"
+    if engine.log.head(run) == before:
+        told = f"{meant[0].id} {'is read so' if reread else 'was taken back'} already: there is nothing to do"
+        return answer(call, queries.summary(engine, run), told, understood=[], remarks=made, nothing_to_do=True)
     return answer(call, queries.summary(engine, run), told, understood=[], remarks=made)
 
 

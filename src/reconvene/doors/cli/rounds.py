@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.app.views.who import told
 from reconvene.authority import require_person
 from reconvene.doors.cli.common import BY, COUNT, DOOR, Call, command, open_run, put, put_json, put_table, say
 from reconvene.doors.cli.text import clean, one_line
@@ -134,7 +135,7 @@ def _below(row: Round) -> Iterator[str]:
     if row.undone.within:
         yield f"     with R{row.undone.within}, which it is part of"
         return
-    by = f"by {one_line(row.undone.by)}: " if row.undone.by else ""
+    by = f"by {one_line(told(row.undone.by, row.undone.user))}: " if row.undone.by else ""
     said = "".join(f"; {one_line(remark.id)} {one_line(remark.text, 80)}" for remark in row.undone.remarks)
     yield f"     {by}{one_line(row.undone.why)}{said}"
     if row.undone.archived:
@@ -195,7 +196,7 @@ def _ids(found: object) -> str:
 
 
 def _asked_lines(asked: Asked, numbers: Mapping[int, int]) -> Iterator[str]:
-    by = f" by {one_line(asked.by)}" if asked.by else ""
+    by = f" by {one_line(told(asked.by, asked.user))}" if asked.by else ""
     when = asked.at[:16].replace("T", " ")
     yield f"try {numbers[asked.serial]} was rolled back{by} ({when}): {one_line(asked.why)}"
     if not asked.fields and not asked.remarks:

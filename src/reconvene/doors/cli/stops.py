@@ -12,13 +12,12 @@ from msgspec import Struct
 
 from reconvene.doors.cli.clean_stdout import for_us_only
 from reconvene.doors.cli.closed_terminal import leave_closed, open_terminals, unless_closed
-from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, put, put_json, say
+from reconvene.doors.cli.common import DOOR, EXIT_CODES, OPEN, Call, note, pasted, put, put_json, say
 from reconvene.doors.cli.progress import watcher
-from reconvene.doors.cli.text import clean, clock_time, one_line
-from reconvene.doors.shared.advice import changed_lines
-from reconvene.doors.shared.fields import mark, title_of
-from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines, text_of, written_lines
-from reconvene.doors.shared.options import listed, on_offer
+from reconvene.doors.cli.text import clean, clock_time, one_line, wrapped
+from reconvene.doors.shared import passages
+from reconvene.doors.shared.glance import found_lines, items_line, merge_line, project_lines
+from reconvene.doors.shared.whole_checkpoint import Hand, describe, put_down
 from reconvene.errors import ReconveneError, StaleDecision, UserError
 
 if TYPE_CHECKING:
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reconvene.app.engine import Engine
-    from reconvene.app.views.read_model import Checkpoint, Field, Option, PassedOver, Provider, Run
-    from reconvene.core.facts.commands import Answers
+    from reconvene.app.views.read_model import Checkpoint, PassedOver, Provider, Run, Unasked
 
 _PARKED = 3
 _KILLED = 130
+_WORTHWHILE = 10.0  # seconds of driving, after which the search index is kept up
 
 
 class Decider:
@@ -56,16 +55,18 @@ class Driving(Struct, frozen=True):
     engine: Engine
     decider: Decider
     loop: asyncio.Runner
+    begun: float  # as `time.monotonic` tells it
 
 
 @contextmanager
 def driving(call: Call, engine: Engine, decider: Decider) -> Iterator[Driving]:
     """One event loop for all runs: connections that agents keep open belong to the loop that opened them."""
     import asyncio
+    import time
 
     with asyncio.Runner() as loop:
         try:
-            yield Driving(call, engine, decider, loop)
+            yield Driving(call, engine, decider, loop, time.monotonic())
         finally:
             loop.run(engine.close())
 
@@ -105,22 +106,23 @@ def to_its_stop(
     return replace(found, passed_over=unseen + found.passed_over), stopped
 
 
-def conclude(call: Call, engine: Engine, summary: Run) -> None:
+def conclude(drive: Driving, summary: Run) -> None:
     """What is owed at the end of every drive: the workflow's last word, what nobody answered, the git history."""
     from reconvene.app import queries
 
-    run = summary.run
-    if not call.as_json and (said := queries.closing(engine, run)):
-        put(f"\n{clean(said)}")  # a document: its lines stay as they are
+    call, engine, run = drive.call, drive.engine, summary.run
+    if not call.as_json and (said := queries.closing(engine, run)).text.strip():
+        put("\n" + put_down(passages.passages(said.text, said.filled), HERE))
     if summary.status == "completed" and not call.as_json:
         from reconvene.app.measures import ledger
         from reconvene.doors.shared.advice import became_of, never_answered
 
         book, command = ledger(engine, run), call.command("ledger", run)
-        for told in ("\n".join(became_of(book, command)), never_answered(book, command)):
-            if told:  # nothing that a person said ends in silence
-                say(f"\n{told}")
+        for fate in ("\n".join(became_of(book, command)), never_answered(book, command)):
+            if fate:  # nothing that a person said ends in silence
+                say(f"\n{fate}")
     keep_history(engine, run)
+    keep_index(drive, run)
 
 
 def exit_code(summary: Run) -> int:
@@ -135,6 +137,24 @@ def keep_history(engine: Engine, run: str) -> None:
         engine.commit_history(run)
     except ReconveneError as error:
         note(f"the git history is behind: {error.message}")
+
+
+def keep_index(drive: Driving, run: str) -> None:
+    """Let the search index catch up with the words, where agents took their time: then nobody notices. After a quick
+    decision the next search does it."""
+    import time
+
+    from reconvene.trust import is_foreign
+
+    if time.monotonic() - drive.begun < _WORTHWHILE or is_foreign(drive.call.place):
+        return
+    from contextlib import closing
+
+    from reconvene import search_wiring
+    from reconvene.app import searching
+
+    with suppress(ReconveneError), closing(search_wiring.opened(drive.call.home, "none")) as index:
+        searching.refresh(drive.engine, index, run)
 
 
 async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = False) -> bool:
@@ -172,10 +192,11 @@ async def _driven(drive: Driving, run: str, take: bool = False, at_once: bool = 
     return stops > 0
 
 
-def report(call: Call, summary: Run, *, brief: bool = False) -> None:
-    """Where the run stands: for a script one object, for a person words and the command that goes on."""
+def report(call: Call, summary: Run, *, brief: bool = False, **more: object) -> None:
+    """Where the run stands: for a script one object, for a person words and the command that goes on. `more`: further
+    keys of the object."""
     if call.as_json:
-        put_json(summary)
+        put_json(summary, **more)
         if next_command := _next_command(call, summary):
             note(f"continue with: {next_command}")
         was_shown(call, summary)
@@ -184,7 +205,7 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put("nothing was decided; your remarks and saved answers are kept")
     put(headline(summary))
     if summary.why:
-        say(summary.why)
+        put(put_down(passages.passages(summary.why, None), HERE))
     for line in not_asked(summary):
         say(line)
     if summary.provider is not None:
@@ -194,7 +215,7 @@ def report(call: Call, summary: Run, *, brief: bool = False) -> None:
         put()
         for line in project_lines(summary.project):
             say(line)
-        say(describe(summary.checkpoint))
+        say(describe(summary.checkpoint, HERE))
     if next_command := _next_command(call, summary, brief=brief):
         put(f"\ncontinue with:\n  {next_command}")
     else:
@@ -232,8 +253,20 @@ def awaited(provider: Provider) -> list[str]:
 def not_asked(summary: Run) -> list[str]:
     """What went otherwise than meant since the last stop, a line each: checkpoints whose condition failed, gates that
     could not ask their model, documents that did not fit into a prompt."""
-    texts = [row.text for rows in (summary.passed_over, summary.unasked, summary.unshown) for row in rows]
+    texts = [row.text for row in summary.passed_over] + unasked_lines(summary.unasked)
+    texts += [row.text for row in summary.unshown]
     return [*(f"! {one_line(text, 300)}" for text in texts), *found_lines(summary)]
+
+
+def unasked_lines(rows: Iterable[Unasked]) -> list[str]:
+    """One for each agent, phase and reason, however many rounds it went on."""
+    alike: dict[tuple[str, str, str], list[Unasked]] = {}
+    for row in rows:
+        alike.setdefault((row.agent, row.phase, row.why), []).append(row)
+    return [
+        f"{found[-1].text} (the same {len(found) - 1} times before)" if len(found) > 1 else found[0].text
+        for found in alike.values()
+    ]
 
 
 def headline(summary: Run) -> str:
@@ -247,56 +280,12 @@ def headline(summary: Run) -> str:
     return f"{summary.run} is {summary.status}{where + count if summary.status in OPEN else ended}{alone}"
 
 
-def describe(checkpoint: Checkpoint) -> str:
-    lines = to_read(checkpoint)
-    if checkpoint.feedback:
-        lines += ["", clean(checkpoint.feedback).strip()]
-    if checkpoint.fields:
-        lines += ["", "fields:", *(f"  {line}" for line in field_lines(checkpoint.fields, checkpoint.answers))]
-    lines += ["", *(f"  {line}" for option in option_lines(checkpoint.options) for line in option)]
-    return "\n".join(lines)
+def _behind_a_bar(text: str) -> str:
+    """On a screen, it is broken before the bar is put in front."""
+    return passages.barred(wrapped(text, 2) if sys.stdout.isatty() else text)
 
 
-def field_lines(fields: Iterable[Field], answers: Answers | None, lead: str = "") -> Iterator[str]:
-    """Each field with its id, its type and its question; below it, what it takes and what was answered so far."""
-    for field in fields:
-        needed = ", needed" if field.required and field.default is None and field.blank is None else ""
-        yield f"{lead}{clean(field.id)} ({field.type}{needed}) {clean(field.prompt)}".rstrip()
-        yield from (f"  {line}" for line in _about(field, answers))
-
-
-def option_lines(options: Iterable[Option]) -> Iterator[list[str]]:
-    """Each option that is offered, with its number; below it, what follows from it."""
-    shown = on_offer(options)
-    for option, line in zip(shown, listed(shown)):
-        marks = ["recommended"] * option.recommend + ["with feedback"] * (option.remark == "required")
-        first = line + (f"  [{', '.join(marks)}]" if marks else "")
-        yield [first, *([f"   {one_line(option.leads)}"] if option.leads and option.available else [])]
-
-
-def to_read(checkpoint: Checkpoint) -> list[str]:
-    """What there is to read before one decides."""
-    lines = [clean(checkpoint.question).strip()]
-    if text := text_of(checkpoint):
-        lines += ["", text]
-    if changed := changed_lines(checkpoint):
-        lines += ["", *changed]
-    if checkpoint.show_files:
-        lines += ["", "look at: " + ", ".join(clean(path) for path in checkpoint.show_files)]
-    if written := written_lines(checkpoint):
-        lines += ["", "what the agents wrote:", *(f"  {line}" for line in written)]
-    return lines
-
-
-def _about(field: Field, answers: Answers | None) -> Iterator[str]:
-    """What can be answered, what was, and what became of an earlier answer."""
-    if field.type in ("choice", "agents") and field.options:
-        how = "some" if field.type == "agents" else "one"
-        yield f"{how} of: " + ", ".join(title_of(field, option) for option in field.options)
-    if answers is not None:
-        yield mark(field, answers)
-    if field.note:
-        yield one_line(field.note)
+HERE = Hand(pasted, _behind_a_bar)
 
 
 def _next_command(call: Call, summary: Run, *, brief: bool = False) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from reconvene.doors.cli.ask import MARK, ask, ask_field, ask_fields, ask_text, ask_yes, pick
 from reconvene.doors.cli.common import DOOR
 from reconvene.doors.cli.draw_checkpoint import READ_ON, Screen
+from reconvene.doors.cli.own_editor import editor
 from reconvene.doors.cli.stops import Decider, explain_stale, headline, keep_history, not_asked
 from reconvene.doors.cli.text import columns, fitted, one_line, screen_width, wrapped
-from reconvene.doors.cli.typed_feedback import Hearing, editor
+from reconvene.doors.cli.typed_feedback import Hearing
 from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.advice import reasons, talk_before
 from reconvene.doors.shared.fields import asked, needed, unanswered
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
     Shown = Callable[[str, Checkpoint], None]
 
-_REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON = (
-    "remark", "editor", "file", "park", "moved", "output", "read on",
+_REMARK, _EDITOR, _FILE, _PARK, _MOVED, _OUTPUT, _READ_ON, _COMMENT = (
+    "remark", "editor", "file", "park", "moved", "output", "read on", "comment",
 )  # fmt: skip
 _ANYTHING = "Anything to correct or to add? (Enter = no)"
 
@@ -90,6 +91,8 @@ class _Sitting:
                 case "remark" | "editor":
                     self._hear("What would you like to say?", in_editor=choice == _EDITOR)
                     current = self._now()
+                case "comment":
+                    current = self._commented()
                 case "file":
                     self._show_file()
                 case "output":
@@ -108,7 +111,7 @@ class _Sitting:
         """Show the checkpoint, ask for remarks where it wants some, and tell what another round would bring."""
         current = self._show(checkpoint)
         if current and current.feedback:
-            self._screen.question(current.feedback)
+            self._screen.question(current)
             self._suggest(current, "For example: “{said}”, and then “{option}”")
             self._hearing.ask_back = self._screen.read_on if self._screen.left else None
             self._hear(_ANYTHING.replace(")", ", ? = read on)") if self._screen.left else _ANYTHING)
@@ -211,6 +214,7 @@ class _Sitting:
         """What can be done beside deciding."""
         extra = [(_REMARK, "Add a remark")]
         extra += [(_EDITOR, "Write it in your editor")] if editor() else []
+        extra += [(_COMMENT, "Comment on a file in your editor")] if editor() and self._screen.files() else []
         extra += [(_READ_ON, READ_ON)] if self._screen.left else []
         extra += [(_OUTPUT, "Read what an agent wrote")] if checkpoint.outputs else []
         return [*extra, (_FILE, "Show a file"), (_PARK, "Pause here, decide later")]
@@ -230,6 +234,7 @@ class _Sitting:
 
     def _submit(self, checkpoint: Checkpoint, option: Option) -> bool:
         from reconvene.core.facts.commands import AnswerCheckpoint
+        from reconvene.core.person.attention import WHO
 
         if option.ends and not ask_yes(f"“{one_line(option.label)}” {one_line(option.leads)}. Really?", default=False):
             return False
@@ -243,7 +248,7 @@ class _Sitting:
         why = reasons(self._review()) if option.fields else {}
         unsent = Unsent(self._engine.home, self._run, checkpoint.id, option.label)
         fields = ask_fields(option.fields, unsent.before() if option.fields else {}, why, unsent.keep)
-        if checkpoint.attention and option.fields and not self._can_be_asked(fields):
+        if checkpoint.attention and any(field.id == WHO for field in option.fields) and not self._can_be_asked(fields):
             return False
         decision = AnswerCheckpoint(checkpoint.id, option.label, fields, remarks, self._version, self._by, DOOR)
         if self._decided(decision):
@@ -253,7 +258,7 @@ class _Sitting:
         return bool(missing) and all(self._answer(checkpoint, field) for field in missing) and self._decided(decision)
 
     def _can_be_asked(self, fields: Answers) -> bool:
-        """At an attention checkpoint the one field says who does the work instead."""
+        """Of a field that says who does the work instead."""
         from reconvene.doors.cli.typed_bindings import check_said
 
         try:
@@ -284,7 +289,7 @@ class _Sitting:
 
         here = remarks_here(self._engine.load(self._run))
         return tuple(
-            RemarkIn(one.text, one.kind, one.target, one.was, one.now)
+            RemarkIn(one.text, one.kind, one.target, one.was, one.now, on=one.anchor)
             for one in here
             if one.by == self._by and one.kind != "edit"
         )
@@ -356,6 +361,18 @@ class _Sitting:
         entries = [(one, f"{one.agent}: {' / '.join(one.lines)}") for one in written]
         chosen = pick("Whose?", entries) if len(entries) > 1 else written[0]
         self._screen.output(chosen, queries.output(self._engine, self._run, chosen))
+
+    def _commented(self) -> Checkpoint | None:
+        """A file with its comments in the person's editor. What they change of its text is asked about once."""
+        from reconvene.doors.cli.reviewing import review_at
+
+        try:
+            self._screen.weighed(review_at(self._screen, self._engine, self._run, self._by))
+        except UserError as error:
+            self._screen.line(explain_stale(error), "yellow")
+        if current := self._now():
+            self._screen.open_comments(current)
+        return current
 
     def _show_file(self) -> None:
         paths = self._screen.files()

@@ -17,17 +17,17 @@ __all__ = ["clean", "clock_time", "column_widths", "columns", "command_line", "f
            "nearest", "one_line", "screen_width", "table", "to_json", "ungated", "wrapped"]  # fmt: skip
 
 _RAW_IN_JSON = late(f"[{UNSEEN}]")
-_LAID_OUT = late(r"[|#>]|```|~~~|---|===|──")
+_LAID_OUT = late(r"[|│#>]|```|~~~|---|===|──")
 _LISTED = late(r"(?P<indent>\s*(?:[-*•▸]\s+|\d+\.\s+)?)(?P<rest>.*)")
 
 
-def wrapped(text: str) -> str:
+def wrapped(text: str, less: int = 0) -> str:
     """Prose broken between words at the edge of the screen. Indented lines and list items keep their places; headings,
-    tables and code stay as they are, and a line that ends with two blanks ends there."""
+    tables and code stay as they are, and a line that ends with two blanks ends there. `less`: columns to leave free."""
     import shutil
     import textwrap
 
-    width = max(shutil.get_terminal_size().columns - 1, 20)
+    width = max(shutil.get_terminal_size().columns - 1 - less, 20)
 
     def filled(line: str, hang: str) -> str:
         return textwrap.fill(line, width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False)

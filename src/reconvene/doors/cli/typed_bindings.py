@@ -66,19 +66,25 @@ def for_new(call: Call, workflow: Workflow, folder: str) -> tuple[Binding, ...]:
     """With what the settings files say, where the command line says nothing. What they start is accepted first.
 
     `folder`: of the workflow's file."""
+    found = for_a_look(call, workflow, folder, to_start=True)
+    check(workflow, {one.agent: one for one in found})
+    return found
+
+
+def for_a_look(call: Call, workflow: Workflow, folder: str, *, to_start: bool) -> tuple[Binding, ...]:
+    """The same, unchecked. Without `to_start` nothing of it is started, so nobody is asked about it."""
     from reconvene.core.definition.bindings import combined, expanded, fitting
     from reconvene.settings_file import in_force
 
     held: dict[str, Binding] = {}
     for settings in in_force():
         used = fitting(workflow, settings.bindings)
-        if any(not one.model for one in used):
+        if to_start and any(not one.model for one in used):
             from reconvene.doors.cli.accepting import permit_settings
 
             permit_settings(call, settings)
         held = combined(held, used)
     held = combined(held, expanded(workflow, typed(call, folder)))
-    check(workflow, held)
     return tuple(sorted(held.values(), key=lambda one: one.agent))
 
 

@@ -7,20 +7,16 @@ model that reads a remark, and the person who puts it right, come after that.
 
 from __future__ import annotations
 
-import os
-import shlex
 import signal
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconvene.app.model_reader import Entry
 from reconvene.core.kit_finder import reader
 from reconvene.doors.cli.ask import ask_text, pick, tick
 from reconvene.doors.cli.common import DOOR, note
+from reconvene.doors.cli.own_editor import Sheet, editor
 from reconvene.doors.cli.text import clean
 from reconvene.doors.cli.unsent_answers import Unsent
 from reconvene.doors.shared.form import again, read, write
@@ -219,7 +215,7 @@ class Hearing:
 
     @contextmanager
     def _never_lost(self, heard: _Heard) -> Iterator[None]:
-        with _hanging_up_is_an_error():
+        with hanging_up_is_an_error():
             try:
                 yield
             except BaseException:
@@ -247,7 +243,7 @@ class Hearing:
 
 
 @contextmanager
-def _hanging_up_is_an_error() -> Iterator[None]:
+def hanging_up_is_an_error() -> Iterator[None]:
     """A closed terminal would end the process at once; here it is an exception, so that words can be kept."""
     numbers = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
     before = [signal.signal(number, _hung_up) for number in numbers]
@@ -332,46 +328,3 @@ def _changed(remark: RemarkIn, what: str, agents: tuple[str, ...], kits: tuple[s
 def _target(remark: RemarkIn, agents: tuple[str, ...]) -> str:
     named = [part.strip() for part in remark.target.split(",")]
     return ", ".join(tick("For whom? Nobody is everybody", agents, named, {}))
-
-
-# --- the person's own editor ---
-
-
-def editor() -> list[str]:
-    """The command of VISUAL, else of EDITOR; empty where neither is set."""
-    named = os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()
-    try:
-        return shlex.split(named)
-    except ValueError:  # an open quote: taken literally, and its failure explains itself
-        return [named]
-
-
-class Sheet:
-    """A text on its way through the editor. Whatever was saved is in `text`, also when the editor failed."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.code = 0
-
-    def edit(self) -> None:
-        command = editor()
-        with tempfile.TemporaryDirectory(prefix="reconvene-") as folder:
-            file = Path(folder, "remarks.md")
-            file.write_text(self.text, encoding="utf-8")
-            before = signal.getsignal(signal.SIGINT)
-            signal.signal(signal.SIGINT, _theirs)
-            try:
-                self.code = subprocess.call([*command, str(file)])
-            except OSError as error:
-                raise UserError(
-                    f"the editor {command[0]!r} cannot be started: {error.strerror or error}",
-                    hint="set EDITOR to one that can",
-                ) from None
-            finally:
-                signal.signal(signal.SIGINT, before)
-                if file.is_file():
-                    self.text = file.read_text(encoding="utf-8", errors="replace")
-
-
-def _theirs(number: int, frame: object) -> None:
-    """Ctrl-C while the editor is open is meant for the editor."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MOST_LOOKED = 1000  # names of a folder
 _SEVERAL = ("files", "documents", "sources")  # given again, they are added
 _ALWAYS = "feature"  # the one input that a workflow need not declare
+_EXAMPLES = {"bool": "true", "number": "3", "text": '"a text"'}
 _LARGEST = 20_000_000  # bytes; an input is pinned with its run, so a slip of the finger should not fill the disk
 
 
@@ -73,7 +74,7 @@ def input_value(name: str, spec: Input, text: str) -> object:
 
             return [source(text, os.environ)]
         case "project":
-            from reconvene.app.new_runs import project_folder
+            from reconvene.app.run_values import project_folder
 
             return project_folder(name, path)
         case "folder":
@@ -94,6 +95,22 @@ def read_settings(workflow: Workflow, pairs: Iterable[str]) -> Values:
         values[name] = typed(f"setting {name!r}", workflow.settings[name].type, text)
 
     _each(pairs, "setting", workflow.settings, workflow.settings, take)
+    return values
+
+
+def settings_of_files(workflow: Workflow) -> Values:
+    """What `reconvene.toml` says of the settings that this workflow has; the project's file counts before one's own."""
+    from reconvene.settings_file import in_force
+
+    values: Values = {}
+    for file in in_force():
+        for name in [name for name in file.settings if name in workflow.settings]:
+            value, kind = file.settings[name], workflow.settings[name].type
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            fits = {"bool": isinstance(value, bool), "number": number, "text": isinstance(value, str)}
+            if not fits.get(kind, True):
+                raise UserError(f"{file.path}: the setting {name!r} takes a {kind}", hint=f"as in {_EXAMPLES[kind]}")
+            values[name] = value
     return values
 
 

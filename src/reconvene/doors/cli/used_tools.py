@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reconvene.app.views.who import told
 from reconvene.authority import require_person
 from reconvene.doors.cli import pager
 from reconvene.doors.cli.common import BY, DOOR, Call, command, open_run, put, put_json, put_table
@@ -16,7 +17,7 @@ from reconvene.errors import UserError
 if TYPE_CHECKING:
     from reconvene.app.views.tool_calls import Call as ToolCall
 
-_HEAD = ("CALL", "TIME", "TOOL", "ARGUMENTS", "OUTCOME", "SECS")
+_HEAD = ("CALL", "TIME", "OUTCOME", "SECS", "TOOL", "ARGUMENTS")
 _WIDE = 60
 
 
@@ -54,14 +55,14 @@ def calls(call: Call, run: str | None, agent: str | None, name: str) -> int:
 
 
 def _cells(row: ToolCall) -> tuple[object, ...]:
-    decided = f" ({row.ruling} by {one_line(row.by)})" if row.ruling else ""
+    decided = f" ({row.ruling} by {one_line(told(row.by, row.user))})" if row.ruling else ""
     return (
         row.name,
         row.at[11:19],
-        row.tool,
-        one_line(row.arguments, _WIDE),
         f"{row.state}{decided}",
         f"{row.seconds:.1f}" if row.seconds else "",
+        row.tool,
+        one_line(row.arguments, _WIDE),
     )
 
 
@@ -69,11 +70,13 @@ def _in_full(row: ToolCall) -> list[str]:
     facts = [f"{row.seconds:g} s" if row.seconds else "", row.sandbox and f"sandbox: {row.sandbox}"]
     facts += [f"{name}: {count}" for name, count in row.counts.items()]
     lines = [f"{row.name}  {row.tool}  {row.state}", f"asked for at {row.at}", ", ".join(filter(None, facts))]
+    if row.recorded:
+        lines.append("asked for by a recording, and really made")
     if row.why:
         lines.append(f"a person was asked: {clean(row.why)}")
     if row.ruling:
         words = f": {clean(row.words)}" if row.words else ""
-        lines.append(f"{row.ruling} by {one_line(row.by)}{words}")
+        lines.append(f"{row.ruling} by {one_line(told(row.by, row.user))}{words}")
     if row.files:
         lines.append(f"files: {', '.join(map(one_line, row.files))}")
     return [*filter(None, lines), "\n── arguments ──\n", clean(row.arguments), "\n── result ──\n", clean(row.result)]
@@ -108,10 +111,8 @@ def allowed(call: Call, run: str | None, revoke: str) -> int:
     if not rows:
         put(f"{found} asks about every call that it should ask about")
         return 0
-    cells = [
-        (row.id, row.agent, row.tool, one_line(json.dumps(row.arguments, ensure_ascii=False), _WIDE), row.by)
-        for row in rows
-    ]
+    arguments = [one_line(json.dumps(row.arguments, ensure_ascii=False), _WIDE) for row in rows]
+    cells = [(row.id, row.agent, row.tool, given, told(row.by, row.user)) for row, given in zip(rows, arguments)]
     put_table(cells, ("ID", "AGENT", "TOOL", "ARGUMENTS", "BY"))
     put(f"\nask about one again: {call.command('allowed', found, '--revoke', rows[0].id)}")
     return 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconvene.app.views.who import told
-from reconvene.doors.cli.common import Call, answer, command, open_home, put, put_json, put_none, say
+from reconvene.doors.cli.common import Call, answer, command, open_home, pasted, put, put_json, put_none, say
 from reconvene.doors.cli.stops import keep_history
 from reconvene.home import is_there
 
@@ -97,7 +97,7 @@ def _tell(looked: Soundness) -> None:
         value = f", chain {looked.chain[:16]}" if looked.chain else ""
         say(f"{looked.run}: fits together ({looked.head} events{value})")
     for one in looked.notes:
-        say(f"  {one}")
+        say(f"  {pasted(one)}")
 
 
 def _tell_misfit(what: str, misfit: Misfit) -> None:
@@ -106,4 +106,4 @@ def _tell_misfit(what: str, misfit: Misfit) -> None:
     say(f"  where: {misfit.where}")
     say(f"  expected: {misfit.expected}")
     say(f"  found: {misfit.found}")
-    say(f"  next: {misfit.next}")
+    say(f"  next: {pasted(misfit.next)}")

@@ -61,7 +61,7 @@ def work_off(
         worked.append(Worked(summary))
         if not call.as_json:
             report(call, summary, brief=decider.shows)
-        conclude(call, engine, summary)
+        conclude(drive, summary)
         if summary.status == "waiting" and not decider.shows:
             note(f"{run} waits for a {'provider' if summary.provider else 'person'}, and is left waiting")
         if stopped:

@@ -29,11 +29,11 @@ class Section(Struct, frozen=True):
 
 
 def sections(review: Review, *, ledger: str, whole: str, brief: bool = False) -> list[Section]:
-    """All but the remarks made here: those are shown where they were said. Brief: only what remarks change.
+    """All but the remarks made here and comments on files, which are shown elsewhere. Brief: only what remarks change.
 
     `ledger` and `whole`: where a door shows every remark, and what is cut here."""
     here = {remark.id for remark in review.remarks}
-    earlier = [remark for remark in review.open if remark.id not in here]
+    earlier = [remark for remark in review.open if remark.id not in here and not remark.lines]
     found: list[Section] = []
     if earlier and not brief:
         found.append(Section("not answered by anybody yet", (*_some(earlier), f"all of them: {ledger}")))

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from reconvene.app.views.read_model import Checkpoint, Field
 from reconvene.core.facts.commands import Answers
-from reconvene.doors.shared.harmless import clean, one_line
+from reconvene.doors.shared.harmless import one_line
 from reconvene.errors import Refused, UserError
 
 _LONGEST_ANSWER = 40
@@ -107,7 +107,7 @@ def title_of(field: Field, option: str) -> str:
     """What people read instead of an option."""
     options, titles = field.options, field.titles
     found = titles[options.index(option)] if option in options and len(titles) == len(options) else option
-    return clean(found) if found == option else f"{one_line(option)}: {one_line(found)}"
+    return one_line(found) if found == option else f"{one_line(option)}: {one_line(found)}"
 
 
 def asked(field: Field) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reconvene.doors.shared.harmless import clean, one_line
+from reconvene.doors.shared.harmless import one_line
 
 if TYPE_CHECKING:
     from reconvene.app.views.read_model import Checkpoint, Item, Option, Project, Run, Written
@@ -16,14 +16,6 @@ _MOST_WRITTEN = 12
 def items_line(items: Sequence[Item]) -> str:
     """`item 2 of 5: New API`; the innermost last."""
     return ", ".join(f"item {one.number} of {one.of}: {one_line(one.title, 60)}" for one in items)
-
-
-def text_of(checkpoint: Checkpoint) -> str:
-    """The prompt without the question, where that stands at its end and is shown apart; "" where it is all there is."""
-    prompt, question = clean(checkpoint.prompt).strip(), clean(checkpoint.question).strip()
-    if one_line(prompt) == one_line(question):
-        return ""
-    return prompt.removesuffix(question).rstrip() if question else prompt
 
 
 def aside(option: Option) -> str:

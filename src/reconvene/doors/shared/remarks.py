@@ -38,7 +38,8 @@ def understood(text: str, agents: tuple[str, ...], kits: tuple[str, ...] = ()) -
 def understood_better(text: str, agents: tuple[str, ...], entries: list[Entry], kits: tuple[str, ...] = ()) -> Reading:
     """The same read by a model, where one is configured and does not fail. May take a minute."""
     from reconvene.settings import feedback_model
-    from reconvene.wiring import from_files, listen
+    from reconvene.surroundings import from_files
+    from reconvene.wiring import listen
 
     model = feedback_model() or from_files("feedback_model")
     if not model or not entries:
@@ -98,5 +99,6 @@ def in_line(entry: Entry) -> str:
 def said_in(remark: RemarkIn | Remark) -> str:
     """A remark in a line: what it is, for whom, its words, and the values it changes."""
     target = f" to {one_line(remark.target)}" if remark.target else ""
+    target += f" on {one_line(remark.lines)}" if remark.lines else ""
     values = f"   [{one_line(remark.was) or '?'} → {one_line(remark.now) or '?'}]" if remark.was or remark.now else ""
     return f"{remark.kind}{target}: {one_line(remark.text, 300)}{values}"

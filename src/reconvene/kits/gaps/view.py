@@ -48,12 +48,22 @@ _TYPES: dict[str, object] = {
     **dict.fromkeys(("open_list", "critical", "highs", "blocking_open", "deferred", "accepted"), list[Shown]),
     "blocked": list[Shown],
 }  # fmt: skip
+# Texts in which no agent has a say: names that follow a pattern, words of the kit, what the person decided.
+_OURS = frozenset(
+    "id gap issue conflict parent source into of blocked_by children merged gaps open_ids focus closed_ids new_ids"
+    " reopened_ids stuck_ids bred_ids set_aside_ids raised_by by at code digest lines spec_lines where state adjust"
+    " next outcome both_empty verdict scope decision rationale reason rules".split()
+)
 
 
 def schema() -> dict[str, object]:
     """Of the value, for the check of names in expressions and templates."""
     shapes, parts = msgspec.json.schema_components(_TYPES.values())
     value = dict(zip(_TYPES, shapes)) | {"by_severity": _numbers(ORDER), "counts": _numbers(STATES)}
+    for properties in (value, *(part["properties"] for part in parts.values())):
+        for name in _OURS & properties.keys():
+            shape = properties[name]
+            shape.get("items", shape)["readOnly"] = True
     return {"type": "object", "properties": value, "$defs": parts}
 
 

@@ -1,4 +1,5 @@
-"""What this kit brings: the to-dos of a run as a field, and a gate that sends back a list that cannot be worked off."""
+"""What this kit brings: the to-dos of a run as fields, and gates that send back a list that cannot be worked off, and a
+document without the sections that it must have."""
 
 from __future__ import annotations
 
@@ -18,12 +19,16 @@ def _listed(state: RunState, book: Book) -> tuple[Todo, ...]:
     return read(book.text(file.digest)) if file is not None else ()
 
 
-def open_todos(state: RunState, book: Book) -> object:
-    """Those of the list as it is now, a person's edits included. A list that cannot be read is a person's to mend."""
+def every_todo(state: RunState, book: Book) -> list[dict[str, object]]:
+    """Of the list as it is now, a person's edits included. A list that cannot be read is a person's to mend."""
     try:
-        return [msgspec.to_builtins(todo) for todo in _listed(state, book) if not todo.done]
+        return [msgspec.to_builtins(todo) for todo in _listed(state, book)]
     except WrongList as error:
         raise _Unusable(str(error)) from error
+
+
+def open_todos(state: RunState, book: Book) -> list[dict[str, object]]:
+    return [todo for todo in every_todo(state, book) if not todo["done"]]
 
 
 class _Unusable(KitFailed):
@@ -48,6 +53,18 @@ def todo_list(judged: Judged) -> Objection | None:
     return None
 
 
+def sections(judged: Judged) -> Objection | None:
+    """Of an output that wrote a document: whether the headings that the workflow names are in it."""
+    wanted = judged.options.get("headings")
+    names = [str(one) for one in wanted] if isinstance(wanted, list) else []
+    for name, text in zip(judged.about, judged.documents):
+        there = {line.lstrip("# ").strip().casefold() for line in text.splitlines() if line.startswith("#")}
+        missing = [one for one in names if not any(heading.startswith(one.casefold()) for heading in there)]
+        if name in judged.files and missing:
+            return Objection("WRONG_FORMAT", f"{name} lacks the heading {', '.join(missing)}.")
+    return None
+
+
 def _rows(state: RunState, book: Book) -> Sequence[object]:
     try:
         return _listed(state, book)
@@ -57,8 +74,11 @@ def _rows(state: RunState, book: Book) -> Sequence[object]:
 
 KIT = Kit(
     "planning",
-    gates={"todos": todo_list},
-    fields={"todos": open_todos},
+    gates={"todos": todo_list, "sections": sections},
+    fields={"todos": open_todos, "list": every_todo},
     views={"todos": View("The to-dos of the phase at work.", _rows)},
-    asks={"todos": f"{FILE} that is not a list of to-dos, each with an id of its own and a text;"},
+    asks={
+        "todos": f"{FILE} is not a list of to-dos, each with an id of its own and a text",
+        "sections": "{about} lacks one of the headings that the task names",
+    },
 )

@@ -35,7 +35,7 @@ class WrongList(Exception):
 
 def read(text: str) -> tuple[Todo, ...]:
     """In an order in which each comes after what it needs; otherwise as they are written."""
-    if not text.strip():
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines()):
         return ()
     try:
         root = read_yaml(text, FILE)
@@ -49,8 +49,27 @@ def read(text: str) -> tuple[Todo, ...]:
     if not isinstance(root, Sequence):
         raise WrongList(f"{FILE}, line {root.line}: it should be a list of to-dos, each {{id, text}}")
     if len(root.items) > MOST:
-        raise WrongList(f"{FILE}: {len(root.items)} to-dos are too many for one phase; at most {MOST}")
+        many = f"{FILE}: {len(root.items)} to-dos are too many for one phase; at most {MOST}"
+        raise WrongList(f"{many}. Keep the first ones, and plan the rest when these are done")
     return _in_order([_todo(item, number) for number, item in enumerate(root.items, 1)])
+
+
+def lines_of(text: str, name: str) -> tuple[int, int]:
+    """The lines on which the to-do with this id stands, the first line being 1. WrongList where there is none."""
+    read(text)  # what cannot be worked off is said first
+    root = read_yaml(text, FILE) if text.strip() else None
+    if isinstance(root, Mapping):
+        root = root.get("todos")
+    items = root.items if isinstance(root, Sequence) else ()
+    ids = [_todo(item, number).id for number, item in enumerate(items, 1)]
+    if name not in ids:
+        raise WrongList(f"{FILE} has no to-do {name!r}; there is: {', '.join(ids) or 'none'}")
+    at = ids.index(name)
+    lines = text.split("\n")
+    last = items[at + 1].line - 1 if at + 1 < len(items) else len(lines)
+    while last > items[at].line and not lines[last - 1].strip():
+        last -= 1
+    return items[at].line, last
 
 
 def _todo(item: Scalar | Sequence | Mapping, number: int) -> Todo:
@@ -61,7 +80,8 @@ def _todo(item: Scalar | Sequence | Mapping, number: int) -> Todo:
         raise WrongList(f"{where}: a to-do is {{id, text}}, or a line of text")
     given = plain(item)
     assert isinstance(given, dict)
-    name = str(given.get("id") or number)
+    written = given.get("id")
+    name = str(number if written is None or written == "" else written)
     if not _ID.fullmatch(name):
         raise WrongList(f"{where}: {name[:60]!r} cannot be an id; use letters, digits, '-', '_' and '.'")
     after = given.get("after") or given.get("depends_on") or []
@@ -91,7 +111,19 @@ def _in_order(todos: list[Todo]) -> tuple[Todo, ...]:
         there = {todo.id for todo in ordered}
         due = next((todo for todo in left if there.issuperset(todo.after)), None)
         if due is None:
-            raise WrongList(f"{FILE}: {', '.join(todo.id for todo in left)} wait for each other")
+            own = next((todo.id for todo in left if todo.id in todo.after), "")
+            wrong = f"{own} waits for itself" if own else f"{_circle(left)} wait for each other"
+            raise WrongList(f"{FILE}: {wrong}")
         ordered.append(due)
         left.remove(due)
     return tuple(ordered)
+
+
+def _circle(left: list[Todo]) -> str:
+    """Those that really go round, and not what only waits for them."""
+    waits = {todo.id: todo.after for todo in left}
+    at, seen = left[0].id, list[str]()
+    while at not in seen:
+        seen.append(at)
+        at = next(name for name in waits[at] if name in waits)
+    return ", ".join(sorted(seen[seen.index(at) :]))

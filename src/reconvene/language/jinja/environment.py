@@ -22,7 +22,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
 from jinja2.utils import pass_context
 
 from reconvene.language.as_text import CAP, METHODS, Growing, Null, TemplateLimit, is_null, shown
-from reconvene.language.jinja import budget
+from reconvene.language.jinja import budget, signs
 from reconvene.language.jinja.budget import Generator
 from reconvene.language.jinja.filters import FILTERS, OF_NULL, OF_SOME, from_null, method_of_null, nearest
 from reconvene.language.jinja.plain_words import plain_words
@@ -76,7 +76,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     code_generator_class = Generator
     intercepted_binops = frozenset(("+", "*", "**", "%"))
 
-    def __init__(self) -> None:
+    def __init__(self, signed: bool) -> None:
         super().__init__(
             autoescape=False,
             keep_trailing_newline=True,
@@ -87,6 +87,8 @@ class _Environment(ImmutableSandboxedEnvironment):
         )
         self.steps = 0
         self.text = 0
+        self.signed = signed  # whether what is filled in stands between two signs
+        self.own: frozenset[str] = frozenset()  # texts that are never signed
         self.globals = {name: self.globals[name] for name in ("dict", "namespace", "joiner", "cycler")}
         self.globals["range"] = _range
         filters: dict[str, _Filter] = {name: cast(_Filter, self.filters[name]) for name in _FILTERS}
@@ -95,6 +97,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         filters |= {name: from_null(filters[name], empty) for name, empty in OF_NULL.items()}
         self.filters = {name: budget.charged("filter", name, each) for name, each in filters.items()}
         self.filters |= budget.OWN
+        self.filters[signs.NAME] = signs.signed
         tests = cast(dict[str, _Filter], self.tests) | {"none": is_null}
         self.tests = {name: budget.charged("test", name, each) for name, each in tests.items()}
 
@@ -182,7 +185,8 @@ class _Environment(ImmutableSandboxedEnvironment):
     def _generate(
         self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False
     ) -> str:
-        return super()._generate(budget.charge(source), name, filename, defer_init)
+        tree = budget.charge(source)
+        return super()._generate(signs.put_in(tree) if self.signed else tree, name, filename, defer_init)
 
 
 def _range(*given: object) -> range:
@@ -229,18 +233,18 @@ class _Loader(BaseLoader):
         return _template(cast(_Environment, environment), self.sources[name], name)
 
 
-@lru_cache(maxsize=1)
-def _environment() -> _Environment:
-    return _Environment()
+@lru_cache(maxsize=2)
+def _environment(signed: bool = False) -> _Environment:
+    return _Environment(signed)
 
 
 @lru_cache(maxsize=1024)
-def _code(source: str, name: str) -> CodeType:
-    return _environment().compile(source, name=name, filename=name)
+def _code(source: str, name: str, signed: bool = False) -> CodeType:
+    return _environment(signed).compile(source, name=name, filename=name)
 
 
 def _template(environment: _Environment, source: str, name: str) -> Template:
-    return Template.from_code(environment, _code(source, name), environment.globals)
+    return Template.from_code(environment, _code(source, name, environment.signed), environment.globals)
 
 
 MAIN = "<template>"
@@ -254,10 +258,13 @@ _FAILURES = {
 _TOO_DEEP = (RecursionError, SyntaxError, MemoryError, OverflowError, ValueError)
 
 
-def render(source: str, scope: Mapping[str, object], loader: Mapping[str, str]) -> str:
-    """Raises Failure for whatever goes wrong."""
-    environment = _environment().overlay(loader=_Loader(loader))
+def render(
+    source: str, scope: Mapping[str, object], loader: Mapping[str, str], *, own: frozenset[str] | None = None
+) -> str:
+    """Raises Failure for whatever goes wrong. `own`: what is filled in is signed, but for these texts."""
+    environment = _environment(own is not None).overlay(loader=_Loader(loader))
     environment.steps = environment.text = 0
+    environment.own = own or frozenset()
     try:
         template = _template(environment, source, MAIN)
         try:
@@ -266,6 +273,13 @@ def render(source: str, scope: Mapping[str, object], loader: Mapping[str, str]) 
             environment.handle_exception()  # raises it again, with the lines of the template
     except Exception as error:
         raise _failure(error, scope, {MAIN, *loader}) from None
+
+
+def parts(
+    source: str, scope: Mapping[str, object], loader: Mapping[str, str], own: frozenset[str]
+) -> list[tuple[str, bool]]:
+    """What `render` gives, in parts, each with whether it was filled in; `own`: texts that do not count."""
+    return list(signs.read(render(source, scope, loader, own=own)))
 
 
 def _joined(made: Iterator[str]) -> str:
@@ -343,7 +357,7 @@ def _tag_of(source: str, error: TemplateSyntaxError) -> str:
 
 def filters() -> list[str]:
     """The names of all filters that a template may use."""
-    return [name for name in _environment().filters if name not in budget.OWN]
+    return [name for name in _environment().filters if name not in budget.OWN and name != signs.NAME]
 
 
 @lru_cache(maxsize=256)

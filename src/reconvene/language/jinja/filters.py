@@ -81,6 +81,11 @@ def _quote_lines(value: object) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
+def _quote(value: object) -> str:
+    """On one line, between marks that it cannot close."""
+    return f"“{' '.join(shown(value).split()).replace('“', '‘').replace('”', '’')}”"
+
+
 def _replace(value: object, old: object, new: object, count: int | None = None) -> str:
     text, before, after = shown(value), shown(old), shown(new)
     times = text.count(before) if count is None else min(text.count(before), count)
@@ -213,8 +218,8 @@ def from_null(filter: Callable[..., object], empty: object) -> Callable[..., obj
 
 
 _OWN: tuple[Callable[..., object], ...] = (
-    _date, _present, _duration, _quote_lines, _replace, _indent, _join, _center, _wordwrap, _batch, _slice, _pad,
-    _signed, _slug, _round, _sum, _striptags,
+    _date, _present, _duration, _quote, _quote_lines, _replace, _indent, _join, _center, _wordwrap, _batch, _slice,
+    _pad, _signed, _slug, _round, _sum, _striptags,
 )  # fmt: skip
 FILTERS: dict[str, Callable[..., object]] = {each.__name__.removeprefix("_"): each for each in _OWN}
 FILTERS |= {"json": as_json, "tojson": as_json, "string": shown}

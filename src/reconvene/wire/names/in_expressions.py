@@ -33,6 +33,7 @@ from reconvene.wire.names.kinds import (
     element,
     is_literal,
     part,
+    worded,
 )
 
 _OBJECT = words(
@@ -185,7 +186,7 @@ class _Walk:
             if isinstance(key, str):
                 parts[key] = kind
             else:
-                others = ANYTHING
+                others = worded(ANYTHING, kind)
         # `(context.plan || {}).tasks`: an empty object says nothing about the value that it stands in for.
         return Record(parts, others, literal=True) if members else NOTHING
 
@@ -210,9 +211,9 @@ class _Walk:
             case "&&" | ",":
                 return kinds[-1] if kinds else NOTHING
             case "+":
-                return either(NUMBER, TEXT) if len(kinds) > 1 else NUMBER
+                return either(NUMBER, worded(TEXT, *kinds)) if len(kinds) > 1 else NUMBER
             case _:
-                return _SIGNS.get(sign, ANYTHING)
+                return worded(_SIGNS[sign], *kinds) if sign == "`" else _SIGNS.get(sign, ANYTHING)
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -249,10 +250,11 @@ class _Walk:
         item = element(kind) if lists else ANYTHING
         given = [self._argument(each, name, item, kind if lists else ANYTHING, own) for each in arguments]
         if name in _RESULTS:
-            return _RESULTS[name]
+            return worded(_RESULTS[name], kind)
         if lists:
             return _of_list(name, kind, item, given)
-        return TEXTS if name == "split" and every and all(isinstance(each, Plain) for each in every) else ANYTHING
+        splits = name == "split" and every and all(isinstance(each, Plain) for each in every)
+        return worded(TEXTS if splits else ANYTHING, kind)
 
     def _argument(self, node: Node, method: str, item: Kind, whole: Kind, own: _Own) -> Kind:
         """An argument's kind; of a callback, that of what it returns."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import TypeVar
 
 from jinja2 import TemplateSyntaxError, nodes
 
 from reconvene.language.jinja import environment as sandbox
-from reconvene.wire.names.jinja_values import Frame, Macro, TooMuch, Values, turn
-from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Miss, Missing, Record, element
+from reconvene.wire.names.jinja_values import Frame, Macro, TooMuch, Values, spelt, turn
+from reconvene.wire.names.kinds import ANYTHING, TEXT, Kind, Miss, Missing, Record, Taken, element, has_words
 
 _DEEPEST = 20  # templates and macros within each other
 _LOOP = Record(dict.fromkeys(
@@ -19,11 +20,19 @@ _LOOP = Record(dict.fromkeys(
 
 
 def walked(text: str, scope: Mapping[str, Kind], beside: Mapping[str, str]) -> list[Miss]:
-    walk = _Walk(beside)
+    return _through(_Walk(beside), text, scope).found
+
+
+def taken_in(text: str, scope: Mapping[str, Kind], beside: Mapping[str, str]) -> list[Taken]:
+    """What the text would hold that agents wrote, as they wrote it."""
+    return _through(_Taking(beside), text, scope).taken
+
+
+def _through(walk: _W, text: str, scope: Mapping[str, Kind]) -> _W:
     # What cannot be read is reported elsewhere; what is too large to be followed is not: what was found so far stands.
     with suppress(TemplateSyntaxError, RecursionError, TooMuch):
         walk.template(text, "", Frame(scope))
-    return walk.found
+    return walk
 
 
 class _Walk(Values):
@@ -50,7 +59,7 @@ class _Walk(Values):
         match node:
             case nodes.Output(nodes=parts):
                 for each in parts:
-                    self.kind(each, frame)
+                    self.printed(each, self.kind(each, frame))
             case nodes.For():
                 self._for(node, frame)
             case nodes.If():
@@ -87,6 +96,9 @@ class _Walk(Values):
             case _:
                 for child in node.iter_child_nodes():
                     self._statement(child, frame)
+
+    def printed(self, node: nodes.Expr, kind: Kind) -> None:
+        """What stands in the text."""
 
     def _for(self, node: nodes.For, frame: Frame) -> None:
         inside = frame.inner(perhaps=False)
@@ -160,6 +172,20 @@ class _Walk(Values):
         self._all(macro.node.body, inside)
         self._deep -= 1
         self.file = before
+
+
+class _Taking(_Walk):
+    def __init__(self, beside: Mapping[str, str]) -> None:
+        super().__init__(beside)
+        self.taken: list[Taken] = []
+
+    def printed(self, node: nodes.Expr, kind: Kind) -> None:
+        if has_words(kind):
+            one = Taken(spelt(node), node.lineno or 1, self.file)
+            self.taken += [one] if one not in self.taken else []
+
+
+_W = TypeVar("_W", bound=_Walk)
 
 
 def _literal_names(template: nodes.Node) -> list[str]:

@@ -16,6 +16,7 @@ from reconvene.wire.names.kinds import (
     NUMBER,
     TEXT,
     TEXTS,
+    Anything,
     Kind,
     ListOf,
     Miss,
@@ -28,6 +29,7 @@ from reconvene.wire.names.kinds import (
     element,
     is_literal,
     part,
+    worded,
 )
 
 _MOST = 20_000  # nodes that are walked for one template; then the rest may be anything
@@ -39,11 +41,12 @@ _ITEM = frozenset(("first", "last", "random", "min", "max"))
 _RESULTS: dict[str, Kind] = {
     **dict.fromkeys(("length", "count", "int", "float", "round", "abs", "wordcount"), NUMBER),
     **dict.fromkeys(
-        ("trim", "upper", "lower", "title", "capitalize", "replace", "join", "string", "indent", "quote_lines", "json",
-         "tojson", "present", "slug", "pad", "signed", "date", "duration", "truncate", "wordwrap", "center", "escape",
-         "e"), TEXT
+        ("trim", "upper", "lower", "title", "capitalize", "replace", "join", "string", "indent", "quote", "quote_lines",
+         "json", "tojson", "present", "slug", "pad", "signed", "date", "duration", "truncate", "wordwrap", "center",
+         "escape", "e"), TEXT
     ),
 }  # fmt: skip
+FENCES = frozenset(("quote", "quote_lines", "slug", "date", "duration"))  # what an agent wrote cannot get out of these
 _SEARCHED = ("context", "inputs", "settings")  # `'x' in context`: every name that may be there is known
 _BY_ATTRIBUTE = frozenset(("selectattr", "rejectattr", "groupby"))  # named first; others say `attribute=`
 
@@ -145,7 +148,7 @@ class Values:
             case nodes.Not() | nodes.Compare():
                 return FLAG
             case nodes.Concat():
-                return TEXT
+                return worded(TEXT, *kinds)
             case nodes.Mul():  # also a text or a list, repeated
                 return NUMBER if all(kind == NUMBER for kind in kinds) else either(*kinds)
             case nodes.BinExpr() | nodes.UnaryExpr():
@@ -171,7 +174,7 @@ class Values:
     def _part(self, node: nodes.Node, kind: Kind, name: str, of: nodes.Node) -> Kind:
         found = part(kind, name, JINJA)
         if isinstance(found, Missing):
-            self.miss(node, f"{_spelt(of)}.{name}", name, found)
+            self.miss(node, f"{spelt(of)}.{name}", name, found)
             return ANYTHING
         return found
 
@@ -257,7 +260,7 @@ class Values:
                     return TEXTS
         self._part(node.node, kind, method, of)
         splits = method in ("split", "rsplit", "splitlines") and all(isinstance(each, Plain) for each in every)
-        return TEXTS if splits else ANYTHING
+        return worded(TEXTS if splits else ANYTHING, kind)
 
     def _get(self, node: nodes.Call, kind: Kind, of: nodes.Node, given: list[Kind]) -> Kind:
         default = given[1] if len(given) > 1 else NOTHING
@@ -311,29 +314,34 @@ def _filtered(name: str, kind: Kind, inner: Kind, given: list[Kind], *, by: bool
     if name in _ITEM:
         return turn(kind)
     if name == "map":
-        return ListOf(inner if by else ANYTHING)
-    return _RESULTS.get(name, ANYTHING)
+        return ListOf(inner if by else worded(ANYTHING, kind))
+    result = _RESULTS.get(name, ANYTHING)
+    return result if name in FENCES else worded(result, kind)
 
 
 def turn(kind: Kind) -> Kind:
     """What a loop gives at each turn: the items of a list, the keys of a record, the letters of a text."""
     every = alternatives(kind)
-    if not every or ANYTHING in every:
-        return ANYTHING
-    return either(*[each.item if isinstance(each, ListOf) else TEXT for each in every])
+    if not every or isinstance(every[0], Anything):
+        return worded(ANYTHING, kind)
+    return either(*[each.item if isinstance(each, ListOf) else _letters(each) for each in every])
 
 
-def _spelt(node: nodes.Node) -> str:
+def _letters(kind: Kind) -> Kind:
+    return worded(TEXT, kind) if isinstance(kind, Plain) else TEXT
+
+
+def spelt(node: nodes.Node) -> str:
     match node:
         case nodes.Name(name=name):
             return str(name)
         case nodes.Getattr(node=of, attr=name) | nodes.Getitem(node=of, arg=nodes.Const(value=str() as name)):
-            return f"{_spelt(of)}.{name}"
+            return f"{spelt(of)}.{name}"
         case nodes.Getitem(node=of):
-            return f"{_spelt(of)}[…]"
+            return f"{spelt(of)}[…]"
         case nodes.Or(left=left):
-            return _spelt(left)
+            return spelt(left)
         case nodes.Filter(node=of) if of is not None:
-            return _spelt(of)
+            return spelt(of)
         case _:
             return "(…)"

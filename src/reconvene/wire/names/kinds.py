@@ -14,18 +14,22 @@ from typing import NamedTuple
 from reconvene.language.as_text import METHODS
 
 _MOST = 500  # alternatives that are told apart
+_DEEPEST = 6  # levels below which nobody looks for words
 
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Nothing is known: any name may be looked up in it."""
+    """Nothing is known: any name may be looked up in it. `written`: an agent wrote it."""
+
+    written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A text, a number, or true or false."""
+    """A text, a number, or true or false. `written`: a text in which an agent may say what it likes."""
 
     word: str
+    written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,10 @@ class Later:
 Kind = Anything | Plain | Record | ListOf | Either | Later
 
 ANYTHING = Anything()
+WRITTEN = Anything(written=True)
 NOTHING = Either(())
 TEXT = Plain("text")
+WORDS = Plain("text", written=True)
 NUMBER = Plain("number")
 FLAG = Plain("flag")
 TEXTS = ListOf(TEXT)
@@ -98,6 +104,14 @@ class Miss(NamedTuple):
     file: str = ""
 
 
+class Taken(NamedTuple):
+    """What a template takes in. `path`: as it is spelt there; `line` and `file` as in a miss."""
+
+    path: str
+    line: int
+    file: str
+
+
 Words = Mapping[str, frozenset[str]]  # "text", "number", "flag", "list", "record" → what the language itself offers
 
 
@@ -115,7 +129,9 @@ def map_of(kind: Kind) -> Record:
 def either(*kinds: Kind) -> Kind:
     if len(kinds) == 1:
         return kinds[0]
-    return ANYTHING if ANYTHING in kinds else Either(kinds)
+    if WRITTEN in kinds or ANYTHING in kinds:
+        return WRITTEN if any(map(has_words, kinds)) else ANYTHING
+    return Either(kinds)
 
 
 def alternatives(kind: Kind) -> list[Anything | Plain | Record | ListOf]:
@@ -132,11 +148,44 @@ def alternatives(kind: Kind) -> list[Anything | Plain | Record | ListOf]:
                 waiting += reversed(kinds)
             case Later() as later:
                 waiting.append(later.kind)
-            case Anything():
-                return [ANYTHING]
+            case Anything() as one:
+                return [one]
             case Plain() | Record() | ListOf() as one:
                 found.append(one)
     return found
+
+
+def has_words(kind: Kind, depth: int = 0) -> bool:
+    """Whether an agent may have said something in it that no contract bounds."""
+    if depth > _DEEPEST:
+        return False
+    for one in alternatives(kind):
+        match one:
+            case Anything(written=written) | Plain(written=written):
+                inside = [written]
+            case ListOf(item=item):
+                inside = [has_words(item, depth + 1)]
+            case Record(parts=parts, others=others):
+                every = [*parts.values(), *([others] if others is not None else [])]
+                inside = [has_words(each, depth + 1) for each in every]
+        if any(inside):
+            return True
+    return False
+
+
+def worded(result: Kind, *sources: Kind) -> Kind:
+    """What is made of these: the words of agents among them are still theirs."""
+    if not any(map(has_words, sources)):
+        return result
+    match result:
+        case Anything():
+            return WRITTEN
+        case Plain(word="text"):
+            return WORDS
+        case ListOf(item=item):
+            return ListOf(worded(item, WORDS))
+        case _:
+            return result
 
 
 def part(kind: Kind, name: str, words: Words) -> Kind | Missing:
@@ -150,7 +199,7 @@ def part(kind: Kind, name: str, words: Words) -> Kind | Missing:
     for one in every:
         match one:
             case Anything():
-                return ANYTHING
+                return one
             case Record(parts=parts, others=others):
                 if name in parts:
                     found.append(parts[name])
@@ -164,7 +213,7 @@ def part(kind: Kind, name: str, words: Words) -> Kind | Missing:
                 word = one.word if isinstance(one, Plain) else "list"
                 wrong = word
                 if name in words.get(word, ()):
-                    found.append(ANYTHING)
+                    found.append(worded(ANYTHING, one))
     if found:
         return either(*found)
     if not missed:
@@ -185,13 +234,13 @@ def element(kind: Kind) -> Kind:
     for one in alternatives(kind):
         match one:
             case Anything():
-                return ANYTHING
+                return one
             case ListOf(item=item):
                 found.append(item)
             case Record(parts=parts, others=others):
                 found += [*parts.values(), *([others] if others is not None else [])]
             case Plain():
-                found.append(TEXT)
+                found.append(worded(TEXT, one))
     return either(*found) if found else ANYTHING
 
 

@@ -26,6 +26,8 @@ from reconvene.wire.names.kinds import (
     OUTSIDE,
     TEXT,
     TEXTS,
+    WORDS,
+    WRITTEN,
     Kind,
     Later,
     ListOf,
@@ -44,7 +46,7 @@ from reconvene.wire.reading import Use, Where
 
 _REMARK = Record(dict.fromkeys(
     ("id", "kind", "text", "target", "by", "phase", "round", "at", "path", "lines", "was", "now", "level", "reason",
-     "opinion", "because", "read_by", "checkpoint", "origin"), TEXT
+     "opinion", "because", "read_by", "checkpoint", "origin", "quote"), TEXT
 ))  # fmt: skip
 _ROUND = record(n=NUMBER, name=TEXT, extra=FLAG, agents=TEXTS, last=FLAG, serial=NUMBER, missing=TEXTS, max=NUMBER)
 _FILES = ListOf(record(name=TEXT, text=TEXT))
@@ -83,6 +85,7 @@ _CONTEXT: dict[str, Kind] = {
     ),
     "skip_phases": TEXTS,
     "subagents_spawned": NUMBER,
+    "files": TEXTS,
     "deliverables": ListOf(record(phase=TEXT, path=TEXT, size=NUMBER, time=TEXT)),
     "gap_checks": ListOf(record(phase=TEXT, action=TEXT, message=TEXT, count=NUMBER, agents=TEXTS, timestamp=TEXT)),
 }  # fmt: skip
@@ -102,7 +105,7 @@ class Known:
         self._items: dict[str, Kind] = {}
         ids = tuple(self._phases)
         inputs = Record({ALWAYS: ANYTHING, **{name: _given(each.type) for name, each in workflow.inputs.items()}})
-        settings = Record({name: _given(each.type) for name, each in workflow.settings.items()})
+        settings = _settings(workflow, workflow.settings)
         self._roots: dict[str, Kind] = {
             **_ROOTS,
             "context": self._context(inputs, settings),
@@ -121,7 +124,7 @@ class Known:
         where = use.where
         here: dict[str, Kind] = {
             "item": Later(lambda: self._piece(use) if where.pieces else self._item_for(where)),
-            "output": ANYTHING if use.template else Later(lambda: self._output(where)),
+            "output": WRITTEN if use.template else Later(lambda: self._output(where)),
         }
         if where.setting:
             here["settings"] = self._settings_before(where.setting)
@@ -160,6 +163,8 @@ class Known:
                 yield phase.track.into, tracked(phase.track.kit)
             if phase.checkpoint is not None:
                 yield from _answers(phase.checkpoint)
+        if self._workflow.replan is not None:
+            yield from ((path, constant(value)) for path, value in self._workflow.replan.set.items())
 
     def _returned(self, phase: Phase, step: Step) -> Kind:
         """What a step's agents return: one literal agent's output itself, otherwise a map by agent."""
@@ -179,7 +184,7 @@ class Known:
     def _output_of(self, step: Step, agent: str) -> Kind:
         spec = self._workflow.agents.get(agent)
         schema = step.schema if step.schema is not None or spec is None else spec.schema
-        return ANYTHING if schema is None else kind_of(schema)
+        return WRITTEN if schema is None else kind_of(schema)
 
     def _output(self, where: Where) -> Kind:
         """What a gate judges: of an agent, its output in any step; of a step, that of any of its agents."""
@@ -192,7 +197,7 @@ class Known:
             if (where.step == str(index) if where.step else _may_work(step, agent))
         ]
         value = either(*found) if found else ANYTHING
-        return record(text=TEXT, value=value, files=TEXTS, commit=TEXT, diff=TEXT)
+        return record(text=WORDS, value=value, files=TEXTS, commit=TEXT, diff=WORDS)
 
     def _at_work(self, phase: Phase, step: Step) -> tuple[str, ...]:
         return tuple(self._workflow.agents) if step.agents_expr else (*step.agents, *self._additional(phase))
@@ -206,7 +211,7 @@ class Known:
 
     def _settings_before(self, name: str) -> Kind:
         before = takewhile(lambda each: each != name, self._workflow.settings)
-        return Record({each: _given(self._workflow.settings[each].type) for each in before})
+        return _settings(self._workflow, before)
 
     # --- items --------------------------------------------------------------------------------------------------------
 
@@ -270,6 +275,15 @@ def _given(kind: str) -> Kind:
 
 def _fields(point: Checkpoint) -> list[Field]:
     return [*point.fields, *(field for option in point.options for field in option.fields)]
+
+
+def _settings(workflow: Workflow, names: Iterable[str]) -> Record:
+    """`planning.interactive` is a part of `settings.planning`."""
+    parts: dict[str, dict[str, Kind]] = {}
+    for name in names:
+        group, _, own = name.rpartition(".")
+        parts.setdefault(group, {})[own] = _given(workflow.settings[name].type)
+    return Record({**parts.pop("", {}), **{group: Record(own) for group, own in parts.items()}})
 
 
 def _answers(point: Checkpoint) -> Iterator[tuple[str, Kind]]:

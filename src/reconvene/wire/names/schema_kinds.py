@@ -3,20 +3,25 @@
 A schema is open by itself: it says what is wrong with the parts it names, and nothing about others. Here a schema that
 names `properties` is read as closed, because a name that the contract does not know is a misspelling in practice.
 `additionalProperties: true` says otherwise. Where a schema says nothing that can be read here, anything may be.
+
+What a schema describes, agents wrote. A text is theirs unless the schema leaves them no room: by `enum`, by `const`, by
+a `pattern` without blanks, or by `readOnly`, which a kit says of its own words.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from reconvene.wire.names.kinds import (
-    ANYTHING,
     FLAG,
     NOTHING,
     NUMBER,
     TEXT,
+    WORDS,
+    WRITTEN,
     Kind,
     Later,
     ListOf,
@@ -25,8 +30,9 @@ from reconvene.wire.names.kinds import (
     either,
 )
 
-_PLAIN: dict[str, Kind] = {"string": TEXT, "number": NUMBER, "integer": NUMBER, "boolean": FLAG, "null": NOTHING}
+_PLAIN: dict[str, Kind] = {"string": WORDS, "number": NUMBER, "integer": NUMBER, "boolean": FLAG, "null": NOTHING}
 _GROUPS = ("anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "allOf", "$ref")
+_ROOM = re.compile(r"(?<!\\)\.|\s|\\[sSWDnrtfv]|\[\^|\|")  # in a pattern: what may stand for a blank, or says otherwise
 _BRANCHES = 200  # alternatives of one value that are told apart
 
 
@@ -44,6 +50,7 @@ class _Facts:
     items: list[object] = field(default_factory=list)
     groups: list[list[object]] = field(default_factory=list)  # of each, one holds
     values: list[object] | None = None  # enum, const
+    bounded: bool = False  # a text in which nothing can be said
     named: bool = False  # `properties`, or that there are no others
     open: bool = False  # others are welcome
     unread: bool = False  # something that cannot be read here
@@ -66,7 +73,7 @@ class _Contract:
         branches = [branch for group in facts.groups for branch in group]
         left[0] -= len(branches)
         if facts.unread or left[0] < 0:
-            return ANYTHING
+            return WRITTEN
         if not branches:
             return self._kind(facts)
         base = [{key: value for key, value in schema.items() if key not in _GROUPS} for schema in every]
@@ -103,20 +110,22 @@ class _Contract:
         if types is None:
             named = facts.named or facts.parts or facts.others or facts.open
             types = {name for name, said in (("object", named), ("array", facts.items)) if said}
-        return either(*[self._typed(each, facts) for each in sorted(types)]) if types else ANYTHING
+        return either(*[self._typed(each, facts) for each in sorted(types)]) if types else WRITTEN
 
     def _typed(self, name: str, facts: _Facts) -> Kind:
         match name:
             case "object":
                 return self._record(facts)
             case "array":
-                return ListOf(either(*map(self.kind, facts.items)) if facts.items else ANYTHING)
+                return ListOf(either(*map(self.kind, facts.items)) if facts.items else WRITTEN)
+            case "string" if facts.bounded:
+                return TEXT
             case _:
-                return _PLAIN.get(name, ANYTHING)
+                return _PLAIN.get(name, WRITTEN)
 
     def _record(self, facts: _Facts) -> Kind:
-        parts = {name: self.kind(*schemas) if schemas else ANYTHING for name, schemas in facts.parts.items()}
-        others: Kind | None = ANYTHING if facts.open or not facts.named else None
+        parts = {name: self.kind(*schemas) if schemas else WRITTEN for name, schemas in facts.parts.items()}
+        others: Kind | None = WRITTEN if facts.open or not facts.named else None
         if facts.others and not facts.open:
             others = either(*map(self.kind, facts.others))
         return Record(parts, others, contract=True)
@@ -142,10 +151,19 @@ def _gather_values(schema: Mapping[str, object], facts: _Facts) -> None:
         given = schema["type"]
         types = {str(each) for each in given} if isinstance(given, list) else {str(given)}
         facts.types = types if facts.types is None else facts.types & types or types
+    if schema.get("readOnly") is True or _spaceless(schema.get("pattern")):
+        facts.bounded = True
     if "const" in schema:
         facts.values = [schema["const"]]
     elif isinstance(schema.get("enum"), list):
         facts.values = _list(schema["enum"])
+
+
+def _spaceless(pattern: object) -> bool:
+    """Whether a text that fits is one word."""
+    if not (isinstance(pattern, str) and pattern.startswith("^") and pattern.endswith("$")):
+        return False
+    return not _ROOM.search(pattern)
 
 
 def _gather_parts(schema: Mapping[str, object], facts: _Facts) -> None:

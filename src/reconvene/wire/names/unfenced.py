@@ -1,74 +1,74 @@
-"""Words of agents that a role would take for its own.
+"""Words of agents that a prompt would take for its own.
 
 What agents wrote is material: a prompt shows it in a document section, between tags that it cannot imitate. A value
-that a template puts into a role stands among the instructions instead. `check` warns of it; nothing is refused.
+that a template puts into a role, a task or the sentence that sends an output back stands among the instructions
+instead, unless it is quoted there. `check` warns of it; nothing is refused.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 
-from reconvene.core.definition.workflow import Step, Workflow, every_phase
+from reconvene.core.definition.workflow import Workflow, every_phase
 from reconvene.errors import Problem
+from reconvene.wire.names.kinds import Taken
+from reconvene.wire.names.known import Known
 from reconvene.wire.reading import Use
 
-_FILLED = re.compile(r"\{\{.*?\}\}|\{%-?\s*(?:for|set)\b.*?%\}", re.DOTALL)
-_VALUE = re.compile(r"(?<![\w.'\"])context\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
-_QUOTED = re.compile(r"\|\s*quote_lines\b")
-_PLAIN_TYPES = ("number", "integer", "boolean", "null")
+_TOLD = ("'prompt'", "'revise'", "'retry_with'")
 
 
 def unfenced(workflow: Workflow, uses: Iterable[Use]) -> list[Problem]:
-    """Every place where a role takes in what an agent wrote, in the order of the file."""
-    written: dict[str, list[object]] = {}
-    for step in (step for phase in every_phase(workflow) for step in phase.steps):
-        if step.output:
-            written.setdefault(step.output.partition(".")[0], []).extend(_contracts(workflow, step))
+    """Every place where a prompt takes in what an agent wrote, by file and line."""
+    from reconvene.wire.names.in_jinja import taken_in
+
+    known = Known(workflow)
     found: dict[tuple[str, int, str], Problem] = {}
-    for use in uses:
-        if use.where.agent and (use.file or use.what == "'prompt'"):
-            for path, at in _taken_in(use.text, written):
-                one = _problem(workflow, use, path, at)
-                found.setdefault((one.file, one.line, one.message), one)
-    return list(found.values())
+    for use in dict.fromkeys(uses):
+        if _is_told(use) and _by_a_model(workflow, use):
+            for taken in taken_in(use.text, known.scope(use), workflow.templates):
+                one = _problem(workflow, use, taken)
+                found.setdefault((one.file, one.line, taken.path), one)
+    return sorted(found.values(), key=lambda one: (one.file, one.line))
 
 
-def _contracts(workflow: Workflow, step: Step) -> list[object]:
-    """What its agents promise to return, None for a text. A value by agent is seen through one name more."""
-    agents = [workflow.agents[name] for name in step.agents if name in workflow.agents]
-    schemas = [step.schema if step.schema is not None else agent.schema for agent in agents] or [step.schema]
-    alone = len(step.agents) == 1 and not step.agents_expr
-    return schemas if alone else [{"properties": {agent.name: schema}} for agent, schema in zip(agents, schemas)]
+def _is_told(use: Use) -> bool:
+    """Whether it becomes part of what an agent is told to do."""
+    ours = bool(use.where.agent or use.where.step)
+    return ours and use.template and (bool(use.file) or use.what in _TOLD)
 
 
-def _taken_in(text: str, written: Mapping[str, Sequence[object]]) -> Iterator[tuple[str, int]]:
-    for part in _FILLED.finditer(text):
-        if _QUOTED.search(part[0]):
-            continue
-        for value in _VALUE.finditer(part[0]):
-            name, *rest = value[1].split(".")
-            if any(_is_free(schema, rest) for schema in written.get(name, ())):
-                yield value[0], part.start() + value.start()
+def _by_a_model(workflow: Workflow, use: Use) -> bool:
+    """A survey looks for the words that it is given, and follows none."""
+    at = next((phase for phase in every_phase(workflow) if phase.id == use.where.phase), None)
+    names = [use.where.agent] if use.where.agent else at.steps[int(use.where.step)].agents if at is not None else ()
+    return any(workflow.agents[name].kind != "survey" for name in names if name in workflow.agents) or not names
 
 
-def _is_free(schema: object, path: Sequence[str]) -> bool:
-    """Whether an agent may write what it likes there. In doubt it may."""
-    for name in path:
-        properties = schema.get("properties") if isinstance(schema, Mapping) else None
-        schema = properties.get(name) if isinstance(properties, Mapping) else None
-    if not isinstance(schema, Mapping):
-        return True
-    return "enum" not in schema and "const" not in schema and schema.get("type") not in _PLAIN_TYPES
-
-
-def _problem(workflow: Workflow, use: Use, path: str, at: int) -> Problem:
-    name = path.split(".")[1]
-    taken = f"the role of {use.where.agent} takes in {{{{ {path} }}}}"
-    message = f"{taken}, which an agent wrote: it would stand among the instructions"
-    hint = f"add {name} to the `reads` of the step, and write in the role: what the document “{name}” says"
+def _problem(workflow: Workflow, use: Use, taken: Taken) -> Problem:
+    path = taken.path
+    message = f"{_named(use)} takes in {{{{ {path} }}}}, which an agent wrote: it would stand among the instructions"
+    hint = f"quote it: {{{{ {path} | quote_lines }}}}, or on one line {{{{ {path} | quote }}}}"
+    name = path.removeprefix("context.").partition(".")[0]
+    if path.startswith("context."):
+        hint = f"add {name} to the `reads` of the step, and write: what the document “{name}” says. Or {hint}"
+    if taken.file:
+        return Problem(f"templates/{taken.file}", taken.line, message, hint)
     if use.file:
-        return Problem(use.file, use.text.count("\n", 0, at) + 1, message, hint)
-    lines = workflow.source.split("\n")
-    from_here = ((number, line) for number, line in enumerate(lines, 1) if number >= use.line)
-    return Problem(workflow.file, next((number for number, line in from_here if path in line), use.line), message, hint)
+        return Problem(use.file, taken.line, message, hint)
+    return Problem(workflow.file, _line(workflow.source, use, taken), message, hint)
+
+
+def _line(source: str, use: Use, taken: Taken) -> int:
+    """Where the line stands that takes it in; of a folded text, where its value is named."""
+    from_here = list(enumerate(source.split("\n"), 1))[use.line - 1 :]
+    for part in (use.text.split("\n")[taken.line - 1].strip(), taken.path):
+        if number := next((number for number, line in from_here if part in line), 0):
+            return number
+    return use.line
+
+
+def _named(use: Use) -> str:
+    if use.what == "'retry_with'":
+        return "what sends an output back"
+    return f"the role of {use.where.agent}" if use.where.agent else f"a prompt of phase {use.where.phase}"

@@ -1,0 +1,123 @@
+"""Opening what is cited: `plan.md:10-24`, `report.pdf p. 3`, `economist R7:1-20`, `talk 12`, `event 41`.
+
+Reads what the run's log names, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+
+from msgspec import Struct
+
+from reconvene.app import given_material, queries
+from reconvene.app.engine import Engine
+from reconvene.app.search_contents import who_said
+from reconvene.app.session import Session
+from reconvene.app.views.encoding import plain
+from reconvene.app.views.talk_lines import told
+from reconvene.errors import UserError
+from reconvene.language.late_patterns import late
+from reconvene.search_ports import Kind
+
+_EVENT = late(r"events? (\d{1,9})(?:-\d{1,9})?")
+_TALK = late(r"talk (\d{1,9})")
+_REMARK = late(r"FB-\d{3,9}", 2)  # re.IGNORECASE
+_LINES = late(r"(.+?):(\d{1,9})(?:-(\d{1,9}))?")
+_OUTPUT = late(r"(\S+) (R\d{1,9})(?:\.(\d{1,4}))?")
+_PLACE = late(r"lines? (\d{1,9})(?:-(\d{1,9}))?")
+_STANDS = ("accepted", "forced")
+
+
+class Opened(Struct, frozen=True):
+    """`first`: the number of the text's first line, 0 where its lines have none."""
+
+    cite: str
+    kind: Kind
+    name: str
+    text: str
+    first: int = 0
+
+
+def opened(engine: Engine, run: str, cite: str) -> Opened:
+    """UserError where the run has no such thing."""
+    asked = cite.strip()
+    session = engine.session(run)
+    if event := _EVENT.fullmatch(asked):
+        return _event(engine, run, asked, int(event[1]))
+    if _TALK.fullmatch(asked) or _REMARK.fullmatch(asked):
+        return _said(session, asked)
+    name, first, last = _lines(asked)
+    if name in session.state.files or asked in session.state.files:
+        path = name if name in session.state.files else asked
+        text = engine.log.artefact(session.state.files[path].digest).decode("utf-8", errors="replace")
+        return _part(asked, "file", path, text, *((first, last) if path == name else (0, 0)))
+    if output := _OUTPUT.fullmatch(name):
+        found = _output(engine, run, output[1], output[2], int(output[3] or 0))
+        if found is not None:
+            return _part(asked, "output", *found, first, last)
+    if (document := _document(session, asked)) is not None:
+        return document
+    hint = f"Citations look like plan.md:10-24, report.pdf p. 3, event 41. reconvene search {run} QUERY prints some."
+    raise UserError(f"{run} has nothing that is cited as {asked!r}.", hint=hint)
+
+
+def _lines(asked: str) -> tuple[str, int, int]:
+    found = _LINES.fullmatch(asked)
+    return (found[1], int(found[2]), int(found[3] or found[2])) if found else (asked, 0, 0)
+
+
+def _part(cite: str, kind: Kind, name: str, text: str, first: int, last: int) -> Opened:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+    if not first:
+        return Opened(cite, kind, name, "\n".join(lines), 1)
+    if not 1 <= first <= min(last, len(lines)):
+        hint = "It may have changed since it was cited."
+        raise UserError(f"{name} has the lines 1-{len(lines)}, and not {first}-{last}.", hint=hint)
+    return Opened(cite, kind, name, "\n".join(lines[first - 1 : last]), first)
+
+
+def _event(engine: Engine, run: str, cite: str, number: int) -> Opened:
+    found = queries.events(engine, run, number - 1, 1) if number else []
+    if not found:
+        raise UserError(f"{run} has no event {number}; its last is {engine.log.head(run)}.")
+    text = json.dumps(plain(found[0]), indent=2, ensure_ascii=False)
+    return Opened(cite, "audit", f"event {number}", text)
+
+
+def _said(session: Session, cite: str) -> Opened:
+    state, number = session.state, _TALK.fullmatch(cite)
+    for at, entry in sorted(state.record.talk.items()):
+        remark = state.record.remarks[entry.number].id if entry.kind == "remark" else ""
+        if at == int(number[1]) if number else remark == cite.upper():
+            return Opened(cite, "talk", who_said(session, entry), told(state, session.book, entry))
+    raise UserError(f"{state.run} has no {cite}.", hint=f"reconvene show {state.run} tells what was said")
+
+
+def _output(engine: Engine, run: str, agent: str, which: str, step: int) -> tuple[str, str] | None:
+    serial = int(which[1:])
+    for one in reversed(queries.attempts(engine, run)):
+        if (one.agent, one.serial, one.step) == (agent, serial, step) and one.verdict in _STANDS and one.output:
+            text = engine.log.artefact(one.output).decode("utf-8", errors="replace")
+            return f"{one.agent}, round {one.round} of {one.phase}", text
+    return None
+
+
+def _document(session: Session, cite: str) -> Opened | None:
+    """All of it, or what stands at the place. A place of lines may be a part of what the document has as one."""
+    documents = given_material.documents(session.state, session.book)
+    for one in sorted(documents, key=lambda one: -len(one.name)):
+        place = cite.removeprefix(one.name).strip() if cite.startswith(one.name) else None
+        if place is None:
+            continue
+        if not place:
+            return Opened(cite, "document", one.name, "\n".join(part.text for part in one.parts))
+        if texts := [part.text for part in one.parts if part.place == place]:
+            return Opened(cite, "document", one.name, "\n".join(texts))
+        lines = _PLACE.fullmatch(place)
+        begins = _PLACE.fullmatch(one.parts[0].place) if one.parts else None
+        if lines and begins:
+            text = "\n".join(part.text for part in one.parts)
+            gap, last = int(begins[1]) - 1, int(lines[2] or lines[1])
+            found = _part(cite, "document", one.name, text, int(lines[1]) - gap, last - gap)
+            return Opened(cite, "document", one.name, found.text, int(lines[1]))
+    return None

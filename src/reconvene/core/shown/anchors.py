@@ -1,0 +1,168 @@
+"""Comments on lines of a file: what is kept of the lines, and where they stand in later versions of the file.
+
+An anchor holds the lines as the person saw them, with what stood around them. It is followed from version to version
+(`following` says how), so that text that changes little by little is not lost. Where it is lost, that is said: a
+comment on other text would be worse than none. Pure; contents come by digest.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from reconvene.core.facts.book import Book
+from reconvene.core.facts.events import Anchor
+from reconvene.core.facts.state import RunState
+from reconvene.errors import StoreError, UserError
+from reconvene.language.following import Place, alike, found_in, is_blank, lines_of
+from reconvene.language.late_patterns import late
+
+MOST_LINES = 100
+_MOST_QUOTED = 10_000  # characters
+_MOST_NAMED = 50
+_AROUND = 3  # lines with words
+_LONGEST_AROUND = 200  # characters
+_LEAST_LEFT = 0.4  # of the words that were commented on: with less, however slowly it went, it is another text
+_HEADING = late(r" {0,3}#{1,6}\s+\S")
+_FENCE = late(r"\s*(```|~~~)")
+
+
+class Standing(Struct, frozen=True):
+    """Where commented lines stand in the file as it is now. place None: they are lost, and the comment is outdated."""
+
+    place: Place | None = None
+    text: str = ""  # of the lines there
+    gone: bool = False  # the file itself is not there
+
+    @property
+    def same(self) -> bool:
+        return self.place is not None and self.place.same
+
+
+def make(path: str, version: str, text: str, first: int, last: int) -> Anchor:
+    """An anchor on these lines. UserError where there are no such lines, or nothing stands there."""
+    lines = lines_of(text)
+    if not 1 <= first <= last <= len(lines):
+        raise UserError(
+            f"{path} has no line {first if first > len(lines) or first < 1 else last}: it has {_counted(len(lines))}.",
+            hint=f'Name lines that are there, such as {path}:1, or words: {path}:"words that stand in a line".',
+        )
+    quote = "\n".join(lines[first - 1 : last])
+    if all(map(is_blank, lines[first - 1 : last])):
+        named = f"Line {first}" if first == last else f"What stands in lines {first} to {last}"
+        raise UserError(f"{named} of {path} is empty.", hint="Comment on a line with words in it.")
+    if last - first >= MOST_LINES or len(quote) > _MOST_QUOTED:
+        raise UserError(
+            f"That is too much of {path} for one comment: at most {MOST_LINES} lines and {_MOST_QUOTED:,} characters.",
+            hint="Comment on the line that it is about.",
+        )
+    before = [line for line in lines[: first - 1] if not is_blank(line)][-_AROUND:]
+    after = [line for line in lines[last:] if not is_blank(line)][:_AROUND]
+    return Anchor(path, version, first, last, quote, _cut(before), _cut(after), _heading(lines, first))
+
+
+def _cut(lines: Sequence[str]) -> str:
+    return "\n".join(line[:_LONGEST_AROUND] for line in lines)
+
+
+def _counted(number: int) -> str:
+    return f"{number} line{'s' * (number != 1)}"
+
+
+def _heading(lines: Sequence[str], first: int) -> str:
+    """The nearest above the line; what stands in a block of code is none."""
+    found, fenced = "", False
+    for line in lines[: first - 1]:
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and _HEADING.match(line):
+            found = line.strip()[:_LONGEST_AROUND]
+    return found
+
+
+def named(path: str, text: str, words: str) -> tuple[int, int]:
+    """The lines in which these words stand, however they are spaced and broken. UserError unless it is one place."""
+    wanted = " ".join(words.split())
+    lines = lines_of(text)
+    flat, starts, numbers = "", list[int](), list[int]()
+    for number, line in enumerate(lines, 1):
+        if not is_blank(line):
+            starts.append(len(flat))
+            numbers.append(number)
+            flat += " ".join(line.split()) + " "
+    found: list[tuple[int, int]] = []
+    at = flat.find(wanted) if wanted else -1
+    while at >= 0 and len(found) < _MOST_NAMED:
+        first, last = bisect_right(starts, at), bisect_right(starts, at + len(wanted) - 1)
+        found.append((numbers[first - 1], numbers[last - 1]))
+        at = flat.find(wanted, at + len(wanted))
+    places = list(dict.fromkeys(found))
+    if len(places) == 1:
+        return places[0]
+    shown = wanted[:80]
+    if not places:
+        raise UserError(
+            f"“{shown}” does not stand in {path}, which has {_counted(len(lines))}.",
+            hint=f"Name words as they stand there, or a line: {path}:1",
+        )
+    several = ", ".join(str(first) for first, _ in places[:8])
+    raise UserError(f"“{shown}” stands in several lines of {path}: {several}.", hint=f"Name one: {path}:{places[0][0]}")
+
+
+def standing(state: RunState, book: Book, anchor: Anchor) -> Standing:
+    """Where the lines stand in the file as the run has it now."""
+    file = state.world.files.get(anchor.path)
+    if file is None or not anchor.version:
+        return Standing(gone=True)
+    known = state.world.revisions.get(anchor.path, ())
+    since = len(known) - known[::-1].index(anchor.version) if anchor.version in known else len(known)
+    versions = (*known[since:], *((file.digest,) if known[-1:] != (file.digest,) else ()))
+
+    def follow() -> Standing:
+        return followed(anchor, _text(book, anchor.version), _texts(book, versions))
+
+    return book.made_of(f"place of {anchor.key}", (anchor, versions), follow)
+
+
+def _texts(book: Book, versions: Sequence[str]) -> list[str]:
+    return [text for version in versions if (text := _text(book, version)) is not None]
+
+
+def _text(book: Book, digest: str) -> str | None:
+    """None where nobody can read it any more."""
+    try:
+        return book.text(digest)
+    except StoreError:
+        return None
+
+
+def followed(anchor: Anchor, seen: str | None, later: Sequence[str]) -> Standing:
+    """`seen`: the version that the anchor is of; `later`: those after it, the last one as it is now. What is lost once
+    stays lost, unless a version comes back in which it was known."""
+    *_, last = standings(anchor, seen, later)
+    return last
+
+
+def standings(anchor: Anchor, seen: str | None, later: Sequence[str]) -> Iterator[Standing]:
+    """Where the lines stand in the version that was seen, and in each of the later ones."""
+    old = seen if seen is not None else "\n".join(filter(None, (anchor.before, anchor.quote, anchor.after)))
+    first = anchor.first if seen is not None else anchor.before.count("\n") + bool(anchor.before) + 1
+    known: dict[str, Place | None] = {old: Place(first, first + anchor.last - anchor.first, same=True)}
+    now = old
+    yield Standing(known[old], anchor.quote)
+    for text in later:
+        place = known[now]
+        if text not in known:
+            known[text] = found_in(now, place, text) if place is not None else None
+        now = text
+        yield _standing(anchor, now, known[now])
+
+
+def _standing(anchor: Anchor, now: str, found: Place | None) -> Standing:
+    if found is None:
+        return Standing()
+    lines = "\n".join(lines_of(now)[found.first - 1 : found.last])
+    same, left = alike(anchor.quote, lines)
+    return Standing(Place(found.first, found.last, same), lines) if same or left >= _LEAST_LEFT else Standing()

@@ -1,0 +1,318 @@
+"""The packaged workflow `job`: its rules, played with scripted agents, and its recording."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from commands import Command
+from reconvene.core.facts.commands import RemarkIn, Replan
+from reconvene.core.facts.state import RunState
+from reconvene.ports import Assignment
+from reconvene.testing.scripted import Reply, ScriptedAgents
+from reconvene.wire.workflow_file import load_workflow
+from reconvene.wiring import open_engine
+
+from .seats import WORKFLOWS, Seat
+
+DOCUMENT = {
+    "name": "notes.md",
+    "media": "text/markdown",
+    "digest": "0",
+    "parts": [{"place": "lines 1-1", "text": "Figures of 2024."}],
+}
+FILES = {
+    "workspace.md": "# W\n\n## Task\n\nx\n\n## Context\n\nx\n\n## Constraints\n\nx\n",
+    "plan.md": "# P\n\n## Phases\n\nx\n\n## Method\n\nx\n\n## Success criteria\n\nx\n",
+    "todos.yaml": "- {id: load, text: Load it}\n- {id: report, text: Report it, after: [load]}\n",
+}
+LONG = "A plan in a few sentences, long enough to be read."
+
+
+def plan(*, complete: bool = False, files: Mapping[str, str] | None = None, **more: object) -> dict[str, object]:
+    value: dict[str, object] = {
+        "summary": LONG,
+        "job_complete": complete,
+        "deliverables": ["report.md"] if complete else [],
+        "assumptions": [],
+        "questions": [],
+        **more,
+    }
+    return {"text": "", "value": value, "files": (FILES if not complete else {}) if files is None else files}
+
+
+def worker(work: Assignment) -> dict[str, object]:
+    done = re.findall(r"The to-do `([^`]+)`", work.prompt)[-1]
+    return {"text": f"{done} is done.", "files": {f"{done}.md": f"# {done}\n"}}
+
+
+class Job(Seat):
+    def __init__(self, home: Path, planner: list[Reply], settings: Mapping[str, object], *, bare: bool = False) -> None:
+        self.agents = ScriptedAgents({"planner": planner, "worker": worker})
+        engine = open_engine(home, runner=self.agents)
+        inputs = {"description": "Report on the figures", **({} if bare else {"documents": [DOCUMENT]})}
+        super().__init__(engine, engine.start(load_workflow(WORKFLOWS / "job"), inputs, settings=settings, by="ann"))
+
+    def replan(self, why: str) -> RunState:
+        point = self.state.world.open
+        self.engine.submit(self.run, Replan(point.id if point else "", "ann", "test", (RemarkIn(why),)))
+        self.state = self.engine.drive_sync(self.run)
+        return self.state
+
+    def planner(self, number: int = -1) -> Assignment:
+        return self.agents.of("planner")[number]
+
+
+Begin = Callable[..., Job]
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Begin]:
+    made: list[Job] = []
+
+    def begin(*planner: Reply, bare: bool = False, **settings: object) -> Job:
+        named = {name.replace("_", "."): value for name, value in settings.items()}
+        made.append(Job(tmp_path / str(len(made)), list(planner), named, bare=bare))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        one.close()
+
+
+# --- planning and its review ---
+
+
+def test_the_first_plan_is_frozen_for_review_and_questions_are_fields(job: Begin) -> None:
+    asked = [{"id": "currency", "text": "Which currency?", "options": ["EUR", "USD"]}, {"id": "tone", "text": "Tone?"}]
+    at = job(plan(questions=asked), plan(complete=True))
+    assert (at.open.status, at.phase) == ("pending_review", "strategy")
+    assert at.offered == ["Approve", "Approve with notes", "Request changes", "Skip review and run"]
+    assert [(field.id, field.type, field.blank) for field in at.open.fields] == [
+        ("currency", "choice", "use your best judgement"),
+        ("tone", "text", "use your best judgement"),
+    ]
+    at.decide("Approve", currency="EUR")
+    assert "- currency: EUR\n- tone: use your best judgement" in at.file("workspace.md")
+    assert '"currency":"EUR"' in at.agents.of("worker")[0].prompt
+
+
+def test_feedback_reaches_the_next_plan_in_the_memory_and_as_words_and_it_is_frozen_again(job: Begin) -> None:
+    at = job(plan()).decide("Request changes", "Use euros")
+    assert at.open.status == "pending_review"
+    assert at.planner().prompt.count("Use euros") >= 2
+    assert b"## Review Feedback\n\n- FB-001 (ann): Use euros" in at.planner().files["workspace.md"]
+    assert "The person has read your plan" in at.planner().prompt
+
+
+def test_beyond_three_reviews_it_is_said_and_nothing_is_forbidden(job: Begin) -> None:
+    at = job(plan())
+    for number in range(1, 6):
+        told = f"This is review {number} of the plan, and 3 are usual." in at.open.prompt
+        assert told == (number > 3)
+        assert "Request changes" in at.offered
+        at.decide("Request changes", f"change {number}")
+
+
+def test_skip_review_and_run_leaves_out_the_review_of_the_result_too(job: Begin) -> None:
+    at = job(plan(), plan(complete=True)).decide("Skip review and run")
+    assert at.state.status == "completed"
+
+
+@pytest.mark.parametrize(("bare", "chosen", "asks"), [(True, None, False), (True, True, True), (False, False, False)])
+def test_whether_it_is_reviewed_follows_from_the_material_unless_it_is_said(
+    job: Begin, bare: bool, chosen: bool | None, asks: bool
+) -> None:
+    settings = {} if chosen is None else {"planning_interactive": chosen}
+    at = job(plan(), plan(complete=True), bare=bare, **settings)
+    assert (at.state.world.open is not None) == asks
+
+
+def test_the_planner_is_told_that_its_plan_is_reviewed_and_what_refuses_it(job: Begin) -> None:
+    told = " ".join(job(plan()).planner().prompt.split())
+    for said in (
+        "A person reads your plan",
+        "mark what you assume",
+        "what speaks for and against",
+        "ask what only they",
+    ):
+        assert said in told
+    assert "todos.yaml is not a list of to-dos" in told
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        (plan(complete=True, files=FILES), "NOTHING_DONE"),
+        (plan(files={**FILES, "plan.md": "# Plan\n"}), "plan.md lacks the heading Phases, Method, Success criteria"),
+        (plan(files={**FILES, "todos.yaml": "- {id: a, text: x, after: [b]}"}), "'after' names b"),
+        (plan(files={**FILES, "todos.yaml": "[]"}), "NO_TODOS"),
+    ],
+)
+def test_a_plan_that_breaks_a_rule_is_sent_back_with_the_reason(
+    job: Begin, wrong: dict[str, object], code: str
+) -> None:
+    at = job(wrong, plan())
+    assert at.open.status == "pending_review"
+    assert code in at.planner(1).prompt
+
+
+def test_what_is_written_beside_the_plan_is_not_taken(job: Begin) -> None:
+    at = job(plan(files={**FILES, "report.md": "early"}))
+    assert sorted(at.state.world.files) == sorted(FILES)
+
+
+# --- work, and planning after it ---
+
+
+def test_planning_and_work_take_turns_and_each_list_stays_readable(job: Begin) -> None:
+    second = {**FILES, "todos.yaml": "- {id: check, text: Check it}\n", "plan.md": FILES["plan.md"] + "\nAnd check.\n"}
+    at = job(plan(), plan(files=second), plan(complete=True)).decide("Approve with notes", "Keep it short")
+    assert at.open.status == "result_review", "no further freeze"
+    assert "Reported of “report”:\n\n> report is done." in at.planner(1).prompt
+    assert "Keep it short" in at.planner(1).prompt
+    assert at.file("plan.md").endswith("And check.\n"), "later planning may change the plan"
+    first = at.file("todos/phase_01.yaml")
+    assert re.findall(r'id: "(\w+)"', first) == ["load", "report"]
+    assert first.count("done: true") == 2
+    assert 'said: "load is done."' in first
+    assert 'id: "check"' in at.file("todos/phase_02.yaml")
+    assert at.file("todos.yaml") == second["todos.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        (plan(complete=True, deliverables=[]), "NO_DELIVERABLES"),
+        (plan(complete=True, deliverables=["summary.md"]), "DELIVERABLE_MISSING"),
+        (plan(files={}), "NO_TODOS"),
+        (plan(files={"report.md": "by the planner"}), "ONLY_THE_PLAN"),
+    ],
+)
+def test_a_job_is_complete_when_its_deliverables_are_there(job: Begin, wrong: dict[str, object], code: str) -> None:
+    at = job(plan(), wrong, plan(complete=True)).decide("Approve")
+    assert code in at.planner(2).prompt
+    assert at.open.status == "result_review"
+    assert at.file("report.md") == "# report\n"
+
+
+def test_a_deliverable_that_the_person_edited_is_still_one(job: Begin) -> None:
+    at = job(plan(), plan(complete=True)).decide("Approve")
+    (Path(at.state.workspace) / "report.md").write_text("mine\n", encoding="utf-8")
+    at.decide("Correct", "I put the report right")
+    assert at.open.status == "result_review"
+    assert at.state.world.files["report.md"].person
+
+
+def test_a_worker_does_not_change_the_plan(job: Begin) -> None:
+    at = job(plan(), plan(complete=True))
+    at.agents._replies["worker"] = [
+        {"text": "I changed the plan.", "files": {"todos.yaml": "[]", "load.md": "x"}},
+        worker,
+    ]
+    at.decide("Approve")
+    assert "NOT_YOURS" in at.agents.of("worker")[1].prompt
+    assert at.file("todos.yaml") == FILES["todos.yaml"]
+
+
+# --- result ---
+
+
+def test_a_correction_of_the_result_goes_back_to_planning_without_a_freeze_and_may_end_it(job: Begin) -> None:
+    again = {**FILES, "todos.yaml": "- {id: year, text: Name the year}\n"}
+    at = job(plan(), plan(complete=True), plan(files=again), plan(complete=True)).decide("Approve")
+    at.decide("Correct", "Name the year")
+    assert "Name the year" in at.planner(2).prompt
+    assert "The to-dos of the last phase are worked off" in at.planner(2).prompt
+    assert at.open.status == "result_review"
+    assert "year.md" in at.state.world.files
+    assert at.decide("Accept").state.status == "completed"
+
+
+def test_a_job_that_has_ended_is_reopened_at_its_result(job: Begin) -> None:
+    from reconvene.app.reopening import reopen
+
+    at = job(plan(), plan(complete=True)).decide("Approve").decide("Accept")
+    reopen(at.engine, at.run, remarks=(RemarkIn("Name the year"),), by="ann")
+    at.state = at.engine.drive_sync(at.run)
+    assert at.open.status == "result_review"
+    assert at.offered == ["Accept", "Correct"]
+
+
+# --- planned anew ---
+
+
+def test_planned_anew_the_next_plan_is_reviewed_again_whatever_was_said_before(job: Begin) -> None:
+    at = job(plan(), plan(complete=True)).decide("Skip review and run")
+    assert at.state.status == "completed"
+    at.replan("For customers, please")
+    assert "For customers, please" in at.planner().prompt
+    assert "wants it planned anew" in at.planner().prompt
+    assert "Reported of “report”: “report is done.”" in at.planner().prompt
+    assert at.planner().files["report.md"] == b"# report\n"
+    assert at.open.status == "pending_review"
+    at.replan("For children")
+    assert at.open.status == "pending_review"
+    assert "For children" in at.file("workspace.md")
+
+
+# --- what its tools can do ---
+
+
+def test_while_planning_nothing_can_be_written_but_the_plan() -> None:
+    agents = load_workflow(WORKFLOWS / "job").agents
+    planner = {tool.name: tool.options for tool in agents["planner"].tools}
+    assert planner["files"] == {"writes": ["workspace.md", "plan.md", "todos.yaml"]}
+    assert planner["shell"] == {"read": True, "network": False}
+    assert planner["graph"] == {"read": True}
+    assert {name for name, options in planner.items() if not options} == {"documents", "sql"}, "they only read"
+    assert {tool.name: tool.ask for tool in agents["worker"].tools}["shell"] == "always"
+
+
+# --- its recording ---
+
+
+def in_order(told: str, texts: list[str]) -> None:
+    plain, at = " ".join(told.split()), 0
+    for text in texts:
+        found = plain.find(text, at)
+        assert found >= 0, f"{text!r} does not follow in:\n{told}"
+        at = found
+
+
+def test_the_demo_really_asks_the_data_and_two_corrections_turn_the_advice(reconvene: Command) -> None:
+    done = reconvene("demo", "job", "--by", "ann")
+    assert done.code == 0, done.err
+    in_order(
+        done.out,
+        [
+            "brief.md, carriers.csv, letters.md, shop.db",
+            "By the promise of 5 days, Northway is late most often: 4 of 14 orders.",
+            "▸ Request changes",
+            "With 3 days instead of 5, Pike & Son is late most often: 8 of 13 orders.",
+            "▸ Approve with notes",
+            "Shall this call be made?",
+            "worker wants run_command",
+            "▸ Approve",
+            "advises to talk to Pike & Son first",
+            "▸ Correct",
+            "now advises to talk to Northway first",
+            "▸ Accept",
+            "job-1 is completed",
+            "✓ FB-001",
+        ],
+    )
+    calls = reconvene("calls", "job-1", "--json").object["calls"]
+    assert isinstance(calls, list)
+    assert {call["state"] for call in calls} == {"done"}
+    assert all(call["recorded"] for call in calls)
+    (asked,) = [call for call in calls if call["tool"] == "run_command"]
+    assert (asked["by"], "Pike & Son: 8" in asked["result"]) == ("ann", True)
+    report = reconvene("files", "job-1", "report.md").out
+    assert "| Northway | 14 | 5 | 36 |" in report
+    pages = reconvene("files", "job-1", "tools/run_command.md").out
+    assert "| worker | a person is asked first |" in pages
+    assert reconvene("verify", "job-1").code == 0
