@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "run": ("drive", "run_command", "Start a workflow and drive it to its next stop."),
     "new": ("drive", "new", "Record a new run without driving it."),
     "resume": ("drive", "resume", "Drive a parked run on; on a terminal, answer its checkpoints."),
-    "worker": ("worker", "worker", "Drive every run that is due, until you stop it."),
+    "worker": ("work_on", "worker", "Drive every run that is due, until you stop it."),
     "decide": ("decide", "decide", "Answer the open checkpoint and drive on."),
     "remark": ("remark", "remark", "Say something that every later agent will be shown."),
     "ask": ("companion", "ask", "Ask about a run: how it stands, what it says, what went wrong; with citations."),
