@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-
 if TYPE_CHECKING:
     from commands import Command
     from forks import Forks
