@@ -27,7 +27,7 @@ from .place import HOME, Still, open_golden
 from .test_mending import mended
 from .watching import YEARS_LATER, runs_in
 
-EVERY = list(every_home())
+EVERY = [one for one in every_home() if one.from_before_the_chain]
 _FEW = list({(one.release, one.workflow): one for one in reversed(EVERY)}.values())  # of each workflow the first
 
 Open = Callable[[str], Engine]

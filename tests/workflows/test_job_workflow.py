@@ -291,6 +291,8 @@ def test_the_demo_really_asks_the_data_and_two_corrections_turn_the_advice(recon
         [
             "brief.md, carriers.csv, letters.md, shop.db",
             "By the promise of 5 days, Northway is late most often: 4 of 14 orders.",
+            "▸ “Calendar days are right",
+            "(plan.md:11)",
             "▸ Request changes",
             "With 3 days instead of 5, Pike & Son is late most often: 8 of 13 orders.",
             "▸ Approve with notes",
@@ -302,9 +304,14 @@ def test_the_demo_really_asks_the_data_and_two_corrections_turn_the_advice(recon
             "now advises to talk to Northway first",
             "▸ Accept",
             "job-1 is completed",
-            "✓ FB-001",
+            *("✓ FB-001", "✓ FB-002", "✓ FB-003", "✓ FB-004"),
         ],
     )
+    assert "never answered" not in done.out
+    comments = reconvene("comments", "job-1", "--json").object["comments"]
+    assert isinstance(comments, list)
+    (comment,) = comments
+    assert (comment["status"], comment["lines"], comment["changed_by"]) == ("applied", "plan.md:11", ["planner"])
     calls = reconvene("calls", "job-1", "--json").object["calls"]
     assert isinstance(calls, list)
     assert {call["state"] for call in calls} == {"done"}

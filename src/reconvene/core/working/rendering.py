@@ -5,6 +5,8 @@ The bytes are recorded by digest when they changed. A template that fails leaves
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reconvene.core.definition.workflow import FileSpec
 from reconvene.core.facts import events as e
 from reconvene.core.facts.round import TaskAt
@@ -102,15 +104,30 @@ def with_section(text: str, heading: str, body: str) -> str:
     """`text` with `body` below that heading, up to the next one as high; at its end where there is none. Nothing to say
     and no such heading: as it was."""
     lines = text.splitlines()
-    start = next((at for at, line in enumerate(lines) if line.strip() == heading), -1)
-    depth = len(heading) - len(heading.lstrip("#"))
-    if start < 0 and not body.strip():
+    found = _section(lines, heading)
+    if not found and not body.strip():
         return text
-    if start < 0:
+    if not found:
         return f"{text.rstrip()}\n\n{heading}\n\n{body.strip()}\n"
+    after = ["", *lines[found.stop :]] if found.stop < len(lines) else []
+    return "\n".join([*lines[: found.start], heading, "", *body.strip().splitlines(), *after]).rstrip() + "\n"
+
+
+def without_section(text: str, heading: str) -> str:
+    """`text` with empty lines in place of that heading and what stands below it: all other lines keep their number."""
+    lines = text.splitlines()
+    found = _section(lines, heading)
+    return "\n".join("" if at in found else line for at, line in enumerate(lines)) if found else text
+
+
+def _section(lines: Sequence[str], heading: str) -> range:
+    """The lines from that heading up to the next one as high; none where it is not there."""
+    start = next((at for at, line in enumerate(lines) if line.strip() == heading), -1)
+    if start < 0:
+        return range(0)
+    depth = len(heading) - len(heading.lstrip("#"))
     end = next((at for at in range(start + 1, len(lines)) if 0 < _depth(lines[at]) <= depth), len(lines))
-    after = ["", *lines[end:]] if end < len(lines) else []
-    return "\n".join([*lines[:start], heading, "", *body.strip().splitlines(), *after]).rstrip() + "\n"
+    return range(start, end)
 
 
 def _depth(line: str) -> int:
