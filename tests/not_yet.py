@@ -9,7 +9,6 @@ NOT_YET: dict[str, str] = {
     "acceptance/test_outage.py::test_an_outage_changes_nothing[waits-job]": "an outage finds no call to fail",
     "acceptance/test_outage.py::test_an_outage_changes_nothing[parks-job]": "an outage finds no call to fail",
     "acceptance/test_outage.py::test_a_run_that_parked_in_an_outage_takes_the_same_decisions[job-": "the same",
-    "acceptance/test_shown_races.py::test_a_terminal_decides_what_is_on_its_screen[3]": "it waits for a menu",
     "golden/test_contents.py::test_every_stop_that_a_workflow_can_reach_has_a_home[job]": "job has no golden homes",
 }
 
